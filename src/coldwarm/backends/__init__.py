@@ -1,0 +1,1 @@
+"""Backends: one file for each framework, found through the entry-point group."""

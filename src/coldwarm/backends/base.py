@@ -1,0 +1,125 @@
+"""What a backend is: how one framework prepares, wraps, calls, synchronises and proves.
+
+A backend is one class in one file, named under the entry-point group
+``coldwarm.backends``; third parties use the same group. This module runs inside measured
+processes, so it imports nothing that a bare interpreter has not loaded already.
+"""
+
+from abc import ABC, abstractmethod
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, ClassVar
+
+    import numpy as np
+
+
+class DeviceUnavailableError(Exception):
+    """The device asked for is not there; the message is the reason, ``gpu_unavailable``."""
+
+
+class Backend(ABC):
+    """A framework and how it executes.
+
+    The class attributes are declarations that the observing side reads without running
+    anything. The methods run in a measured process, in the order in which they stand
+    here; none but ``import_runtime`` and those after it may import the framework.
+    """
+
+    name: "ClassVar[str]"
+    framework: "ClassVar[str]"
+    """Which candidates of a workload it runs: ``for_<name>``, else ``for_<framework>``."""
+    modules: "ClassVar[tuple[str, ...]]"
+    """Import names that must be installed; the first one names the missing dependency."""
+    distributions: "ClassVar[tuple[str, ...]]"
+    """Installed distributions whose versions are reported; the first one is the main."""
+    devices: "ClassVar[tuple[str, ...]]" = ("cpu",)
+    device_suffix: "ClassVar[bool]" = True
+    """Whether a candidate's name carries the device: ``jax_jit_cpu``, but ``numpy``."""
+    caches: "ClassVar[tuple[str, ...]]" = ()
+    """Owners of the caches it uses; see ``coldwarm.caches``."""
+    compiles: "ClassVar[bool]" = False
+    """Whether a first call with empty caches compiles something."""
+    synchronous: "ClassVar[bool]" = True
+    """Whether a call returns finished results, so that ``sync`` is not needed."""
+    sync_policy: "ClassVar[str]"
+    """The sync policy in words, for the protocol."""
+
+    def __init__(self, device: str, threads: "int | None" = None) -> None:
+        """Remember where to run; import nothing."""
+        self.device = device
+        self.threads = threads
+
+    @classmethod
+    def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
+        """Return variables that must be set before the interpreter starts."""
+        del cls, device, threads
+        return {}
+
+    @abstractmethod
+    def import_runtime(self) -> None:
+        """Import the runtime stack alone: the ``import`` phase."""
+
+    def device_init(self) -> None:
+        """Query the devices for the first time.
+
+        Raises:
+            DeviceUnavailableError: the device is not there.
+        """
+
+    def watch(self) -> None:
+        """Install listeners and counters. Runs between phases, untimed."""
+
+    @abstractmethod
+    def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
+        """Place host arrays on the device, finished: part of the ``setup`` phase."""
+
+    def wrap(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
+        """Wrap a function for execution: ``jax.jit``, ``torch.compile``, …."""
+        return function
+
+    def sync(self, out: "Any") -> None:
+        """Wait until every array in ``out`` is there."""
+
+    @abstractmethod
+    def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
+        """Return host copies of the outputs, flattened in order."""
+
+    def begin_call(self) -> None:
+        """Start the account that ``parts`` gives."""
+
+    def parts(self) -> "Mapping[str, Any]":
+        """Return exclusive seconds since ``begin_call``.
+
+        Keys ``trace_s``, ``lower_s``, ``compile_s``, ``cache_read_s``: a number, or
+        ``None`` with the reason under ``reasons[key]``.
+        """
+        why = f"{self.name} has no such step"
+        keys = ("trace_s", "lower_s", "compile_s", "cache_read_s")
+        return {**dict.fromkeys(keys), "reasons": dict.fromkeys(keys, why)}
+
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return, for each cache owner, this process's counters so far.
+
+        Standard keys ``requests``, ``hits``, ``misses``, ``writes``, ``bypasses``,
+        ``compiles`` (numbers, or ``None`` where the framework gives none), and ``raw``
+        with the framework's own names.
+        """
+        return {}
+
+    def compiles_so_far(self) -> "int | None":
+        """Return how many programs this process has compiled; cheap to ask."""
+        return 0
+
+    def analysis(self) -> "dict[str, float | int | None]":
+        """Return memory and cost of the compiled program; empty where not given."""
+        return {}
+
+    def device_info(self) -> "dict[str, Any]":
+        """Return ``platform``, ``kind``, ``count``, ``memory_peak_bytes``."""
+        return {"platform": "cpu", "kind": "cpu", "count": 1, "memory_peak_bytes": None}
+
+    @abstractmethod
+    def versions(self) -> "dict[str, str]":
+        """Return the versions of what was imported."""

@@ -1,0 +1,1 @@
+"""Cache modes: how each cache is isolated, listed and judged, a file for each owner."""

@@ -1,0 +1,1 @@
+"""Typed, versioned records of everything that is written down."""

@@ -1,0 +1,31 @@
+"""What every written record has in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+CacheMode = Literal[
+    "cold_process_cold_cache", "cold_process_warm_cache", "warm_process", "first_ever"
+]
+CACHE_MODES: tuple[CacheMode, ...] = (
+    "cold_process_cold_cache",
+    "cold_process_warm_cache",
+    "warm_process",
+    "first_ever",
+)
+Dtype = Literal["f32", "f64", "bf16"]
+DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16"}
+Status = Literal["ok", "warn", "failed"]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(ge=0.0)]
+Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all records: immutable, and strict about unknown fields.
+
+    A field that was not measured is ``None``, and ``null_reasons`` of the record that
+    holds it (where it has that field) says why, under the field's name.
+    """

@@ -1,0 +1,198 @@
+"""What one process saw: phases, raw samples, evidence, telemetry."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Sha256
+
+PHASES = (
+    "interpreter",
+    "import",
+    "device_init",
+    "setup",
+    "wrap",
+    "first_call",
+    "second_call",
+)
+
+
+class Phase(Record):
+    """One phase of a process's life, on the axis that starts at the spawn."""
+
+    name: str
+    start_s: Seconds
+    duration_s: Seconds
+    peak_rss_bytes: Count | None = None
+    """Highest resident memory of the process up to the end of this phase."""
+    involuntary_switches: Count | None = None
+    """Involuntary context switches of the main thread in this phase."""
+    null_reasons: dict[str, str] = {}
+
+
+class FirstCallParts(Record):
+    """Exclusive times inside the first call; with ``rest_s`` they sum to the whole.
+
+    A part is ``None`` where the backend has no such step or gives no account of it.
+    """
+
+    trace_s: Seconds | None = None
+    lower_s: Seconds | None = None
+    compile_s: Seconds | None = None
+    cache_read_s: Seconds | None = None
+    rest_s: Seconds
+    null_reasons: dict[str, str] = {}
+
+
+class Block(Record):
+    """A run of consecutive warm calls in one process.
+
+    ``samples_s`` are seconds for one call: each is the wall clock of ``batch`` calls
+    divided by ``batch``. Every sample is kept, also those before the steady state.
+    """
+
+    order: Count
+    """Position among all blocks and processes of the suite, in time."""
+    start_s: Seconds
+    """Since the spawn of this process."""
+    batch: int
+    samples_s: list[Seconds]
+    compiles: Count | None
+    """Programs compiled inside the window; must be 0 for the samples to count."""
+    involuntary_switches: Count | None = None
+    idle_cpu_s: Seconds | None = None
+    """Processor time this process used between its previous block and this one."""
+    null_reasons: dict[str, str] = {}
+
+
+class CacheEvidence(Record):
+    """Counters and file listings of one cache of one process.
+
+    ``files_before`` and ``files_after`` count the files in the private directories
+    before the spawn and after the exit; ``new_files`` those that appeared meanwhile.
+    """
+
+    owner: str
+    requests: Count | None = None
+    hits: Count | None = None
+    misses: Count | None = None
+    writes: Count | None = None
+    bypasses: Count | None = None
+    compiles: Count | None = None
+    files_before: Count | None = None
+    files_after: Count | None = None
+    bytes_before: Count | None = None
+    bytes_after: Count | None = None
+    new_files: dict[str, Count] = {}
+    """New files by suffix."""
+    raw: dict[str, float | int | str | None] = {}
+    """The framework's own counters, under its own names."""
+    null_reasons: dict[str, str] = {}
+
+
+class Judgement(Record):
+    """Whether the evidence proves the cache mode, and why."""
+
+    proved: bool
+    reason: str
+
+
+class Gate(Record):
+    """The correctness gate: the first output against the float64 reference."""
+
+    passed: bool
+    max_abs_error: float | None
+    max_scaled_error: float | None
+    """Largest absolute error over the largest magnitude in the reference."""
+    tolerance: float
+    checked: list[str]
+    """Which outputs were compared, such as ``first_call`` and ``last_call``."""
+    reason: str | None = None
+
+
+class HarnessCost(Record):
+    """What the harness itself costs in this process, in seconds."""
+
+    load_s: Seconds
+    """Reading the worker's own source files and its request, before the import."""
+    timer_s: Seconds | None = None
+    loop_s: Seconds | None = None
+    """A null workload in the same batched loop, for one call."""
+    sync_s: Seconds | None = None
+    """Synchronising on an output that is already there."""
+    null_reasons: dict[str, str] = {}
+
+
+class Telemetry(Record):
+    """What the machine did while the process ran."""
+
+    load_1m_before: float | None = None
+    load_1m_after: float | None = None
+    cpu_pressure_share: float | None = None
+    """Share of wall clock in which some task waited for a processor (PSI ``some``)."""
+    steal_share: float | None = None
+    throttled_s: Seconds | None = None
+    """Time the control group was throttled by its CPU quota."""
+    thermal_throttles: Count | None = None
+    involuntary_switches: Count | None = None
+    cpu_user_s: Seconds | None = None
+    cpu_system_s: Seconds | None = None
+    child_cpu_s: Seconds | None = None
+    """Processor time of finished child processes, such as a C++ compiler."""
+    flags: list[str] = []
+    """In words, what made this observation noisy; it is flagged and never dropped."""
+    null_reasons: dict[str, str] = {}
+
+
+class Device(Record):
+    """The device the candidate ran on, as its framework names it."""
+
+    platform: str
+    kind: str
+    count: Count
+    memory_peak_bytes: Count | None = None
+    null_reasons: dict[str, str] = {}
+
+
+class Observation(Record):
+    """One process, as seen from outside and inside."""
+
+    schema_version: Literal["coldwarm.observation.v1"] = "coldwarm.observation.v1"
+    case: str
+    cache_mode: CacheMode
+    also_modes: list[CacheMode] = []
+    """Modes that the same process observed besides, such as the warm blocks after a
+    start with filled caches."""
+    round: Count
+    attempt: Count
+    order: Count
+    """Position among all processes of the suite, in time."""
+    status: Literal["ok", "rejected", "failed"]
+    reason: str | None = None
+    """``correctness_gate``, ``timeout``, ``signal: SIGSEGV``, … for a failed one; the
+    contradicted evidence for a rejected one."""
+    stderr_tail: str | None = None
+    started_at: str
+    wall_s: Seconds
+    """From the spawn to the exit of the process."""
+    phases: list[Phase] = []
+    ttfr_s: Seconds | None = None
+    ttfr_process_s: Seconds | None = None
+    first_call_parts: FirstCallParts | None = None
+    blocks: list[Block] = []
+    evidence: list[CacheEvidence] = []
+    judgements: dict[str, Judgement] = {}
+    """By cache mode."""
+    gate: Gate | None = None
+    input_sha256: Sha256 | None = None
+    device: Device | None = None
+    compiled: dict[str, int | float | None] = {}
+    """Memory and cost analysis of the compiled program (``_bytes``, ``_flops``)."""
+    versions: dict[str, str] = {}
+    harness: HarnessCost | None = None
+    telemetry: Telemetry | None = None
+    null_reasons: dict[str, str] = {}
+
+    def phase_s(self, name: str) -> float | None:
+        """Duration of a phase in seconds, or ``None`` where it was not reached."""
+        return next((p.duration_s for p in self.phases if p.name == name), None)

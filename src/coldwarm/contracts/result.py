@@ -1,0 +1,154 @@
+"""The observations of a case, with the summaries computed from them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from coldwarm.contracts.base import CacheMode, Count, Dtype, Record, Seconds, Sha256, Status
+from coldwarm.contracts.observation import Observation
+from coldwarm.contracts.protocol import Protocol
+
+
+class Summary(Record):
+    """A distribution in few numbers; seconds, bytes or a ratio as its key says.
+
+    ``low`` and ``high`` bound the median at ``confidence`` (hierarchical bootstrap over
+    processes, then samples). ``p95`` is ``None`` below the 20 values it needs.
+    """
+
+    n_processes: Count
+    n_samples: Count
+    median: float
+    minimum: float
+    maximum: float
+    low: float | None = None
+    high: float | None = None
+    confidence: float = 0.95
+    p95: float | None = None
+    null_reasons: dict[str, str] = {}
+
+
+class ColdSummary(Record):
+    """One cold cache mode of a case: figures in seconds over its processes."""
+
+    cache_mode: CacheMode
+    n_ok: Count
+    n_rejected: Count
+    n_failed: Count
+    seconds: dict[str, Summary]
+    """``ttfr``, ``ttfr_process``, each phase, and the first call's parts
+    (``first_call.trace``, …, ``first_call.rest``)."""
+    peak_rss_bytes: Summary | None = None
+    precision_reached: float | None = None
+    """Relative half-width of the interval of the ``ttfr`` median."""
+    null_reasons: dict[str, str] = {}
+
+
+class SteadyState(Record):
+    """Where each process became steady."""
+
+    steady: bool
+    reason: str
+    n_processes: Count
+    n_steady: Count
+    warmup_samples: list[Count]
+    """For each process, the samples before its steady state (kept in the raw series)."""
+
+
+class WarmSummary(Record):
+    """The warm regime of a case."""
+
+    n_processes: Count
+    n_rejected: Count
+    call_s: Summary | None
+    steady: SteadyState
+    batch: int | None
+    precision_reached: float | None = None
+    null_reasons: dict[str, str] = {}
+
+
+class Comparison(Record):
+    """A judged difference of this case from its workload's baseline.
+
+    ``ratio`` is this case over the baseline, so below 1 is faster. ``threshold`` is the
+    relative difference that matters; ``smallest_detectable`` the smallest relative
+    difference that this run could have shown.
+    """
+
+    metric: str
+    baseline: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    threshold: float
+    smallest_detectable: float | None
+    verdict: Literal["faster", "slower", "same", "undecided"]
+    reason: str
+
+
+class CaseResult(Record):
+    """Everything known about one case."""
+
+    schema_version: Literal["coldwarm.case_result.v1"] = "coldwarm.case_result.v1"
+    case: str
+    workload: str
+    candidate: str
+    backend: str
+    device: Literal["cpu", "gpu"]
+    size: int
+    dtype: Dtype
+    status: Status
+    reason: str | None = None
+    """For ``warn`` and ``failed``: ``missing_dependency: jax``, ``gpu_unavailable``,
+    ``correctness_gate``, …"""
+    baseline: bool = False
+    """Whether this case is the one its workload's others are compared with."""
+    dataset_id: str
+    dataset_sha256: Sha256 | None = None
+    protocol: Protocol
+    environment_sha256: Sha256
+    """Hash of the ``environment.json`` beside the suite's index."""
+    cold: list[ColdSummary] = []
+    warm: WarmSummary | None = None
+    comparisons: list[Comparison] = []
+    limitations: list[str] = []
+    """What could not be controlled."""
+    warnings: list[str] = []
+    observations: list[Observation] = []
+    null_reasons: dict[str, str] = {}
+
+
+class SuiteCase(Record):
+    """A case in the suite's index."""
+
+    case: str
+    path: str
+    sha256: Sha256
+    status: Status
+    reason: str | None = None
+
+
+class SuiteResult(Record):
+    """The index of one run."""
+
+    schema_version: Literal["coldwarm.suite_result.v1"] = "coldwarm.suite_result.v1"
+    suite: str
+    run_id: str
+    started_at: str
+    finished_at: str | None
+    complete: bool
+    """False where the run was interrupted; ``coldwarm run --resume`` goes on."""
+    deterministic: bool
+    seed: int
+    environment_path: str
+    environment_sha256: Sha256
+    cases: list[SuiteCase]
+    n_ok: Count
+    n_warn: Count
+    n_failed: Count
+    order: list[str]
+    """Every process and block in the order in which it ran."""
+    wall_s: Seconds
+    measured_s: Seconds
+    """Sum of the wall clocks of the measured processes."""
+    null_reasons: dict[str, str] = {}

@@ -1,0 +1,55 @@
+"""Every error that coldwarm raises for a user to read.
+
+::
+
+    ColdwarmError           anything the user is told about; one line, with what to do
+    ├── UsageError          a wrong argument, an unknown name, a bad combination
+    ├── ContractError       an artifact that does not keep its contract
+    │   └── NewerVersionError   an artifact written by a later coldwarm
+    ├── PluginError         a plug-in that cannot be loaded, or a name taken twice
+    ├── RunDirectoryError   an output directory that is busy, foreign or not writable
+    ├── ResumeError         a run that cannot be continued as asked
+    └── StorageError        a file that could not be written: full disk, quota, I/O
+
+Each carries the exit code the command line ends with.
+"""
+
+from __future__ import annotations
+
+
+class ColdwarmError(Exception):
+    """Base of all: its message is one line that says what was wrong and what to do."""
+
+    exit_code = 2
+
+
+class UsageError(ColdwarmError):
+    """A wrong argument, an unknown name, or options that exclude each other."""
+
+
+class ContractError(ColdwarmError):
+    """An artifact that does not keep its contract; says which file, line and field."""
+
+    exit_code = 3
+
+
+class NewerVersionError(ContractError):
+    """An artifact whose schema version is newer than this coldwarm understands."""
+
+
+class PluginError(ColdwarmError):
+    """A plug-in that failed to load, or two that claim the same name."""
+
+
+class RunDirectoryError(ColdwarmError):
+    """An output directory that is in use, is no run's, or cannot be written."""
+
+
+class ResumeError(ColdwarmError):
+    """A run whose protocol, environment or source changed since it was started."""
+
+
+class StorageError(ColdwarmError):
+    """A file that could not be written; what was measured before is kept."""
+
+    exit_code = 3

@@ -1,0 +1,1 @@
+"""Views of results: no arithmetic of their own."""

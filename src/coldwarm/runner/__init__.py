@@ -1,0 +1,1 @@
+"""The runner: plans processes, starts and guards them, collects what they saw."""

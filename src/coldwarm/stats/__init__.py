@@ -1,0 +1,1 @@
+"""Pure statistics: distributions, intervals, steady state, comparison."""

@@ -1,0 +1,1 @@
+"""The measured process: standard library only until the first result."""

@@ -1,0 +1,1 @@
+"""Workloads: one file for each job, found by scanning this folder."""
