@@ -97,9 +97,10 @@ EXECUTIONS = {
     "torch_compile": torch_compile_execution,
     "numba": numba_execution,
 }
+# torch's compiler takes seconds, and warns about parts of torch itself.
+SLOW = (pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning"))
 BACKENDS = [
-    pytest.param(name, marks=pytest.mark.slow if name == "torch_compile" else ())
-    for name in EXECUTIONS
+    pytest.param(name, marks=SLOW if name == "torch_compile" else ()) for name in EXECUTIONS
 ]
 
 
