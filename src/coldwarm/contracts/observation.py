@@ -17,7 +17,7 @@ PHASES = (
 )
 
 
-class Phase(Record):
+class Phase(Record, kw_only=True):
     """One phase of a process's life, on the axis that starts at the spawn."""
 
     name: str
@@ -30,7 +30,7 @@ class Phase(Record):
     null_reasons: dict[str, str] = {}
 
 
-class FirstCallParts(Record):
+class FirstCallParts(Record, kw_only=True):
     """Exclusive times inside the first call; with ``rest_s`` they sum to the whole.
 
     A part is ``None`` where the backend has no such step or gives no account of it.
@@ -44,7 +44,7 @@ class FirstCallParts(Record):
     null_reasons: dict[str, str] = {}
 
 
-class Block(Record):
+class Block(Record, kw_only=True):
     """A run of consecutive warm calls in one process.
 
     ``samples_s`` are seconds for one call: each is the wall clock of ``batch`` calls
@@ -65,7 +65,7 @@ class Block(Record):
     null_reasons: dict[str, str] = {}
 
 
-class CacheEvidence(Record):
+class CacheEvidence(Record, kw_only=True):
     """Counters and file listings of one cache of one process.
 
     ``files_before`` and ``files_after`` count the files in the private directories
@@ -90,14 +90,14 @@ class CacheEvidence(Record):
     null_reasons: dict[str, str] = {}
 
 
-class Judgement(Record):
+class Judgement(Record, kw_only=True):
     """Whether the evidence proves the cache mode, and why."""
 
     proved: bool
     reason: str
 
 
-class Gate(Record):
+class Gate(Record, kw_only=True):
     """The correctness gate: the first output against the float64 reference."""
 
     passed: bool
@@ -110,7 +110,7 @@ class Gate(Record):
     reason: str | None = None
 
 
-class HarnessCost(Record):
+class HarnessCost(Record, kw_only=True):
     """What the harness itself costs in this process, in seconds."""
 
     load_s: Seconds
@@ -123,13 +123,15 @@ class HarnessCost(Record):
     null_reasons: dict[str, str] = {}
 
 
-class Telemetry(Record):
+class Telemetry(Record, kw_only=True):
     """What the machine did while the process ran."""
 
     load_1m_before: float | None = None
     load_1m_after: float | None = None
     cpu_pressure_share: float | None = None
     """Share of wall clock in which some task waited for a processor (PSI ``some``)."""
+    foreign_cpu: float | None = None
+    """Processors' worth of time that other processes used meanwhile."""
     steal_share: float | None = None
     throttled_s: Seconds | None = None
     """Time the control group was throttled by its CPU quota."""
@@ -144,7 +146,7 @@ class Telemetry(Record):
     null_reasons: dict[str, str] = {}
 
 
-class Device(Record):
+class Device(Record, kw_only=True):
     """The device the candidate ran on, as its framework names it."""
 
     platform: str
@@ -154,7 +156,7 @@ class Device(Record):
     null_reasons: dict[str, str] = {}
 
 
-class Observation(Record):
+class Observation(Record, kw_only=True):
     """One process, as seen from outside and inside."""
 
     schema_version: Literal["coldwarm.observation.v1"] = "coldwarm.observation.v1"

@@ -1,0 +1,41 @@
+"""Python's bytecode. Only ``first_ever`` empties it; otherwise it is as installed.
+
+Measured processes never write bytecode in the other modes, so that one process does not
+change what the next one finds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.observation import Judgement
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import CacheEvidence
+
+OWNER = "bytecode"
+LIMITATIONS = ("Python bytecode is as installed in every mode but first_ever",)
+
+
+def isolate(root: Path) -> dict[str, str]:
+    """Return the variables that make Python look for bytecode under ``root`` alone."""
+    return {"PYTHONPYCACHEPREFIX": str(root), "PYTHONDONTWRITEBYTECODE": ""}
+
+
+def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
+    """Judge ``first_ever`` by an empty prefix that the process then filled."""
+    del compiles
+    if mode != "first_ever":
+        return Judgement(proved=True, reason="bytecode: as installed")
+    if evidence.files_before:
+        return Judgement(
+            proved=False, reason=f"bytecode: {evidence.files_before} files before the spawn"
+        )
+    if not evidence.files_after:
+        return Judgement(proved=False, reason="bytecode: the process wrote none, so it used some")
+    return Judgement(
+        proved=True, reason=f"bytecode: empty before, {evidence.files_after} files written"
+    )

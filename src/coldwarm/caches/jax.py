@@ -1,0 +1,40 @@
+"""JAX's persistent compilation cache, with XLA's own caches inside it.
+
+By default JAX writes only programs that took a second to compile, and only above a size:
+both thresholds are lowered, or a "warm" run of a small program would measure a cold one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.caches import counts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import CacheEvidence, Judgement
+
+OWNER = "jax"
+LIMITATIONS = (
+    "JAX: with a cache directory set, a first call also makes the cache key and, where it"
+    " compiles, writes the entry; both are inside the compile part",
+)
+
+
+def isolate(root: Path) -> dict[str, str]:
+    """Return the variables that give JAX a persistent cache of its own under ``root``."""
+    return {
+        "JAX_COMPILATION_CACHE_DIR": str(root),
+        "JAX_ENABLE_COMPILATION_CACHE": "true",
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "all",
+        "JAX_COMPILATION_CACHE_MAX_SIZE": "-1",
+    }
+
+
+def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
+    """Judge by the files before the spawn and JAX's counts of requests and hits."""
+    return counts.judge(mode, evidence, compiles=compiles)

@@ -1,0 +1,85 @@
+"""Cache modes over all owners: where each owner's cache lies, and one judgement. Pure."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+import coldwarm.caches
+from coldwarm.contracts.observation import Block, CacheEvidence, Judgement
+from coldwarm.errors import PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from coldwarm.contracts.base import CacheMode
+
+
+class Owner(Protocol):
+    """What a file of this folder offers for the cache that it is named after."""
+
+    OWNER: str
+    LIMITATIONS: tuple[str, ...]
+
+    def isolate(self, root: Path) -> dict[str, str]:
+        """Return the variables that move the cache under ``root``."""
+
+    def judge(self, mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
+        """Say whether the evidence proves the mode for this owner."""
+
+
+@cache
+def owners() -> dict[str, Owner]:
+    """Return every cache owner in this folder by its name."""
+    found: dict[str, Owner] = {}
+    for module in pkgutil.iter_modules(coldwarm.caches.__path__):
+        loaded = importlib.import_module(f"coldwarm.caches.{module.name}")
+        if hasattr(loaded, "OWNER"):
+            found[loaded.OWNER] = loaded
+    return found
+
+
+def owner(name: str) -> Owner:
+    """Return one owner.
+
+    Raises:
+        PluginError: a backend names a cache that nobody here knows how to isolate.
+    """
+    known = owners()
+    if name not in known:
+        text = f"no cache owner is called {name!r}; known are {', '.join(sorted(known))}"
+        raise PluginError(text)
+    return known[name]
+
+
+def judge(
+    mode: CacheMode, evidence: Iterable[CacheEvidence], *, compiles: bool
+) -> Judgement:
+    """Judge a start: every owner must prove the mode."""
+    judgements = [owner(e.owner).judge(mode, e, compiles=compiles) for e in evidence]
+    if not judgements:
+        return Judgement(proved=True, reason="a fresh process; this backend keeps no cache")
+    failed = [judgement.reason for judgement in judgements if not judgement.proved]
+    said = failed or [judgement.reason for judgement in judgements]
+    return Judgement(proved=not failed, reason="; ".join(said))
+
+
+def judge_blocks(blocks: Sequence[Block]) -> Judgement:
+    """Judge the warm regime: there are blocks, and nothing was compiled in any."""
+    if not blocks:
+        return Judgement(proved=False, reason="no block of warm calls")
+    unknown = sum(block.compiles is None for block in blocks)
+    compiled = sum(block.compiles or 0 for block in blocks)
+    if unknown:
+        return Judgement(proved=False, reason=f"{unknown} blocks without a count of compiles")
+    if compiled:
+        return Judgement(proved=False, reason=f"{compiled} programs compiled in the warm window")
+    return Judgement(proved=True, reason=f"0 compiles in {len(blocks)} blocks")
+
+
+def limitations(names: Iterable[str]) -> list[str]:
+    """Return what cannot be controlled for these owners."""
+    return [text for name in names for text in owner(name).LIMITATIONS]

@@ -1,0 +1,51 @@
+"""The kernel's cached file pages. ``first_ever`` drops them, as far as a user may."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LIMITATIONS = (
+    "file pages are as the machine left them in every mode but first_ever",
+    "first_ever drops file pages by advice to the kernel, which may keep pages that are"
+    " mapped by another process; bytes read from storage are published beside it",
+)
+
+
+def runtime_files() -> list[Path]:
+    """Return the files of the standard library and of the installed packages."""
+    roots = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return [
+        Path(folder, name)
+        for root in roots
+        for folder, _, names in os.walk(root)
+        for name in names
+    ]
+
+
+def drop(files: Iterable[Path]) -> int | None:
+    """Advise the kernel to drop the pages of ``files``; return how many were advised.
+
+    ``None`` where the system has no such call.
+    """
+    if not hasattr(os, "posix_fadvise"):
+        return None
+    dropped = 0
+    for path in files:
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            dropped += 1
+        except OSError:
+            continue
+        finally:
+            os.close(descriptor)
+    return dropped

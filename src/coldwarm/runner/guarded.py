@@ -1,0 +1,71 @@
+"""The runner's end of the guard."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import Self
+
+from coldwarm.runner import guard
+
+MARK = "COLDWARM_RUN"
+
+
+class Guard:
+    """A side process that ends the workers if this process ends without doing so."""
+
+    def __init__(self) -> None:
+        """Start the side process in a session of its own, so that Ctrl-C misses it."""
+        self.mark_value = uuid.uuid4().hex
+        self._start()
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(Path(guard.__file__)), self.mark],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    @property
+    def mark(self) -> str:
+        """The environment entry that every process of this run carries."""
+        return f"{MARK}={self.mark_value}"
+
+    def _tell(self, line: str) -> None:
+        pipe = self._process.stdin
+        if pipe is None or self._process.poll() is not None:
+            self._start()
+            pipe = self._process.stdin
+        if pipe is not None:
+            pipe.write(line.encode())
+            pipe.flush()
+
+    def add(self, group: int) -> None:
+        """Register a worker's process group."""
+        self._tell(f"+{group}\n")
+
+    def remove(self, group: int) -> None:
+        """Strike a worker that has ended."""
+        self._tell(f"-{group}\n")
+
+    def sweep(self) -> None:
+        """Kill whatever of this run is still alive, now."""
+        guard.kill_marked(self.mark.encode())
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the pipe, which makes the side process finish its work and end."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()

@@ -1,0 +1,220 @@
+"""Takes one process through its life and turns what it said into an observation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.caches import listing, modes, pages
+from coldwarm.runner import telemetry, translate
+from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
+from coldwarm.runner.variables import build, owners_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldwarm.caches.listing import Listing
+    from coldwarm.clock import Clock
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Block, Observation
+    from coldwarm.runner.guarded import Guard
+    from coldwarm.runner.plan import Case, Options
+
+
+@dataclass
+class Place:
+    """Where a run's processes live: its options, its guard, and its working directory."""
+
+    options: Options
+    guard: Guard
+    clock: Clock
+    work: Path
+    references: dict[str, str] = field(default_factory=dict)
+    """Group to the path of its reference answers."""
+    order: list[str] = field(default_factory=list)
+    """Every process and block in the order in which it ran."""
+    measured_s: float = 0.0
+
+    def next_order(self, what: str) -> int:
+        """Put something down as next in time and return its position."""
+        self.order.append(what)
+        return len(self.order) - 1
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Which process this is: of which case, in which mode, round and attempt."""
+
+    case: Case
+    mode: CacheMode
+    round: int
+    attempt: int
+    root: Path
+    """Its caches."""
+    persistent: bool = False
+    analyse: bool = False
+
+
+@dataclass
+class Running:
+    """A process after its start."""
+
+    slot: Slot
+    process: MeasuredProcess
+    order: int
+    started_at: str
+    before: dict[str, Listing]
+    start: dict[str, Any]
+    start_telemetry: telemetry.Reading
+    start_after: telemetry.Reading
+    start_cpu_s: float | None
+    blocks: list[Block] = field(default_factory=list)
+
+
+def job(place: Place, slot: Slot) -> dict[str, Any]:
+    """Return the job of a process, as it goes down the pipe."""
+    case = slot.case
+    return {
+        "role": "measure",
+        "backend": {
+            "module": case.backend.source.module,
+            "path": str(case.backend.source.path),
+            "object": case.backend.kind.__name__,
+        },
+        "device": case.device,
+        "threads": place.options.threads,
+        **workload_job(case, place.options.seed),
+        "tolerance": case.workload.module.TOLERANCE[case.dtype],
+        "reference": place.references[case.group],
+        "persistent": slot.persistent,
+        "analyse": slot.analyse,
+        "list_modules": False,
+    }
+
+
+def workload_job(case: Case, seed: int) -> dict[str, Any]:
+    """Return the part of a job that says which workload on which inputs."""
+    source = case.workload.source
+    return {
+        "workload": {"module": source.module, "path": str(source.path)},
+        "size": case.size,
+        "numpy_dtype": case.numpy_dtype,
+        "seed": seed,
+    }
+
+
+def affinity(options: Options) -> list[int]:
+    """Return the processors that measured processes may run on."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return allowed[: options.threads] if options.threads else allowed
+
+
+def start(place: Place, slot: Slot) -> Running:
+    """Start a process and wait for its first results.
+
+    Raises:
+        ProcessFailedError: it gave none.
+    """
+    case, options = slot.case, place.options
+    variables = build(
+        os.environ,
+        case.backend.kind,
+        device=case.device,
+        threads=options.threads,
+        mode=slot.mode,
+        root=slot.root,
+        mark=place.guard.mark_value,
+        deterministic=options.deterministic,
+    )
+    owners = owners_of(case.backend.kind, case.device, slot.mode)
+    before = {owner: listing.take(slot.root / owner) for owner in owners}
+    if slot.mode == "first_ever":
+        pages.drop(pages.runtime_files())
+    order = place.next_order(f"{case.id} {slot.mode} round {slot.round}")
+    started_at = place.clock.date()
+    reading = telemetry.read(place.clock.now_s())
+    process = MeasuredProcess(
+        job(place, slot),
+        variables,
+        place.guard,
+        timeout_s=options.timeout_s,
+        affinity=affinity(options) if options.threads else None,
+    )
+    try:
+        said = process.receive()
+    except ProcessFailedError:
+        place.measured_s += process.wait().wall_s
+        raise
+    except BaseException:
+        process.kill()
+        raise
+    cpu_s = translate.cpu_so_far(process.pid)
+    after = telemetry.read(place.clock.now_s())
+    return Running(slot, process, order, started_at, before, said, reading, after, cpu_s)
+
+
+def block(place: Place, running: Running, batch: int, seconds: float, limit: int) -> Block:
+    """Let a held process run one block of warm calls.
+
+    Raises:
+        ProcessFailedError: it died or hung in it.
+    """
+    order = place.next_order(f"{running.slot.case.id} block")
+    running.process.go_on()
+    running.process.send({"op": "block", "batch": batch, "seconds": seconds, "limit": limit})
+    said = running.process.receive()
+    running.process.hold()
+    made = translate.block(said, order, running.process.spawned_ns)
+    running.blocks.append(made)
+    return made
+
+
+def started(place: Place, running: Running) -> Observation:
+    """Return what is known of a process that stays, as soon as it has started."""
+    del place
+    return translate.observation(running, end=None, exit_wall_s=None)
+
+
+def finish(place: Place, running: Running) -> Observation:
+    """End a process and return its observation.
+
+    Raises:
+        ProcessFailedError: it failed on the way out.
+    """
+    process = running.process
+    try:
+        if running.slot.persistent:
+            process.go_on()
+            process.send({"op": "quit"})
+        end = process.receive()
+    finally:
+        ended = process.wait()
+        place.measured_s += ended.wall_s
+    return translate.observation(running, end=end, exit_wall_s=ended.wall_s)
+
+
+def failure(
+    place: Place, slot: Slot, error: ProcessFailedError, running: Running | None = None
+) -> Observation:
+    """Return the observation of a process that failed."""
+    if running is not None:
+        running.process.kill()
+    return translate.failed(slot, error, place.clock.date(), len(place.order) - 1)
+
+
+def discard(root: Path) -> None:
+    """Remove a process's caches; what resists is left for the end of the run."""
+    shutil.rmtree(root, ignore_errors=True)
+
+
+def judge(running: Running, evidence: list[Any]) -> dict[str, Any]:
+    """Judge a process: its start for its own mode, and its blocks for the warm regime."""
+    slot = running.slot
+    judgements = {
+        slot.mode: modes.judge(slot.mode, evidence, compiles=slot.case.backend.kind.compiles)
+    }
+    if slot.persistent:
+        judgements["warm_process"] = modes.judge_blocks(running.blocks)
+    return judgements

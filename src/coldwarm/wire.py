@@ -1,0 +1,94 @@
+"""The messages between runner and worker, described once.
+
+Both directions are lines of JSON on pipes of their own, so that whatever a candidate
+prints goes elsewhere. This module runs on both sides: it imports nothing at module level,
+because whatever it imports would be loaded before the framework under measurement.
+
+Requests, runner to worker:
+
+- the *job*, one line, sent right after the spawn: which backend, workload, size, dtype,
+  seed, role (``measure`` or ``reference``), and whether the process stays (``persistent``);
+- to a process that stays: ``{"op": "block", "batch": n, "seconds": s, "limit": n}`` for a
+  block of warm calls, then ``{"op": "quit"}``.
+
+Replies, worker to runner, by their ``type``: ``start`` (after the second call and the
+gate), ``block``, ``end``, ``reference``, and ``failed`` with ``reason`` and ``detail``.
+"""
+
+VERSION = 1
+LINE_LIMIT_BYTES = 64 * 1024 * 1024
+"""No message is longer; more than this on the pipe is garbage."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+def encode(message: "Mapping[str, Any]") -> bytes:
+    """Return a message as one line.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    import json
+
+    return json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> "dict[str, Any]":
+    """Return the message in a line.
+
+    Raises:
+        ValueError: the line is not a JSON object.
+    """
+    import json
+
+    try:
+        message = json.loads(line)
+    except RecursionError as error:
+        text = "nested too deeply"
+        raise ValueError(text) from error
+    if not isinstance(message, dict):
+        text = f"expected an object, got {type(message).__name__}"
+        raise ValueError(text)  # noqa: TRY004 - a malformed line, whatever its type
+    return message
+
+
+def decode_bare(line: bytes) -> "dict[str, Any]":
+    """Return the message in a line that the runner wrote, without importing ``json``.
+
+    Before its first result a worker may load nothing, and a line of ASCII JSON is a
+    Python literal once its three constants have names. The line comes from the runner,
+    which tells the worker what code to run anyway; nothing else is ever read this way.
+    """
+    names = {"__builtins__": {}, "true": True, "false": False, "null": None}
+    message = eval(line.decode("ascii"), names)  # noqa: S307 - see the docstring
+    return dict(message)
+
+
+def read_line(descriptor: int) -> bytes:
+    """Read one line from a pipe, byte-exact, waiting without using the processor.
+
+    Raises:
+        EOFError: the other side is gone.
+    """
+    import os
+
+    chunks = []
+    while True:
+        chunk = os.read(descriptor, 65536)
+        if not chunk:
+            raise EOFError
+        chunks.append(chunk)
+        if chunk.endswith(b"\n"):
+            return b"".join(chunks)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of ``data`` to a pipe."""
+    import os
+
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,120 @@
+"""What a measured process says of itself once its first result is there."""
+
+import os
+import sys
+
+from coldwarm.worker import gate, reference
+from coldwarm.worker.phases import Phases, now_ns
+from coldwarm.worker.warm import make_loop
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from coldwarm.worker.session import Prepared
+
+_COST_CALLS = 20_000
+
+
+def start(prepared: "Prepared", first: "Any", phases: Phases) -> "dict[str, Any]":
+    """Describe the start: phases, counters, gate, device, versions."""
+    backend = prepared.backend
+    counters = backend.counters()
+    return {
+        "phases": phases.account(),
+        "counters": counters,
+        "bytecode": _bytecode(),
+        "read_bytes": _read_bytes(),
+        "gate": _gate(prepared, first),
+        "input_sha256": _input_digest(prepared),
+        "device": backend.device_info(),
+        "versions": {"python": sys.version.split()[0], **backend.versions()},
+    }
+
+
+def end(prepared: "Prepared") -> "dict[str, Any]":
+    """Describe the end: a last call through the gate, totals, the harness's own cost."""
+    import resource
+
+    last = prepared.call() if prepared.job["persistent"] else None
+    checked = None if last is None else _gate(prepared, last)
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "type": "end",
+        "gate": checked,
+        "involuntary_switches": own.ru_nivcsw,
+        "cpu_user_s": own.ru_utime,
+        "cpu_system_s": own.ru_stime,
+        "child_cpu_s": children.ru_utime + children.ru_stime,
+        "counters": prepared.backend.counters(),
+        "device": prepared.backend.device_info(),
+        "harness": _harness(prepared) if prepared.job["persistent"] else None,
+        "analysis": prepared.backend.analysis() if prepared.job["analyse"] else {},
+    }
+
+
+def _gate(prepared: "Prepared", out: "Any") -> "dict[str, Any] | None":
+    if prepared.reference_path is None:
+        return None
+    outputs = prepared.backend.fetch(out)
+    return gate.check(outputs, prepared.reference_path, prepared.job["tolerance"])
+
+
+def _input_digest(prepared: "Prepared") -> str:
+    """Make the inputs again and hash them: proof that all candidates had the same."""
+    from numpy.random import default_rng
+
+    job = prepared.job
+    workload = sys.modules[job["workload"]["module"]]
+    rng = default_rng(job["seed"])
+    return reference.input_digest(workload.inputs(rng, job["size"], job["numpy_dtype"]))
+
+
+def _bytecode() -> "dict[str, int]":
+    """Count the loaded modules that have bytecode on disk, and those that have none."""
+    cached = [getattr(module, "__cached__", None) for module in list(sys.modules.values())]
+    present = [path for path in cached if isinstance(path, str)]
+    existing = sum(map(os.path.exists, present))
+    return {"with_bytecode": existing, "without_bytecode": len(present) - existing}
+
+
+def _read_bytes() -> "int | None":
+    """Return the bytes that this process has caused to be read from storage."""
+    try:
+        with open("/proc/self/io", encoding="ascii") as file:  # noqa: PTH123 - one line, one file
+            lines = dict(line.split(": ") for line in file.read().splitlines())
+    except OSError:
+        return None
+    return int(lines["read_bytes"])
+
+
+def _harness(prepared: "Prepared") -> "dict[str, float | None]":
+    """Measure the harness's own cost with its own loop on a null workload."""
+    from itertools import repeat
+
+    begin = now_ns()
+    for _ in repeat(None, _COST_CALLS):
+        now_ns()
+    timer_ns = (now_ns() - begin) / _COST_CALLS
+    count = len(prepared.arguments)
+    loop = make_loop(count, synchronous=True)
+    arguments = prepared.arguments
+    null_ns = min(loop(now_ns, repeat, _null, None, arguments, _COST_CALLS, 5, 10**9))
+    cost: dict[str, float | None] = {
+        "timer_s": timer_ns / 1e9,
+        "loop_s": null_ns / _COST_CALLS / 1e9,
+        "sync_s": None,
+    }
+    backend = prepared.backend
+    if not backend.synchronous:
+        out = prepared.call()
+        begin = now_ns()
+        for _ in repeat(None, 200):
+            backend.sync(out)
+        cost["sync_s"] = (now_ns() - begin) / 200 / 1e9
+    return cost
+
+
+def _null(*_arguments: "Any") -> None:
+    """Do nothing: the null workload."""

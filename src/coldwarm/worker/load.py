@@ -1,0 +1,49 @@
+"""Loads backends and workloads by the path the runner names, importing nothing else."""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+    from typing import Any
+
+    from coldwarm.backends.base import Backend
+
+
+def module(source: "Mapping[str, Any]") -> "ModuleType":
+    """Return the module at ``source["path"]`` under the name ``source["module"]``.
+
+    The project's own modules are imported as usual, with their bytecode; a third party's
+    is loaded from its file, so that its package need not be importable here.
+    """
+    name, path = source["module"], source["path"]
+    if name.startswith("coldwarm."):
+        __import__(name)
+        return sys.modules[name]
+    # What ``importlib.util`` re-exports, from where a bare interpreter holds it.
+    import _frozen_importlib
+    import _frozen_importlib_external
+
+    spec = _frozen_importlib_external.spec_from_file_location(name, path)
+    loaded = _frozen_importlib.module_from_spec(spec)
+    sys.modules[name] = loaded
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def backend(job: "Mapping[str, Any]") -> "Backend":
+    """Return the job's backend, ready to import its runtime."""
+    source = job["backend"]
+    kind = getattr(module(source), source["object"])
+    made: Backend = kind(job["device"], job["threads"])
+    return made
+
+
+def candidate(
+    workload: "ModuleType", backend_name: str, framework: str
+) -> "Callable[..., Callable[..., Any]]":
+    """Return the workload's builder for a backend, else for its framework."""
+    own = getattr(workload, f"for_{backend_name}", None)
+    builder: Callable[..., Callable[..., Any]] = own or getattr(workload, f"for_{framework}")
+    return builder

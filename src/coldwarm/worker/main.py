@@ -1,0 +1,30 @@
+"""Entry of the measured process, run by path under any Python interpreter.
+
+``python main.py <read descriptor> <write descriptor>``. The package it belongs to need
+not be installed in that interpreter: a bare package named ``coldwarm`` is put in place
+whose only content is the directory this file lies in.
+"""
+
+import time
+
+_ENTERED_NS = time.perf_counter_ns()
+
+import os  # noqa: E402 - the clock is read before anything else
+import sys  # noqa: E402
+
+
+def _place_package() -> None:
+    """Make ``coldwarm`` importable without exposing what is installed beside it."""
+    package_directory = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib is not loaded in a bare interpreter
+    package = type(sys)("coldwarm")
+    package.__path__ = [package_directory]
+    sys.modules["coldwarm"] = package
+    # Python put this script's folder first; its module names must not shadow others.
+    del sys.path[0]
+
+
+if __name__ == "__main__":
+    _place_package()
+    from coldwarm.worker import session
+
+    session.run(int(sys.argv[1]), int(sys.argv[2]), _ENTERED_NS)
