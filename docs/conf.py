@@ -1,0 +1,47 @@
+"""How Sphinx builds the documentation."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import _generate  # found through the line above
+import coldwarm
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+
+project = "coldwarm"
+author = "The coldwarm authors"
+project_copyright = "The coldwarm authors"
+version = release = coldwarm.__version__
+
+extensions = ["myst_parser"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+# Docstrings say `name` now and then; it is code.
+default_role = "literal"
+# Two hyphens are an option, not a dash.
+smartquotes = False
+
+html_theme = "furo"
+html_title = f"coldwarm {release}"
+html_show_sphinx = False
+
+
+def _write_reference(app: Sphinx) -> None:
+    """Write the reference pages before Sphinx looks for sources."""
+    del app
+    _generate.generate(HERE.parent / "src" / "coldwarm", HERE / "reference")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the generator with Sphinx."""
+    app.connect("builder-inited", _write_reference)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

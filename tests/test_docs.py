@@ -1,0 +1,121 @@
+"""Nothing that a user can name goes without a place in the reference."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+import pytest
+
+import _generate
+import coldwarm
+import coldwarm.contracts
+from _generate import source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(coldwarm.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("reference")
+    _generate.generate(PACKAGE, out)
+    return out
+
+
+def has_section(folder: Path, label: str) -> bool:
+    return any(f".. _{label}:\n" in page.read_text("utf-8") for page in folder.glob("*.rst"))
+
+
+def commands(group: click.Group, path: str = "") -> Iterator[str]:
+    for name, command in group.commands.items():
+        yield f"{path} {name}".strip()
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}".strip())
+
+
+def test_every_command_has_a_page(reference: Path) -> None:
+    group = importlib.import_module("coldwarm.cli.main").cli
+    context = click.Context(group)
+    names = set(group.list_commands(context)) | set(commands(group))
+    assert names
+    missing = [n for n in names if not has_section(reference / "commands", f"command-{n}")]
+    assert missing == []
+
+
+def test_every_option_of_run_is_listed(reference: Path) -> None:
+    group = importlib.import_module("coldwarm.cli.main").cli
+    run = group.get_command(click.Context(group), "run")
+    page = (reference / "commands" / "run.rst").read_text("utf-8")
+    options = [p for p in run.params if isinstance(p, click.Option) and not p.hidden]
+    assert options
+    assert [option.name for option in options if f".. option:: {option.opts[0]}" not in page] == []
+
+
+def test_every_workload_has_a_page(reference: Path) -> None:
+    files = [p.stem for p in (PACKAGE / "workloads").glob("*.py") if not p.stem.startswith("_")]
+    assert files
+    missing = [n for n in files if not has_section(reference / "workloads", f"workload-{n}")]
+    assert missing == []
+
+
+def test_every_built_in_backend_has_a_section(reference: Path) -> None:
+    names = [
+        entry.name
+        for entry in entry_points(group="coldwarm.backends")
+        if entry.module.startswith("coldwarm.")
+    ]
+    assert names
+    missing = [n for n in names if not has_section(reference / "backends", f"backend-{n}")]
+    assert missing == []
+
+
+def test_every_public_record_has_a_section_with_every_field(reference: Path) -> None:
+    records = {
+        record
+        for module in pkgutil.iter_modules(coldwarm.contracts.__path__, "coldwarm.contracts.")
+        for record in vars(importlib.import_module(module.name)).values()
+        if inspect.isclass(record) and issubclass(record, msgspec.Struct)
+        if record.__module__ == module.name and not record.__name__.startswith("_")
+    }
+    assert records
+    for record in records:
+        stem = record.__module__.rpartition(".")[2]
+        page = (reference / "records" / f"{stem}.rst").read_text("utf-8")
+        section = page.partition(f".. _record-{record.__name__}:\n")[2].partition(".. _record-")[0]
+        fields = record.__struct_encode_fields__
+        assert [f for f in fields if f"\n``{f}`` : " not in section] == [], record
+
+
+def test_every_public_name_has_a_section(reference: Path) -> None:
+    names = set(coldwarm.__all__) - {"__version__"}
+    assert [n for n in names if not has_section(reference / "api", f"api-{n}")] == []
+
+
+def test_a_page_of_what_is_gone_is_removed(tmp_path: Path) -> None:
+    left_over = tmp_path / "workloads" / "gone.rst"
+    left_over.parent.mkdir()
+    left_over.write_text("Gone\n====\n", encoding="utf-8")
+    pages = _generate.generate(PACKAGE, tmp_path)
+    assert not left_over.exists()
+    assert sorted(pages) == sorted(tmp_path.rglob("*.rst"))
+
+
+def test_an_unchanged_page_is_not_written_again(tmp_path: Path) -> None:
+    before = {page: page.stat().st_mtime_ns for page in _generate.generate(PACKAGE, tmp_path)}
+    after = {page: page.stat().st_mtime_ns for page in _generate.generate(PACKAGE, tmp_path)}
+    assert before == after
+
+
+def test_a_missing_docstring_is_an_error_that_names_the_file() -> None:
+    with pytest.raises(source.UndocumentedError, match=r"bare\.py has no docstring"):
+        source.docstring(ast.parse("NAME = 'bare'"), "bare.py")
