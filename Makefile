@@ -72,7 +72,7 @@ check-types: $(STAMP)
 	@$(BIN)/mypy
 
 check-imports: $(STAMP)
-	@$(BIN)/lint-imports --no-timing 2>&1 > $(VENV)/imports.txt || { cat $(VENV)/imports.txt; exit 1; }
+	@$(BIN)/lint-imports --no-logo
 
 docs: check-docs
 	@echo "docs/_build/html/index.html"

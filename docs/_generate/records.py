@@ -87,6 +87,8 @@ def _field(field: msgspec.structs.FieldInfo, kind: str, text: str) -> str:
     kind = kind or getattr(field.type, "__name__", str(field.type))
     if field.required:
         necessity = "Required."
+    elif field.default is msgspec.UNSET:
+        necessity = "Left out where it does not apply."
     elif field.default is msgspec.NODEFAULT:
         necessity = "Empty by default."
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from sphinx.errors import SphinxError
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 
 if TYPE_CHECKING:
@@ -12,8 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class UndocumentedError(Exception):
+class UndocumentedError(SphinxError):
     """Something that gets a page or a section has no docstring."""
+
+    category = "Undocumented"
 
 
 def parse(path: Path) -> ast.Module:
