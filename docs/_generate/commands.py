@@ -21,7 +21,7 @@ PROGRAM = "coldwarm"
 def tree() -> Iterator[tuple[str, click.Context]]:
     """Yield the path (``run``) and the context of every command that is not hidden."""
     group = importlib.import_module("coldwarm.cli.main").cli
-    yield from _walk(group, click.Context(group, info_name=PROGRAM), "")
+    yield from _walk(group, _context(group, PROGRAM, None), "")
 
 
 def pages(package: Path) -> dict[str, str]:
@@ -41,8 +41,12 @@ def _walk(
         for name in command.list_commands(context):
             child = command.get_command(context, name)
             if child and not child.hidden:
-                inner = click.Context(child, info_name=name, parent=context)
-                yield from _walk(child, inner, f"{path} {name}".strip())
+                yield from _walk(child, _context(child, name, context), f"{path} {name}".strip())
+
+
+def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
+    """Return the context that the command would run in."""
+    return click.Context(command, parent=parent, info_name=name, **command.context_settings)
 
 
 def _page_name(path: str) -> str:
@@ -91,9 +95,9 @@ def _option(parameter: click.Option, context: click.Context) -> str:
     names = ", ".join([*parameter.opts, *parameter.secondary_opts])
     takes = "" if parameter.is_flag else f" <{parameter.make_metavar(context).strip('[]<>')}>"
     facts = [plain(" ".join((parameter.help or "").split()))]
-    if parameter.multiple:
+    if parameter.multiple and "repeat" not in facts[0]:
         facts.append("May be given more than once.")
     default = parameter.get_default(context, call=False)
     if isinstance(default, (int, float, str)) and not parameter.is_flag:
         facts.append(f"Default: {literal(str(default))}.")
-    return f".. option:: {names}{takes}\n\n{indent(' '.join(facts))}\n\n"
+    return f".. option:: {names}{takes}\n\n{indent(' '.join(filter(None, facts)) or '–')}\n\n"

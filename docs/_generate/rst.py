@@ -40,8 +40,8 @@ def code(text: str, language: str = "python") -> str:
 
 
 def plain(text: str) -> str:
-    """Return text in which nothing is markup."""
-    return re.sub(r"([\\*`|_])", r"\\\1", text)
+    """Return text in which nothing but `code` is markup."""
+    return re.sub(r"([\\*|_])", r"\\\1", text)
 
 
 def definition(term: str, body: str) -> str:
