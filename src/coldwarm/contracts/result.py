@@ -150,5 +150,5 @@ class SuiteResult(Record, kw_only=True):
     """Every process and block in the order in which it ran."""
     wall_s: Seconds
     measured_s: Seconds
-    """Sum of the wall clocks of the measured processes."""
+    """Seconds in which a measured process ran; while it was held it did not."""
     null_reasons: dict[str, str] = {}

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.caches import listing, modes, pages
+from coldwarm.caches import listing, pages
 from coldwarm.runner import telemetry, translate
 from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.variables import build, owners_of
@@ -36,6 +36,7 @@ class Place:
     order: list[str] = field(default_factory=list)
     """Every process and block in the order in which it ran."""
     measured_s: float = 0.0
+    """Seconds in which a measured process ran."""
 
     def next_order(self, what: str) -> int:
         """Put something down as next in time and return its position."""
@@ -145,7 +146,8 @@ def start(place: Place, slot: Slot) -> Running:
     try:
         said = process.receive()
     except ProcessFailedError:
-        place.measured_s += process.wait().wall_s
+        process.wait()
+        place.measured_s += process.active_s
         raise
     except BaseException:
         process.kill()
@@ -171,9 +173,8 @@ def block(place: Place, running: Running, batch: int, seconds: float, limit: int
     return made
 
 
-def started(place: Place, running: Running) -> Observation:
+def started(running: Running) -> Observation:
     """Return what is known of a process that stays, as soon as it has started."""
-    del place
     return translate.observation(running, end=None, exit_wall_s=None)
 
 
@@ -191,7 +192,7 @@ def finish(place: Place, running: Running) -> Observation:
         end = process.receive()
     finally:
         ended = process.wait()
-        place.measured_s += ended.wall_s
+        place.measured_s += process.active_s
     return translate.observation(running, end=end, exit_wall_s=ended.wall_s)
 
 
@@ -199,22 +200,12 @@ def failure(
     place: Place, slot: Slot, error: ProcessFailedError, running: Running | None = None
 ) -> Observation:
     """Return the observation of a process that failed."""
-    if running is not None:
+    if running is not None and running.process.exit is None:
         running.process.kill()
+        place.measured_s += running.process.active_s
     return translate.failed(slot, error, place.clock.date(), len(place.order) - 1)
 
 
 def discard(root: Path) -> None:
     """Remove a process's caches; what resists is left for the end of the run."""
     shutil.rmtree(root, ignore_errors=True)
-
-
-def judge(running: Running, evidence: list[Any]) -> dict[str, Any]:
-    """Judge a process: its start for its own mode, and its blocks for the warm regime."""
-    slot = running.slot
-    judgements = {
-        slot.mode: modes.judge(slot.mode, evidence, compiles=slot.case.backend.kind.compiles)
-    }
-    if slot.persistent:
-        judgements["warm_process"] = modes.judge_blocks(running.blocks)
-    return judgements

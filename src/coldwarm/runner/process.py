@@ -90,6 +90,9 @@ class MeasuredProcess:
             for descriptor in (down_read, up_write, output_write):
                 os.close(descriptor)
         self.pid = self._process.pid
+        self.active_s = 0.0
+        """Seconds in which it ran: time spent held does not count."""
+        self._running_since_ns: int | None = self.spawned_ns
         guard.add(self.pid)
         self._output: int | None = output_read
         self._pidfd = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else None
@@ -214,10 +217,17 @@ class MeasuredProcess:
     def hold(self) -> None:
         """Stop the process group: while it waits for its turn it uses no processor."""
         self._signal(signal.SIGSTOP)
+        self._count_active()
 
     def go_on(self) -> None:
         """Let the process group run again."""
+        self._running_since_ns = time.perf_counter_ns()
         self._signal(signal.SIGCONT)
+
+    def _count_active(self) -> None:
+        if self._running_since_ns is not None:
+            self.active_s += (time.perf_counter_ns() - self._running_since_ns) / 1e9
+        self._running_since_ns = None
 
     def _signal(self, number: signal.Signals) -> None:
         try:
@@ -233,6 +243,7 @@ class MeasuredProcess:
             self._signal(signal.SIGKILL)
         _, status, usage = os.wait4(self.pid, 0)
         wall_s = (time.perf_counter_ns() - self.spawned_ns) / 1e9
+        self._count_active()
         code = os.waitstatus_to_exitcode(status)
         self._process.returncode = code
         self.exit = Exit(wall_s, code, usage.ru_utime + usage.ru_stime)

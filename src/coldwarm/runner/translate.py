@@ -24,6 +24,7 @@ from coldwarm.runner import telemetry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.launch import Running, Slot
     from coldwarm.runner.process import ProcessFailedError
 
@@ -154,11 +155,17 @@ def observation(
     found = evidence(running)
     kind = slot.case.backend.kind
     judgements = {slot.mode: modes.judge(slot.mode, found, compiles=kind.compiles)}
-    also = []
     if slot.persistent and running.blocks:
         judgements["warm_process"] = modes.judge_blocks(running.blocks)
-        also = [] if slot.mode == "warm_process" else ["warm_process"]
-    proved = all(judgement.proved for judgement in judgements.values())
+    # A start that is proved stays good when its warm blocks are not.
+    own = [judgements[slot.mode]]
+    if slot.mode == "warm_process":
+        own = list(judgements.values())
+    proved = all(judgement.proved for judgement in own)
+    warm = judgements.get("warm_process")
+    also: list[CacheMode] = []
+    if slot.mode != "warm_process" and warm is not None and warm.proved:
+        also = ["warm_process"]
     return Observation(
         **common,
         also_modes=also,

@@ -1,0 +1,52 @@
+"""``coldwarm cases``: what can be measured."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from coldwarm.runner.plan import Case
+
+
+@click.command("cases")
+@click.option("--suite", help="Only the cases of this suite: quick, ml or full.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(suite: str | None, *, as_json: bool) -> None:
+    """List the cases: candidate, workload, size and dtype.
+
+    Each id can be given to `coldwarm run --case`, and so can the name of a group, such as
+    `matmul_512_f32`, which stands for every candidate of it.
+    """
+    from coldwarm.runner import plan
+
+    chosen = plan.choose(plan.Options(suite=suite)) if suite else plan.every_case()
+    grouped = plan.groups(chosen)
+    if as_json:
+        rows = [
+            {
+                "case": case.id,
+                "group": case.group,
+                "workload": case.workload.name,
+                "candidate": case.candidate,
+                "size": case.size,
+                "dtype": case.dtype,
+            }
+            for case in chosen
+        ]
+        click.echo(json.dumps(rows, indent=2))
+        return
+    _print(grouped)
+
+
+def _print(grouped: dict[str, list[Case]]) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for group, members in grouped.items():
+        workload = members[0].workload
+        console.print(f"[bold]{group}[/bold]  {workload.title}")
+        console.print("  " + "  ".join(case.candidate for case in members), style="dim")
+    console.print(f"\n{sum(map(len, grouped.values()))} cases in {len(grouped)} groups")

@@ -1,0 +1,160 @@
+"""``coldwarm run``: measure a suite, or cases of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from coldwarm.runner.plan import Options
+    from coldwarm.runner.suite import Outcome
+
+EXIT_OK, EXIT_CASE_FAILED, EXIT_NOTHING_VALID, EXIT_INTERRUPTED = 0, 3, 4, 130
+
+
+def _split(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Let an option be given several times or with commas."""
+    return tuple(part for value in values for part in value.split(",") if part)
+
+
+def seconds(text: str) -> float:
+    """Return a duration such as ``90``, ``90s``, ``2.5m`` or ``1h`` in seconds.
+
+    Raises:
+        BadParameter: it is no duration, or not above zero.
+    """
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    unit = units.get(text[-1:], None)
+    try:
+        value = float(text[:-1] if unit else text) * (unit or 1.0)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        message = f"{text!r} is no duration; write 90, 90s, 2.5m or 1h"
+        raise click.BadParameter(message)
+    return value
+
+
+class Duration(click.ParamType[float]):
+    """A length of time."""
+
+    name = "duration"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None  # noqa: ANN401 - click's signature
+    ) -> float:
+        """Return seconds."""
+        del param, ctx
+        return float(value) if isinstance(value, float | int) else seconds(value)
+
+
+@click.command("run")
+@click.option("--suite", default="quick", show_default=True, help="quick, ml or full.")
+@click.option("--case", "cases", multiple=True, help="Only this case or group; repeatable.")
+@click.option("--backend", "backends", multiple=True, help="Only this backend; repeatable.")
+@click.option("--cache-mode", "modes", multiple=True, help="Only this cache mode; repeatable.")
+@click.option(
+    "--deterministic",
+    is_flag=True,
+    help="Fixed plan: the same processes and blocks on every run, --min-runs of each.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--threads", type=click.IntRange(1), help="Threads and processors to use.")
+@click.option(
+    "--precision",
+    type=click.FloatRange(0.001, 1.0),
+    default=0.05,
+    show_default=True,
+    help="Relative half-width of a median's interval that is good enough.",
+)
+@click.option("--min-runs", type=click.IntRange(1), help="Processes of each mode, at least.")
+@click.option("--max-runs", type=click.IntRange(1), help="Processes of each mode, at most.")
+@click.option("--time-budget", type=Duration(), help="For the whole run: 90s, 4m, 1h.")
+@click.option("--timeout", type=Duration(), default=300.0, help="For one process.")
+@click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/SUITE-TIME.")
+@click.option("--resume", is_flag=True, help="Go on with the run in --out-dir.")
+@click.option("--json", "as_json", is_flag=True, help="Print the suite's index as JSON.")
+def command(**given: Any) -> int:  # noqa: ANN401 - click hands over the options by name
+    """Measure cases in both regimes and all cache modes.
+
+    Shows progress on standard error and the table on standard output; leaves artifacts
+    that `coldwarm validate` checks. Exits with 3 when a case failed, with 4 when nothing
+    valid was measured.
+    """
+    from coldwarm.runner import suite
+
+    options = _options(given)
+    out_dir = given["out_dir"] or _new_directory(options.suite, resume=given["resume"])
+    from coldwarm.report.progress import Progress
+
+    with Progress() as progress:
+        outcome = suite.run(options, out_dir, resume=given["resume"], listener=progress)
+    _show(outcome, as_json=given["as_json"])
+    return _code(outcome)
+
+
+def _options(given: dict[str, Any]) -> Options:
+    from coldwarm.registry import unknown
+    from coldwarm.runner import plan
+
+    suite = plan.SUITES.get(given["suite"])
+    if suite is None:
+        raise unknown("suite", given["suite"], plan.SUITES)
+    min_runs = given["min_runs"] or min(suite.min_runs, given["max_runs"] or suite.min_runs)
+    max_runs = given["max_runs"] or max(suite.max_runs, min_runs)
+    if max_runs < min_runs:
+        text = f"--max-runs {max_runs} is below --min-runs {min_runs}"
+        raise click.UsageError(text)
+    modes: Any = _split(given["modes"]) or plan.DEFAULT_MODES
+    return plan.Options(
+        suite=suite.name,
+        cases=_split(given["cases"]),
+        backends=_split(given["backends"]),
+        cache_modes=modes,
+        deterministic=given["deterministic"],
+        seed=given["seed"],
+        threads=given["threads"],
+        precision=given["precision"],
+        min_runs=min_runs,
+        max_runs=max_runs,
+        time_budget_s=given["time_budget"] or suite.time_budget_s,
+        timeout_s=given["timeout"],
+    )
+
+
+def _new_directory(suite: str, *, resume: bool) -> Path:
+    from datetime import UTC, datetime
+
+    if resume:
+        text = "--resume needs --out-dir: the directory of the run to go on with"
+        raise click.UsageError(text)
+    return Path("out", f"{suite}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
+
+
+def _show(outcome: Outcome, *, as_json: bool) -> None:
+    from rich.console import Console
+
+    from coldwarm.contracts import codec
+    from coldwarm.report import terminal
+
+    if as_json:
+        sys.stdout.write(codec.encode(outcome.suite).decode())
+        return
+    terminal.render(outcome.suite, outcome.cases, Console())
+    click.echo(f"\nArtifacts: {outcome.path}")
+    if outcome.interrupted:
+        click.echo(f"Interrupted. Go on with the same options, --out-dir {outcome.path} --resume")
+
+
+def _code(outcome: Outcome) -> int:
+    if outcome.interrupted:
+        return EXIT_INTERRUPTED
+    if outcome.suite.n_failed:
+        return EXIT_CASE_FAILED
+    unproved = [case for case in outcome.suite.cases if (case.reason or "").startswith("not_")]
+    if unproved and not outcome.suite.n_ok:
+        return EXIT_NOTHING_VALID
+    return EXIT_OK

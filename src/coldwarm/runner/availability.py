@@ -1,0 +1,94 @@
+"""Which cases can run here, found out once for the suite, in one cheap process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coldwarm.errors import ColdwarmError
+from coldwarm.worker import __path__ as _worker_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coldwarm.registry import BackendEntry, WorkloadEntry
+
+_PROBE = Path(_worker_path[0], "probe.py")
+_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Availability:
+    """What the probe found in the measuring interpreter."""
+
+    python: str
+    modules: dict[str, bool]
+    versions: dict[str, str | None]
+    gpus: int | None
+    """NVIDIA GPUs that the driver counts; ``None``: nobody asked."""
+
+    def reason_against(self, backend: BackendEntry, device: str) -> str | None:
+        """Return why a backend cannot run on a device here; ``None``: it can."""
+        for module in backend.kind.modules:
+            if not self.modules.get(module, False):
+                return f"missing_dependency: {module}"
+        if device == "gpu" and not self.gpus:
+            return "gpu_unavailable"
+        return None
+
+    def version(self, backend: BackendEntry) -> str | None:
+        """Return the version of a backend's main distribution."""
+        names = backend.kind.distributions
+        return self.versions.get(names[0]) if names else None
+
+
+def measured_files(
+    backends: Iterable[BackendEntry], workloads: Iterable[WorkloadEntry]
+) -> list[str]:
+    """Return the files that measured processes load, so that they have bytecode."""
+    package = Path(_worker_path[0]).parent
+    own = [*(package / "worker").glob("*.py"), *(package / "backends").glob("*.py")]
+    declared = [entry.source.path for entry in (*backends, *workloads)]
+    own += [package / "wire.py", *declared, *(package / "workloads").glob("*.py")]
+    return sorted({str(path) for path in own})
+
+
+def probe(
+    backends: Iterable[BackendEntry],
+    workloads: Iterable[WorkloadEntry] = (),
+    *,
+    gpu: bool,
+    python: str = sys.executable,
+) -> Availability:
+    """Ask the measuring interpreter what it has; imports no framework there.
+
+    Raises:
+        ColdwarmError: the interpreter does not answer.
+    """
+    entries = list(backends)
+    question = {
+        "modules": sorted({name for entry in entries for name in entry.kind.modules}),
+        "distributions": sorted({name for e in entries for name in e.kind.distributions}),
+        "gpu": gpu,
+        "compile": measured_files(entries, workloads),
+    }
+    # Without the variable, the probe may write the bytecode that later processes read.
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    try:
+        done = subprocess.run(  # noqa: S603 - the interpreter that was chosen, and our file
+            [python, str(_PROBE)],
+            input=json.dumps(question).encode(),
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=True,
+            env=variables,
+        )
+        return Availability(**json.loads(done.stdout))
+    except (OSError, subprocess.SubprocessError, ValueError, TypeError) as error:
+        text = f"cannot ask {python} what is installed: {error}"
+        raise ColdwarmError(text) from error

@@ -1,0 +1,96 @@
+"""The protocol of a case: how it is measured, in words and hashes."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from coldwarm import __version__
+from coldwarm.contracts.protocol import Effort, Protocol
+from coldwarm.runner.launch import affinity
+from coldwarm.runner.plan import source_paths
+from coldwarm.runner.rounds import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
+from coldwarm.runner.variables import settings
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.runner.plan import Case, Options
+
+WINDOWS = {
+    "interpreter": "from just before the spawn to the first line of the worker",
+    "import": "importing the runtime stack alone; loading the worker's own files is outside,"
+    " before it, and published as harness.load_s",
+    "device_init": "the first query of the devices",
+    "setup": "making the seeded inputs and placing them, finished",
+    "wrap": "building the candidate: jax.jit(f), torch.compile(f), numba.njit(f), …",
+    "first_call": "the first call and the synchronisation on its own output; fetching and"
+    " checking the output is outside, after the second call",
+    "second_call": "the second call with the same arguments, synchronised; never taken for"
+    " steady state",
+    "steady": "each sample: the calls of a batch, the synchronisation on each output, and its"
+    " release; garbage collection is off in the window and done before it",
+}
+_SHORT_US = SHORT_CALL_S * 1e6
+WARMUP_POLICY = (
+    "every call is kept; where a process becomes steady is detected afterwards; the first"
+    f" block holds single calls, later blocks batch calls shorter than {_SHORT_US:.0f} µs into"
+    f" samples of at least {BATCH_WINDOW_S * 1e6:.0f} µs, at most {BLOCK_LIMIT} samples a block"
+)
+INTERLEAVING = (
+    "rounds; in each, one process of every candidate of the same workload, size and dtype for"
+    " every cache mode, in random order; warm blocks alternate between live processes in random"
+    " order, and the processes that wait are stopped by signal"
+)
+
+
+@cache
+def harness_sha256() -> str:
+    """Return the hash of the harness's own sources: each path's name and its bytes."""
+    digest = hashlib.sha256()
+    for path in source_paths():
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def effort(options: Options) -> Effort:
+    """Return the effort that was asked for."""
+    return Effort(
+        precision=options.precision,
+        min_runs=options.min_runs,
+        max_runs=options.max_runs,
+        time_budget_s=options.time_budget_s,
+        timeout_s=options.timeout_s,
+    )
+
+
+def protocol(case: Case, options: Options) -> Protocol:
+    """Return the declared protocol of a case."""
+    kinds: dict[CacheMode, Literal["fresh", "persistent"]] = {
+        mode: "persistent" if mode == "warm_process" else "fresh" for mode in options.cache_modes
+    }
+    kind = case.backend.kind
+    return Protocol(
+        cache_modes=list(options.cache_modes),
+        process={str(mode): life for mode, life in kinds.items()},
+        workload=case.workload.name,
+        workload_sha256=hashlib.sha256(case.workload.source.read()).hexdigest(),
+        backend=case.backend.name,
+        backend_sha256=hashlib.sha256(case.backend.source.read()).hexdigest(),
+        candidate=case.candidate,
+        size=case.size,
+        dtype=case.dtype,
+        data_layout=case.workload.module.LAYOUT,
+        windows=WINDOWS,
+        sync_policy=kind.sync_policy,
+        warmup_policy=WARMUP_POLICY,
+        interleaving=INTERLEAVING,
+        threads=options.threads,
+        affinity=affinity(options),
+        environment_variables=settings(kind, case.device, options.threads),
+        seed=options.seed,
+        deterministic=options.deterministic,
+        effort=effort(options),
+        harness_version=__version__,
+        harness_sha256=harness_sha256(),
+    )

@@ -1,0 +1,150 @@
+"""The output directory: one run at a time, an append-only journal, atomic files."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from coldwarm.contracts import journal
+from coldwarm.errors import ResumeError, RunDirectoryError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.observation import Observation
+
+JOURNAL = "journal.jsonl"
+_LOCK = ".lock"
+
+
+def storage_error(path: Path, error: OSError) -> StorageError:
+    """Return the one line for a write that failed."""
+    reason = error.strerror or str(error)
+    hint = "free some space or choose another --out-dir"
+    if error.errno in {errno.EACCES, errno.EROFS, errno.EPERM}:
+        hint = "choose an --out-dir that can be written"
+    return StorageError(
+        f"cannot write {path}: {reason}; {hint} (what was measured before is kept in the"
+        " journal; --resume goes on from it)"
+    )
+
+
+class RunDirectory:
+    """The directory of one run, locked as long as it is open."""
+
+    def __init__(self, path: Path, *, resume: bool) -> None:
+        """Lock the directory, and create it where it is not there.
+
+        Raises:
+            RunDirectoryError: it is in use, holds a run (and ``resume`` was not asked
+                for) or other things, or cannot be written.
+            ResumeError: ``resume`` was asked for and there is nothing to resume.
+        """
+        self.path = path
+        if resume and not (path / JOURNAL).exists():
+            text = f"{path} holds no run to resume; leave --resume out to start one"
+            raise ResumeError(text)
+        self._lock = self._take_lock()
+        try:
+            if resume:
+                journal.mend(path / JOURNAL)
+            else:
+                self._refuse_content()
+            self.work.mkdir(exist_ok=True)
+            self._journal = (path / JOURNAL).open("ab", buffering=0)
+        except OSError as error:
+            os.close(self._lock)
+            raise storage_error(path, error) from error
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    @property
+    def work(self) -> Path:
+        """Private caches and reference answers; removed when the run is complete."""
+        return self.path / "work"
+
+    def _take_lock(self) -> int:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            text = f"cannot use {self.path}: {reason}; choose an --out-dir that can be written"
+            raise RunDirectoryError(text) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(lock)
+            text = f"another run is writing to {self.path}; wait for it or choose another --out-dir"
+            raise RunDirectoryError(text) from error
+        return lock
+
+    def _refuse_content(self) -> None:
+        names = sorted(path.name for path in self.path.iterdir() if path.name != _LOCK)
+        if JOURNAL in names:
+            text = f"{self.path} already holds a run; choose another --out-dir, or --resume it"
+            raise RunDirectoryError(text)
+        if names:
+            text = (
+                f"{self.path} holds other files ({', '.join(names[:3])}…); choose an empty"
+                " or new --out-dir"
+            )
+            raise RunDirectoryError(text)
+
+    def append(self, kind: journal.Kind, record: Observation | Mapping[str, Any]) -> None:
+        """Write one journal line and wait until it is on the disk.
+
+        Raises:
+            StorageError: the disk is full, or the write failed otherwise.
+        """
+        line = journal.encode_line(kind, record)
+        try:
+            view = memoryview(line)
+            while view:
+                view = view[self._journal.write(view) :]
+            os.fsync(self._journal.fileno())
+        except OSError as error:
+            raise storage_error(self.path / JOURNAL, error) from error
+
+    def entries(self) -> tuple[list[journal.Entry], list[journal.Fault]]:
+        """Return what the journal holds, and the lines that cannot be used."""
+        return journal.read_lines(self.path / JOURNAL)
+
+    def write(self, name: str, data: bytes) -> str:
+        """Write a file so that it is either whole or not there; return its SHA-256.
+
+        Raises:
+            StorageError: the disk is full, or the write failed otherwise.
+        """
+        target = self.path / name
+        part = target.with_name(target.name + ".part")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(target)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise storage_error(target, error) from error
+        return hashlib.sha256(data).hexdigest()
+
+    def clean(self) -> None:
+        """Remove the private caches and references."""
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the journal and let the lock go."""
+        self._journal.close()
+        os.close(self._lock)

@@ -1,0 +1,206 @@
+"""Turns what a run has into the files that it leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.caches import modes, pages
+from coldwarm.contracts import codec, nextstat
+from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
+from coldwarm.runner.describe import protocol
+from coldwarm.runner.variables import owners_of
+from coldwarm.stats import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coldwarm.contracts.base import Status
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.runner.directory import RunDirectory
+    from coldwarm.runner.ledger import Ledger
+    from coldwarm.runner.plan import Case, Options
+
+ENVIRONMENT = "environment.json"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What all results of a run share."""
+
+    options: Options
+    run_id: str
+    started_at: str
+    environment: Environment
+    environment_sha256: str
+    unavailable: Mapping[str, str]
+    """Case to the reason why it cannot run here."""
+    inputs: Mapping[str, str]
+    """Group to the hash of its inputs."""
+
+
+def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
+    """Return a case's result so far."""
+    observations = ledger.of(case)
+    status, reason = _status(case, ledger, facts)
+    summary = summarise.summarise(observations, facts.options.cache_modes)
+    sha256 = facts.inputs.get(case.group)
+    wrong = status == "failed" and reason == "correctness_gate"
+    return CaseResult(
+        case=case.id,
+        workload=case.workload.name,
+        candidate=case.candidate,
+        backend=case.backend.name,
+        device="gpu" if case.device == "gpu" else "cpu",
+        size=case.size,
+        dtype=case.dtype,
+        status=status,
+        reason=reason,
+        baseline=case.is_baseline,
+        dataset_id=f"{case.group}_seed{facts.options.seed}",
+        dataset_sha256=sha256,
+        protocol=protocol(case, facts.options),
+        environment_sha256=facts.environment_sha256,
+        cold=[] if wrong else summary.cold,
+        warm=None if wrong else summary.warm,
+        limitations=_limitations(case, facts.options),
+        warnings=[] if wrong else summary.warnings,
+        observations=[_without_timing(seen) for seen in observations] if wrong else observations,
+        null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
+    )
+
+
+def _null_reasons(sha256: str | None, reason: str | None, *, has_warm: bool) -> dict[str, str]:
+    why = {}
+    if sha256 is None:
+        why["dataset_sha256"] = "no process came as far as making the inputs"
+    if not has_warm:
+        why["warm"] = reason or "the warm regime was not measured"
+    return why
+
+
+def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, str | None]:
+    if case.id in facts.unavailable:
+        return "warn", facts.unavailable[case.id]
+    failure = ledger.failure(case)
+    if failure is not None:
+        if failure.reason == "gpu_unavailable":
+            return "warn", failure.reason
+        return "failed", failure.reason
+    missing = [mode for mode in facts.options.cache_modes if not ledger.good(case, mode)]
+    if not ledger.of(case):
+        return "warn", "not_measured: the run ended before it"
+    if missing:
+        rejected = [seen.reason for seen in ledger.of(case) if seen.status == "rejected"]
+        why = f" ({rejected[-1]})" if rejected else ""
+        return "warn", f"not_proved: no valid process in {', '.join(missing)}{why}"
+    return "ok", None
+
+
+def _limitations(case: Case, options: Options) -> list[str]:
+    names = {name for m in options.cache_modes for name in owners_of(_kind(case), case.device, m)}
+    return [*modes.limitations(sorted({*names, "bytecode"})), *pages.LIMITATIONS[:1]]
+
+
+def _kind(case: Case) -> type:
+    return case.backend.kind
+
+
+def _without_timing(seen: Observation) -> Observation:
+    """Return an observation of a wrong answer with no figure that could be quoted."""
+    from msgspec.structs import replace
+
+    return replace(
+        seen,
+        phases=[],
+        ttfr_s=None,
+        ttfr_process_s=None,
+        first_call_parts=None,
+        blocks=[],
+        null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), "correctness_gate"),
+    )
+
+
+def with_comparisons(results: Sequence[CaseResult]) -> list[CaseResult]:
+    """Compare every case with the baseline of its workload, size and dtype."""
+    from msgspec.structs import replace
+
+    baselines = {
+        (result.workload, result.size, result.dtype): result
+        for result in results
+        if result.baseline and result.status == "ok"
+    }
+    compared = []
+    for result in results:
+        baseline = baselines.get((result.workload, result.size, result.dtype))
+        if baseline is None or result.status != "ok" or result.baseline:
+            compared.append(result)
+            continue
+        comparisons = summarise.compare_case(baseline, result)
+        compared.append(replace(result, comparisons=comparisons))
+    return compared
+
+
+def write(
+    directory: RunDirectory,
+    results: Sequence[CaseResult],
+    facts: Facts,
+    *,
+    finished_at: str | None,
+    order: Sequence[str],
+    wall_s: float,
+    measured_s: float,
+) -> SuiteResult:
+    """Write every case, the published contracts beside them, and the index last."""
+    rows = []
+    for result in results:
+        path = f"cases/{result.case}.json"
+        sha256 = directory.write(path, codec.encode(result))
+        rows.append(
+            SuiteCase(
+                case=result.case,
+                path=path,
+                sha256=sha256,
+                status=result.status,
+                reason=result.reason,
+            )
+        )
+    _write_published(directory, results, facts)
+    counts = {s: sum(row.status == s for row in rows) for s in ("ok", "warn", "failed")}
+    suite = SuiteResult(
+        suite=facts.options.suite,
+        run_id=facts.run_id,
+        started_at=facts.started_at,
+        finished_at=finished_at,
+        complete=finished_at is not None,
+        deterministic=facts.options.deterministic,
+        seed=facts.options.seed,
+        environment_path=ENVIRONMENT,
+        environment_sha256=facts.environment_sha256,
+        cases=rows,
+        n_ok=counts["ok"],
+        n_warn=counts["warn"],
+        n_failed=counts["failed"],
+        order=list(order),
+        wall_s=wall_s,
+        measured_s=measured_s,
+        null_reasons={} if finished_at else {"finished_at": "the run was interrupted"},
+    )
+    directory.write("suite.json", codec.encode(suite))
+    return suite
+
+
+def _write_published(
+    directory: RunDirectory, results: Sequence[CaseResult], facts: Facts
+) -> None:
+    published = []
+    for result in results:
+        for name, expressed in nextstat.express(result, facts.environment):
+            path = f"{name}.json"
+            sha256 = directory.write(f"nextstat/{path}", codec.encode(expressed))
+            published.append(nextstat.Published(expressed, path, sha256))
+    index = nextstat.suite(
+        published, facts.environment, deterministic=facts.options.deterministic
+    )
+    directory.write("nextstat/suite.json", codec.encode(index))

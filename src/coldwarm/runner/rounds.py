@@ -1,0 +1,220 @@
+"""One round of one group: every candidate cold, then all of them warm, interleaved.
+
+A round gives each candidate one observation of each cache mode. The process that starts
+with empty caches fills them; the one that starts with those filled caches stays, and its
+warm blocks alternate with the other candidates' in random order. So no process is started
+only to prepare another, and the machine's drift falls on all candidates alike. A process
+that waits for its turn is stopped by signal: it uses no processor.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coldwarm.runner import launch
+from coldwarm.runner.launch import Running, Slot
+from coldwarm.runner.process import ProcessFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.runner.directory import RunDirectory
+    from coldwarm.runner.launch import Place
+    from coldwarm.runner.ledger import Ledger
+    from coldwarm.runner.listener import Listener
+    from coldwarm.runner.plan import Case
+
+MAX_ATTEMPTS = 3
+SHORT_CALL_S = 100e-6
+"""Calls below this are batched: reading the clock would be seen in them."""
+BATCH_WINDOW_S = 500e-6
+BLOCK_LIMIT = 1000
+_FIRST_BLOCK_S = 0.05
+_LONGEST_BLOCK_S = 2.0
+
+
+def batch_for(call_s: float) -> int:
+    """Return how many calls one sample holds, so that the clock's own cost is lost in it."""
+    if call_s >= SHORT_CALL_S:
+        return 1
+    return 2 ** math.ceil(math.log2(BATCH_WINDOW_S / max(call_s, 1e-9)))
+
+
+def block_seconds(call_s: float, wanted_s: float) -> float:
+    """Return how long a block lasts: as wanted, or three calls where those are longer."""
+    return min(max(wanted_s, 3 * call_s), _LONGEST_BLOCK_S)
+
+
+@dataclass
+class Rounds:
+    """Measures rounds; writes every observation down as it arrives."""
+
+    place: Place
+    directory: RunDirectory
+    ledger: Ledger
+    listener: Listener
+    _filled: dict[str, Path] = field(default_factory=dict)
+    """Case to a cache directory that a process of this round has filled."""
+    _call_s: dict[str, float] = field(default_factory=dict)
+    """Case to a rough duration of a warm call."""
+
+    def measure(self, cases: Sequence[Case], round_: int) -> None:
+        """Measure one round of the cases of a group, in every mode asked for."""
+        modes = self.place.options.cache_modes
+        shuffle = random.Random(f"{self.place.options.seed} {round_} {cases[0].group}").sample  # noqa: S311 - an order, not a secret
+        for mode in ("first_ever", "cold_process_cold_cache"):
+            if mode in modes:
+                for case in shuffle(list(cases), len(cases)):
+                    self._cold(case, mode, round_)
+        if "warm_process" in modes:
+            for _ in range(MAX_ATTEMPTS):
+                self._warm(shuffle(list(cases), len(cases)), round_, shuffle)
+        elif "cold_process_warm_cache" in modes:
+            for case in shuffle(list(cases), len(cases)):
+                self._cold(case, "cold_process_warm_cache", round_)
+        for root in self._filled.values():
+            launch.discard(root)
+        self._filled.clear()
+
+    def _record(self, observation: Observation) -> None:
+        self.directory.append("observation", observation)
+        self.ledger.add(observation)
+        self.listener.observed(observation)
+
+    def _slot(self, case: Case, mode: CacheMode, round_: int, *, persistent: bool) -> Slot:
+        attempt = self.ledger.next_attempt(case, mode, round_)
+        number = len(self.ledger.good(case, mode)) + 1
+        self.listener.process(case.id, mode, number, self.place.options.max_runs)
+        fresh = self.place.work / "caches" / f"{case.id}-{round_}-{mode}-{attempt}"
+        root = self._filled[case.id] if mode == "cold_process_warm_cache" else fresh
+        analyse = persistent and not self.ledger.good(case, "warm_process")
+        return Slot(case, mode, round_, attempt, root, persistent=persistent, analyse=analyse)
+
+    def _cold(self, case: Case, mode: CacheMode, round_: int) -> None:
+        """Measure one process that ends after its second call; retry a rejected one."""
+        for _ in range(MAX_ATTEMPTS):
+            if self.ledger.failure(case) or self.ledger.done(case, mode, round_):
+                return
+            if mode == "cold_process_warm_cache" and not self._fill(case, round_):
+                return
+            slot = self._slot(case, mode, round_, persistent=False)
+            observation = self._whole(slot)
+            self._record(observation)
+            filled = mode == "cold_process_cold_cache" and observation.status == "ok"
+            if filled:
+                self._filled[case.id] = slot.root
+            else:
+                self._filled.pop(case.id, None)
+                launch.discard(slot.root)
+
+    def _whole(self, slot: Slot) -> Observation:
+        """Start and end a process."""
+        running = None
+        try:
+            running = launch.start(self.place, slot)
+            return launch.finish(self.place, running)
+        except ProcessFailedError as error:
+            return launch.failure(self.place, slot, error, running)
+
+    def _fill(self, case: Case, round_: int) -> bool:
+        """Make sure that there are filled caches, by a run that is thrown away if need be."""
+        if case.id in self._filled:
+            return True
+        root = self.place.work / "caches" / f"{case.id}-{round_}-fill"
+        launch.discard(root)
+        root.mkdir(parents=True)
+        self.listener.process(case.id, "filling its caches", 1, 1)
+        observation = self._whole(Slot(case, "cold_process_cold_cache", round_, 0, root))
+        if observation.status == "failed":
+            self._record(observation)
+            return False
+        self._filled[case.id] = root
+        return True
+
+    def _warm(
+        self,
+        cases: Sequence[Case],
+        round_: int,
+        shuffle: Callable[[list[Running], int], list[Running]],
+    ) -> None:
+        """Start every candidate that lacks its warm process, alternate blocks, end them."""
+        live: list[Running] = []
+        try:
+            for case in cases:
+                running = self._stay(case, round_)
+                if running is not None:
+                    live.append(running)
+            live = self._blocks(live, shuffle)
+            while live:
+                self._end(live.pop())
+        finally:
+            for running in live:
+                running.process.kill()
+
+    def _stay(self, case: Case, round_: int) -> Running | None:
+        """Start a process that stays, held; its start is an observation of its own."""
+        filled = "cold_process_warm_cache" in self.place.options.cache_modes
+        mode: CacheMode = "cold_process_warm_cache" if filled else "warm_process"
+        for _ in range(MAX_ATTEMPTS):
+            if self.ledger.failure(case) or self.ledger.done(case, "warm_process", round_):
+                return None
+            if filled and not self._fill(case, round_):
+                return None
+            slot = self._slot(case, mode, round_, persistent=True)
+            try:
+                running = launch.start(self.place, slot)
+            except ProcessFailedError as error:
+                self._record(launch.failure(self.place, slot, error))
+                return None
+            running.process.hold()
+            observation = launch.started(running)
+            if filled or observation.status != "ok":
+                self._record(observation)
+            if observation.status == "ok":
+                return running
+            running.process.kill()
+            self._filled.pop(case.id, None)
+        return None
+
+    def _blocks(
+        self,
+        live: list[Running],
+        shuffle: Callable[[list[Running], int], list[Running]],
+    ) -> list[Running]:
+        """Alternate the blocks in random order; return the processes that lasted."""
+        options = self.place.options
+        for number in range(options.blocks + 1):
+            for running in shuffle(live, len(live)):
+                try:
+                    self._block(running, first=number == 0)
+                except ProcessFailedError as error:
+                    live = [other for other in live if other is not running]
+                    self._record(launch.failure(self.place, running.slot, error, running))
+        return live
+
+    def _block(self, running: Running, *, first: bool) -> None:
+        case = running.slot.case.id
+        if first:
+            made = launch.block(self.place, running, 1, _FIRST_BLOCK_S, BLOCK_LIMIT)
+            later = made.samples_s[len(made.samples_s) // 2 :]
+            self._call_s.setdefault(case, statistics.median(later))
+            return
+        call_s = self._call_s[case]
+        seconds = block_seconds(call_s, self.place.options.block_s)
+        launch.block(self.place, running, batch_for(call_s), seconds, BLOCK_LIMIT)
+
+    def _end(self, running: Running) -> None:
+        try:
+            observation = launch.finish(self.place, running)
+            self._record(observation)
+            if observation.status != "ok":
+                self._filled.pop(running.slot.case.id, None)
+        except ProcessFailedError as error:
+            self._record(launch.failure(self.place, running.slot, error, running))

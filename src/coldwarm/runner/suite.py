@@ -1,0 +1,279 @@
+"""A whole run: from options to the files it leaves, resumable at any moment."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.clock import RealClock
+from coldwarm.contracts import codec
+from coldwarm.contracts.environment import differences, fingerprint
+from coldwarm.contracts.observation import Observation
+from coldwarm.errors import ResumeError
+from coldwarm.runner import availability, environment, launch, plan, results
+from coldwarm.runner.budget import Budget, wanting
+from coldwarm.runner.describe import harness_sha256
+from coldwarm.runner.directory import RunDirectory
+from coldwarm.runner.guarded import Guard
+from coldwarm.runner.launch import Place, Slot, workload_job
+from coldwarm.runner.ledger import Ledger
+from coldwarm.runner.listener import Listener, Silent
+from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
+from coldwarm.runner.rounds import Rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coldwarm.clock import Clock
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.runner.plan import Case, Options
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run ended with."""
+
+    suite: SuiteResult
+    cases: list[CaseResult]
+    path: Path
+    interrupted: bool
+
+
+def run(
+    options: Options,
+    out_dir: Path,
+    *,
+    resume: bool = False,
+    listener: Listener | None = None,
+    clock: Clock | None = None,
+) -> Outcome:
+    """Measure what the options ask for and leave the artifacts in ``out_dir``.
+
+    An interruption (Ctrl-C, SIGTERM) ends the processes in flight, writes the results of
+    what was measured, and is told in the outcome.
+
+    Raises:
+        UsageError: the options name something unknown or leave nothing to run.
+        PluginError: a plug-in cannot be loaded.
+        RunDirectoryError: the directory cannot be used.
+        ResumeError: there is nothing to resume, or something changed since.
+        StorageError: a file could not be written.
+    """
+    cases = plan.choose(options)
+    with RunDirectory(out_dir, resume=resume) as directory, _terminable():
+        session = _Session(options, cases, directory, listener or Silent(), clock or RealClock())
+        return session.run(resume=resume)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM end a run as Ctrl-C does: with its results written."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not the main thread: signals are somebody else's
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@dataclass
+class _Session:
+    options: Options
+    cases: list[Case]
+    directory: RunDirectory
+    listener: Listener
+    clock: Clock
+    ledger: Ledger = field(default_factory=Ledger)
+    inputs: dict[str, str] = field(default_factory=dict)
+
+    def run(self, *, resume: bool) -> Outcome:
+        began_s = self.clock.now_s()
+        machine = environment.collect()
+        header = self._header(machine)
+        previous_s = self._take_up(header, machine) if resume else 0.0
+        if not resume:
+            self.directory.append("header", header)
+        facts = self._facts(machine, header)
+        budget = Budget(self.options.time_budget_s, began_s - previous_s)
+        runnable = [case for case in self.cases if case.id not in facts.unavailable]
+        interrupted = False
+        with Guard() as guard:
+            place = Place(self.options, guard, self.clock, self.directory.work)
+            try:
+                self._measure(place, runnable, facts, budget)
+            except KeyboardInterrupt:
+                interrupted = True
+            finally:
+                guard.sweep()
+        return self._finish(facts, place, interrupted=interrupted, wall_s=self._since(began_s))
+
+    def _since(self, began_s: float) -> float:
+        return self.clock.now_s() - began_s
+
+    def _measure(
+        self, place: Place, runnable: Sequence[Case], facts: results.Facts, budget: Budget
+    ) -> None:
+        groups = plan.groups(runnable)
+        for members in groups.values():
+            self._reference(place, members)
+        rounds = Rounds(place, self.directory, self.ledger, self.listener)
+        modes = len(self.options.cache_modes)
+        self.listener.started(len(runnable) * modes * self.options.min_runs, budget.limit_s)
+        done = 0
+        for round_ in range(self.options.max_runs):
+            for name, members in groups.items():
+                open_ = [c for c in members if wanting(c, round_, self.options, self.ledger)]
+                if not open_ or not budget.allows(name, self.clock.now_s()):
+                    continue
+                began_s = self.clock.now_s()
+                rounds.measure(open_, round_)
+                budget.took(name, self._since(began_s))
+                done += 1
+                for case in open_:
+                    self.listener.case_updated(results.case_result(case, self.ledger, facts))
+                share = budget.estimate(
+                    list(groups), done, self.options.min_runs, self.clock.now_s()
+                )
+                self.listener.estimate(*share)
+
+    def _reference(self, place: Place, members: Sequence[Case]) -> None:
+        """Compute a group's float64 answers in a process of their own."""
+        case = members[0]
+        path = place.work / f"{case.group}.npz"
+        message = {
+            "role": "reference",
+            **workload_job(case, self.options.seed),
+            "reference": str(path),
+        }
+        process = MeasuredProcess(
+            message, os.environ, place.guard, timeout_s=self.options.timeout_s
+        )
+        try:
+            self.inputs[case.group] = process.receive()["input_sha256"]
+        except ProcessFailedError as error:
+            why = ProcessFailedError(f"no reference answer: {error.reason}", error.detail)
+            for member in members:
+                slot = Slot(member, self.options.cache_modes[0], 0, 0, place.work)
+                observation = launch.failure(place, slot, why)
+                self.directory.append("observation", observation)
+                self.ledger.add(observation)
+        finally:
+            process.wait()
+        place.references[case.group] = str(path)
+
+    def _facts(self, machine: Environment, header: dict[str, Any]) -> results.Facts:
+        sha256 = self.directory.write(results.ENVIRONMENT, codec.encode(machine))
+        backends = {case.backend.name: case.backend for case in self.cases}.values()
+        found = availability.probe(
+            backends,
+            {case.workload.name: case.workload for case in self.cases}.values(),
+            gpu=any(case.device == "gpu" for case in self.cases),
+        )
+        unavailable = {
+            case.id: reason
+            for case in self.cases
+            if (reason := found.reason_against(case.backend, case.device)) is not None
+        }
+        return results.Facts(
+            options=self.options,
+            run_id=header["run_id"],
+            started_at=header["started_at"],
+            environment=machine,
+            environment_sha256=sha256,
+            unavailable=unavailable,
+            inputs=self.inputs,
+        )
+
+    def _header(self, machine: Environment) -> dict[str, Any]:
+        sources = {case.workload.name: case.workload.source for case in self.cases}
+        sources |= {case.backend.name: case.backend.source for case in self.cases}
+        return {
+            "run_id": uuid.uuid4().hex,
+            "started_at": self.clock.date(),
+            "options": self.options.asked(),
+            "harness_sha256": harness_sha256(),
+            "sources": {
+                name: hashlib.sha256(source.read()).hexdigest() for name, source in sources.items()
+            },
+            "fingerprint": fingerprint(machine),
+            "environment": codec.encode(machine).decode(),
+        }
+
+    def _take_up(self, header: dict[str, Any], machine: Environment) -> float:
+        """Take up what a journal holds; return the seconds that the run has used.
+
+        Raises:
+            ResumeError: the options, the environment or a source changed since.
+        """
+        entries, faults = self.directory.entries()
+        for fault in faults:
+            self.listener.note(f"journal line {fault.line}: {fault.reason}; left out")
+        first = next((e.record for e in entries if e.kind == "header"), None)
+        if not isinstance(first, dict):
+            text = f"{self.directory.path} has a journal without a header; start a new run"
+            raise ResumeError(text)
+        _refuse_changes(first, header, machine)
+        header.update(run_id=first["run_id"], started_at=first["started_at"])
+        seen = [e.record for e in entries if isinstance(e.record, Observation)]
+        self.ledger = Ledger(seen)
+        return sum(observation.wall_s for observation in seen)
+
+    def _finish(
+        self, facts: results.Facts, place: Place, *, interrupted: bool, wall_s: float
+    ) -> Outcome:
+        made = [results.case_result(case, self.ledger, facts) for case in self.cases]
+        made = results.with_comparisons(made)
+        suite = results.write(
+            self.directory,
+            made,
+            facts,
+            finished_at=None if interrupted else self.clock.date(),
+            order=place.order,
+            wall_s=wall_s,
+            measured_s=place.measured_s,
+        )
+        if not interrupted:
+            self.directory.clean()
+        return Outcome(suite, made, self.directory.path, interrupted)
+
+
+def _refuse_changes(
+    first: dict[str, Any], now: dict[str, Any], machine: Environment
+) -> None:
+    """Refuse to go on where the parts of a run would not belong together."""
+    changed = [
+        f"option {name}: {first['options'].get(name)!r} is now {value!r}"
+        for name, value in now["options"].items()
+        if first["options"].get(name) != value
+    ]
+    if first["harness_sha256"] != now["harness_sha256"]:
+        changed.append("the harness's own source")
+    changed += [
+        f"the source of {name}"
+        for name, sha256 in now["sources"].items()
+        if first["sources"].get(name) != sha256
+    ]
+    if first["fingerprint"] != now["fingerprint"]:
+        before = codec.decode(first["environment"].encode(), "the journal's environment")
+        named = differences(before, machine) if isinstance(before, type(machine)) else []
+        changed += named or ["the environment"]
+    if changed:
+        text = (
+            f"this run cannot be resumed: {'; '.join(changed[:4])} changed since it started;"
+            " put it back, or start a new run in another --out-dir"
+        )
+        raise ResumeError(text)
