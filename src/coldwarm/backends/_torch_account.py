@@ -1,0 +1,179 @@
+"""The account of ``torch.compile``: what its own events say about a first call.
+
+TorchDynamo, AOTAutograd and Inductor report the begin and the end of their steps as
+events. They arrive at one function of ``torch._dynamo.utils`` that does nothing in the
+released PyTorch and that an installation may replace to record them; the account puts
+itself there. (A handler of PyTorch's structured log would get the same events, but
+having one makes PyTorch render every graph as text, inside the measured call.)
+
+========== =======================================================================
+trace      Dynamo: bytecode analysis, symbolic execution, building the guards
+lower      AOTAutograd, passes, Inductor's lowering and code generation in Python;
+           in an empty cache also making the keys, the futile lookups, the writes
+compile    the C++ compiler and Triton: running them or waiting for them, loading
+           what they made, benchmarking candidates for a kernel. Also with a filled
+           cache the C++ compiler runs once, to check the precompiled header
+cache_read making the keys, the lookups, loading code that was found
+========== =======================================================================
+
+The rest is what no event covers: guards, dispatch, the execution itself. The child process
+in which Inductor tests whether a vector instruction set works has no event of its own and
+counts towards the step that asks for it, ``lower`` or ``cache_read``.
+"""
+
+import sys
+
+from coldwarm.backends._spans import PARTS, SpanAccount
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+_UTILS = "torch._dynamo.utils"
+_HOOK = "record_chromium_event_internal"
+_CODEGEN = "fx_codegen_and_compile"
+
+_PART_OF = {
+    "dynamo": "trace_s",
+    "entire_frame_compile": "trace_s",
+    "backend_compile": "lower_s",
+    "entire_backward_compile": "lower_s",
+    "compile_file": "compile_s",
+    "inductor_codecache_torch_key": "cache_read_s",
+    "CacheBase.get_system.triton_key": "cache_read_s",
+    "AOTAutogradCache.inductor_load": "cache_read_s",
+    "remote_fx_graph_cache_get": "cache_read_s",
+}
+# Loading what was just compiled, where code is being generated; a cache read elsewhere.
+_LOADS = ("PyCodeCache.load_by_key_path", "async_compile.wait")
+_COMPILING_STARTS = ("CachingAutotuner.", "async_compile.precompile", "reload_kernel", "benchmark_")
+_COMPILING_ENDS = ("_template_autotuning", "_template_precompiling")
+
+# What a call may add to when it compiles anything, by PyTorch's own list of durations.
+_STEPS = ("_compile.compile_inner", "backward._backward_impl", _CODEGEN, "compile_file")
+
+
+class TorchAccount:
+    """Follows one process's compilations; PyTorch must have loaded Dynamo by itself."""
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self._spans = SpanAccount()
+        self._listening = False
+        self._hits_before = 0
+
+    def begin(self) -> None:
+        """Start the account of a call, and listen from the first time that is possible.
+
+        ``torch.compile`` has loaded what is needed; nothing is imported here, because
+        that would take the time of those imports out of the phase they belong to.
+        """
+        utils = sys.modules.get(_UTILS)
+        if not self._listening and utils is not None and hasattr(utils, _HOOK):
+            setattr(utils, _HOOK, self._chain(getattr(utils, _HOOK)))
+            self._listening = True
+        self._hits_before = hits_misses_bypasses()[0]
+        self._spans.begin()
+
+    def parts(self) -> "dict[str, Any]":
+        """Return the exclusive seconds since ``begin``, or why there are none."""
+        if not self._listening:
+            why = "this version of PyTorch reports no compile events"
+            return {**dict.fromkeys(PARTS), "reasons": dict.fromkeys(PARTS, why)}
+        seconds: dict[str, float | None] = dict(self._spans.seconds())
+        reasons = {}
+        if hits_misses_bypasses()[0] == self._hits_before:
+            # Keys that led to nothing were made for the code that was then generated.
+            seconds["lower_s"] = (seconds["lower_s"] or 0.0) + (seconds["cache_read_s"] or 0.0)
+            seconds["cache_read_s"] = None
+            reasons["cache_read_s"] = "nothing was read from Inductor's caches"
+        return {**seconds, "reasons": reasons}
+
+    def _chain(self, previous: "Any") -> "Any":
+        """Return a listener that hands each event on to the one that was there before."""
+
+        def listen(event: "Mapping[str, Any]") -> None:
+            self.on_event(event)
+            previous(event)
+
+        return listen
+
+    def on_event(self, event: "Mapping[str, Any]") -> None:
+        """Take one event: ``ph`` is ``B`` at the begin of a step and ``E`` at its end."""
+        name, kind = event["name"], event["ph"]
+        if kind == "B":
+            self._spans.open(name, self._part_of(name))
+        elif kind == "E":
+            hit = (event.get("args") or {}).get("cache_state") == "hit"
+            self._spans.close(name, "cache_read_s" if hit else None)
+
+    def _part_of(self, name: str) -> "str | None":
+        if name in _LOADS:
+            generating = self._spans.enclosing(_CODEGEN) is not None
+            return "compile_s" if generating else "cache_read_s"
+        if name.startswith(_COMPILING_STARTS) or name.endswith(_COMPILING_ENDS):
+            return "compile_s"
+        return _PART_OF.get(name)
+
+
+def hits_misses_bypasses() -> "tuple[int, int, int]":
+    """Return the counts of Inductor's and AOTAutograd's caches together."""
+    inductor, autograd = _counters("inductor"), _counters("aot_autograd")
+
+    def count(what: str) -> int:
+        found = inductor.get(f"fxgraph_cache_{what}", 0) + autograd.get(f"autograd_cache_{what}", 0)
+        return int(found)
+
+    return count("hit"), count("miss"), count("bypass")
+
+
+def steps() -> int:
+    """Return how many compile steps this process has made; takes about a microsecond.
+
+    Counted are frames and backward graphs, also those served from a cache on disk, graphs
+    for which code was generated, and runs of the C++ compiler: a warm call makes none.
+    """
+    durations = _durations()
+    return sum(len(durations.get(name, ())) for name in _STEPS)
+
+
+def counters() -> "dict[str, Any]":
+    """Return the standard counters of Inductor's caches, with PyTorch's own under ``raw``.
+
+    ``compiles`` is the number of graphs for which code was generated. A graph that found
+    nothing in AOTAutograd's cache and then nothing in Inductor's counts as two misses.
+    """
+    import resource
+
+    hits, misses, bypasses = hits_misses_bypasses()
+    durations = _durations()
+    raw: dict[str, Any] = {}
+    for group in ("inductor", "aot_autograd", "frames", "stats"):
+        raw.update({f"{group}.{name}": value for name, value in _counters(group).items()})
+    raw["graph_breaks"] = sum(_counters("graph_break").values())
+    raw["compile_file_calls"] = len(durations.get("compile_file", ()))
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    raw["child_cpu_s"] = children.ru_utime + children.ru_stime
+    return {
+        "requests": hits + misses + bypasses,
+        "hits": hits,
+        "misses": misses,
+        "writes": None,
+        "bypasses": bypasses,
+        "compiles": len(durations.get(_CODEGEN, ())),
+        "raw": raw,
+    }
+
+
+def _counters(group: str) -> "Mapping[str, int]":
+    """Return one group of Dynamo's counters without creating it."""
+    found: Mapping[str, int] = getattr(sys.modules.get(_UTILS), "counters", {}).get(group, {})
+    return found
+
+
+def _durations() -> "Mapping[str, list[float]]":
+    found: Mapping[str, list[float]] = getattr(
+        sys.modules.get(_UTILS), "compilation_time_metrics", {}
+    )
+    return found

@@ -1,0 +1,184 @@
+"""PyTorch: eager and under ``torch.compile``, on CPU and GPU.
+
+How a first call of the compiled backend splits into parts is told, with its sources, in
+``coldwarm.backends._torch_account``.
+"""
+
+import os
+import sys
+
+from coldwarm.backends import _torch_account
+from coldwarm.backends.base import Backend, DeviceUnavailableError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    import numpy as np
+
+_POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+class TorchEager(Backend):
+    """PyTorch without ``torch.compile``: each operation is dispatched to a ready kernel."""
+
+    name = "torch_eager"
+    framework = "torch"
+    modules = ("torch",)
+    distributions = ("torch",)
+    devices = ("cpu", "gpu")
+    sync_policy = (
+        "CPU: none needed, calls return finished tensors; GPU: wait for the stream of each"
+        " device that holds an output of the candidate"
+    )
+
+    def __init__(self, device: str, threads: "int | None" = None) -> None:
+        """Remember where to run; import nothing.
+
+        On a GPU calls return before their results are there, and the driver keeps a
+        cache of its own, so that ``synchronous`` and ``caches`` differ from the class's.
+        """
+        super().__init__(device, threads)
+        self._torch_device = "cuda" if device == "gpu" else "cpu"
+        if device == "gpu":
+            vars(self).update(synchronous=False, caches=(*type(self).caches, "cuda"))
+
+    @classmethod
+    def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
+        """Bound the threads of OpenMP and of the BLAS that PyTorch and NumPy call."""
+        del device
+        return {} if threads is None else dict.fromkeys(_POOLS, str(threads))
+
+    def import_runtime(self) -> None:
+        """Import PyTorch."""
+        import torch  # noqa: F401 - importing it is what is timed
+
+    def device_init(self) -> None:
+        """Ask for the device; on a GPU create its context, which is the larger part.
+
+        Raises:
+            DeviceUnavailableError: there is no GPU that this PyTorch can use.
+        """
+        import torch
+
+        if self.threads is not None:
+            torch.set_num_threads(self.threads)
+        if self.device == "gpu":
+            if not torch.cuda.is_available():
+                raise DeviceUnavailableError("gpu_unavailable")
+            torch.cuda.init()
+            torch.cuda.synchronize()
+
+    def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
+        """Copy the arrays to the device and wait for them."""
+        placed = tuple(_tensor(array, self._torch_device) for array in arrays)
+        self.sync(placed)
+        return placed
+
+    def sync(self, out: "Any") -> None:
+        """Wait for the stream of every GPU that holds a tensor of ``out``."""
+        import torch
+
+        for device in {leaf.device for leaf in _leaves(out) if getattr(leaf, "is_cuda", False)}:
+            torch.cuda.current_stream(device).synchronize()
+
+    def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
+        """Return host copies of the leaves; bfloat16, which NumPy lacks, as float32."""
+        return [_array(leaf) for leaf in _leaves(out)]
+
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return nothing on the CPU; of the driver's cache on a GPU, how it was set up."""
+        if self.device != "gpu":
+            return {}
+        keys = ("requests", "hits", "misses", "writes", "bypasses", "compiles")
+        names = ("CUDA_MODULE_LOADING", "CUDA_CACHE_DISABLE", "CUDA_CACHE_PATH")
+        # The driver counts nothing: its evidence is the files in its directory.
+        return {"cuda": {**dict.fromkeys(keys), "raw": {n: os.environ.get(n) for n in names}}}
+
+    def device_info(self) -> "dict[str, Any]":
+        """Return the device as PyTorch names it, and on a GPU its peak of allocated memory."""
+        if self.device != "gpu":
+            return super().device_info()
+        import torch
+
+        return {
+            "platform": "gpu",
+            "kind": torch.cuda.get_device_name(),
+            "count": torch.cuda.device_count(),
+            "memory_peak_bytes": torch.cuda.max_memory_allocated(),
+        }
+
+    def versions(self) -> "dict[str, str]":
+        """Return the versions of PyTorch and of what was loaded with it."""
+        import torch
+
+        found = {"torch": torch.__version__, "cuda": torch.version.cuda}
+        for name in ("numpy", "triton"):
+            found[name] = getattr(sys.modules.get(name), "__version__", None)
+        return {name: str(version) for name, version in found.items() if version is not None}
+
+
+class TorchCompile(TorchEager):
+    """PyTorch under ``torch.compile``: traced by Dynamo, compiled by Inductor."""
+
+    name = "torch_compile"
+    caches = ("inductor",)
+    compiles = True
+
+    def __init__(self, device: str, threads: "int | None" = None) -> None:
+        """Remember where to run; import nothing."""
+        super().__init__(device, threads)
+        self._account = _torch_account.TorchAccount()
+
+    def wrap(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
+        """Return ``torch.compile(function)``, which first imports the compiler."""
+        import torch
+
+        compiled: Callable[..., Any] = torch.compile(function)
+        return compiled
+
+    def begin_call(self) -> None:
+        """Start the account of a call."""
+        self._account.begin()
+
+    def parts(self) -> "Mapping[str, Any]":
+        """Return the exclusive seconds of tracing, lowering, compiling and cache reads."""
+        return self._account.parts()
+
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return the counts of Inductor's and AOTAutograd's caches together."""
+        return {"inductor": _torch_account.counters(), **super().counters()}
+
+    def compiles_so_far(self) -> "int | None":
+        """Return the compile steps made, also those that a cache on disk answered."""
+        return _torch_account.steps()
+
+
+def _tensor(array: "np.ndarray[Any, Any]", device: str) -> "Any":
+    """Copy a host array to a tensor of the same type."""
+    import torch
+
+    if array.dtype.name == "bfloat16":  # an extension of NumPy that PyTorch does not read
+        return torch.tensor(array.view("int16"), device=device).view(torch.bfloat16)
+    return torch.tensor(array, device=device)
+
+
+def _array(leaf: "Any") -> "np.ndarray[Any, Any]":
+    """Copy a tensor, or a number, to a host array."""
+    import numpy as np
+    import torch
+
+    if not isinstance(leaf, torch.Tensor):
+        return np.asarray(leaf)
+    host = leaf.detach().to("cpu")
+    return np.array((host.float() if host.dtype is torch.bfloat16 else host).numpy())
+
+
+def _leaves(out: "Any") -> "list[Any]":
+    """Flatten tuples, lists and dicts, in order."""
+    if isinstance(out, dict):
+        out = tuple(out.values())
+    if isinstance(out, tuple | list):
+        return [leaf for item in out for leaf in _leaves(item)]
+    return [out]

@@ -1,0 +1,83 @@
+"""What ``torch.compile`` leaves on disk: Inductor, AOTAutograd, Triton, headers.
+
+Inductor's own directory holds the graphs, AOTAutograd's entries and the compiled code.
+Precompiled C++ headers lie elsewhere on purpose, under the directory for temporary files,
+and are worth seconds of a first compilation: that directory must be private too, and must
+exist, because Python silently goes back to the machine's own where it does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.caches import counts
+from coldwarm.contracts.observation import Judgement
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import CacheEvidence
+
+OWNER = "inductor"
+LIMITATIONS = (
+    "inductor: the C++ compiler and the libraries it links are as the machine left them",
+    "inductor: a filled cache still runs the C++ preprocessor and a test of vector instructions",
+)
+
+# Machine code: with a filled cache none of these may appear.
+EXECUTABLES = ("so", "o", "gch", "cubin", "hsaco")
+
+_ON = ("TORCHINDUCTOR_FX_GRAPH_CACHE", "TORCHINDUCTOR_AUTOGRAD_CACHE")
+_OFF = (
+    # A policy of its own, in which nothing is counted, and yet headers are reused.
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
+    "TORCH_COMPILE_FORCE_DISABLE_CACHES",
+    # Caches that are shared with other machines.
+    "TORCHINDUCTOR_FX_GRAPH_REMOTE_CACHE",
+    "TORCHINDUCTOR_AUTOGRAD_REMOTE_CACHE",
+    "TORCHINDUCTOR_AUTOTUNE_REMOTE_CACHE",
+    "TORCHINDUCTOR_BUNDLED_AUTOTUNE_REMOTE_CACHE",
+    "TORCH_DYNAMO_AUTOMATIC_DYNAMIC_REMOTE_PGO",
+)
+
+
+def isolate(root: Path) -> dict[str, str]:
+    """Make this owner's directories under ``root`` and return the variables that name them.
+
+    Raises:
+        OSError: a directory could not be made.
+    """
+    places = {
+        "TORCHINDUCTOR_CACHE_DIR": root / "inductor",
+        "TRITON_CACHE_DIR": root / "triton",
+        "TRITON_HOME": root / "triton_home",
+        "TMPDIR": root / "tmp",
+    }
+    for place in places.values():
+        place.mkdir(parents=True, exist_ok=True)
+    return {
+        **{name: str(place) for name, place in places.items()},
+        **dict.fromkeys(_ON, "1"),
+        **dict.fromkeys(_OFF, "0"),
+    }
+
+
+def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
+    """Judge by files, counters and, with a filled cache, by the absence of new machine code.
+
+    The counters alone do not do: graphs that come from a bundle are counted as hits while
+    their code is compiled again.
+    """
+    judged = counts.judge(mode, evidence, compiles=compiles)
+    if mode == "cold_process_warm_cache" and judged.proved:
+        new = {name: evidence.new_files.get(f".{name}", 0) for name in EXECUTABLES}
+        said = ", ".join(f"{number} new .{name}" for name, number in new.items() if number)
+        if said:
+            reason = f"{OWNER}: {evidence.hits} hits, and yet {said}: compiled again"
+            return Judgement(proved=False, reason=reason)
+    cold = mode in {"cold_process_cold_cache", "first_ever"}
+    if cold and compiles and judged.proved and not evidence.misses:
+        said = f"{OWNER}: {evidence.compiles} compiles and no miss: the cache was not asked"
+        return Judgement(proved=False, reason=said)
+    return judged
