@@ -1,3 +1,47 @@
-"""What a JIT really costs: cold and warm, with the state of every cache proved."""
+"""What a JIT really costs: cold and warm, with the state of every cache proved.
+
+>>> import coldwarm
+>>> from pathlib import Path
+>>> options = coldwarm.Options(suite="quick", backends=("numpy",))
+>>> outcome = coldwarm.run(options, Path("out/numpy"))  # doctest: +SKIP
+>>> outcome.cases[0].warm.call_s.median  # doctest: +SKIP
+
+Each public name is loaded on first use, so importing the package costs next to nothing.
+"""
+
+from importlib import import_module
 
 __version__ = "0.1.0"
+
+_WHERE = {
+    "CaseResult": "coldwarm.contracts.result",
+    "ColdwarmError": "coldwarm.errors",
+    "Observation": "coldwarm.contracts.observation",
+    "Options": "coldwarm.runner.plan",
+    "Outcome": "coldwarm.runner.suite",
+    "SuiteResult": "coldwarm.contracts.result",
+    "load": "coldwarm.contracts.codec",
+    "run": "coldwarm.runner.suite",
+}
+
+__all__ = [  # noqa: PLE0604 - names of the table above, loaded by __getattr__
+    "__version__",
+    *sorted(_WHERE),
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name.
+
+    Raises:
+        AttributeError: there is no such name.
+    """
+    if name not in _WHERE:
+        text = f"module 'coldwarm' has no attribute {name!r}"
+        raise AttributeError(text)
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return list(__all__)

@@ -156,9 +156,7 @@ def _source(module: str, thing: object) -> Source:
     return Source(module, Path(loaded.__file__).resolve())
 
 
-def _refuse_twice(
-    found: dict[str, Any], name: str, source: Source, kind: str
-) -> None:
+def _refuse_twice(found: dict[str, Any], name: str, source: Source, kind: str) -> None:
     if name in found:
         text = f"two {kind}s are called {name!r}: {found[name].source.path} and {source.path}"
         raise PluginError(text)

@@ -140,7 +140,7 @@ class _Jax(Backend):
 
     def watch(self) -> None:
         """Register the listeners."""
-        import jax.monitoring as monitoring
+        from jax import monitoring
 
         monitoring.register_event_listener(self._account.on_event)
         monitoring.register_event_duration_secs_listener(self._account.on_duration)

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 OWNER = "jax"
 LIMITATIONS = (
-    "JAX: with a cache directory set, a first call also makes the cache key and, where it"
-    " compiles, writes the entry; both are inside the compile part",
+    (
+        "JAX: with a cache directory set, a first call also makes the cache key and, where it"
+        " compiles, writes the entry; both are inside the compile part"
+    ),
 )
 
 

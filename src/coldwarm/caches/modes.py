@@ -55,9 +55,7 @@ def owner(name: str) -> Owner:
     return known[name]
 
 
-def judge(
-    mode: CacheMode, evidence: Iterable[CacheEvidence], *, compiles: bool
-) -> Judgement:
+def judge(mode: CacheMode, evidence: Iterable[CacheEvidence], *, compiles: bool) -> Judgement:
     """Judge a start: every owner must prove the mode."""
     judgements = [owner(e.owner).judge(mode, e, compiles=compiles) for e in evidence]
     if not judgements:

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 LIMITATIONS = (
     "file pages are as the machine left them in every mode but first_ever",
-    "first_ever drops file pages by advice to the kernel, which may keep pages that are"
-    " mapped by another process; bytes read from storage are published beside it",
+    (
+        "first_ever drops file pages by advice to the kernel, which may keep pages that are"
+        " mapped by another process; bytes read from storage are published beside it"
+    ),
 )
 
 
@@ -21,10 +23,7 @@ def runtime_files() -> list[Path]:
     """Return the files of the standard library and of the installed packages."""
     roots = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     return [
-        Path(folder, name)
-        for root in roots
-        for folder, _, names in os.walk(root)
-        for name in names
+        Path(folder, name) for root in roots for folder, _, names in os.walk(root) for name in names
     ]
 
 

@@ -27,7 +27,7 @@ def seconds(text: str) -> float:
         BadParameter: it is no duration, or not above zero.
     """
     units = {"s": 1.0, "m": 60.0, "h": 3600.0}
-    unit = units.get(text[-1:], None)
+    unit = units.get(text[-1:])
     try:
         value = float(text[:-1] if unit else text) * (unit or 1.0)
     except ValueError:
@@ -44,11 +44,14 @@ class Duration(click.ParamType[float]):
     name = "duration"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None  # noqa: ANN401 - click's signature
+        self,
+        value: str | float,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
     ) -> float:
         """Return seconds."""
         del param, ctx
-        return float(value) if isinstance(value, float | int) else seconds(value)
+        return seconds(value) if isinstance(value, str) else float(value)
 
 
 @click.command("run")

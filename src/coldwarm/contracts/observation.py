@@ -17,7 +17,7 @@ PHASES = (
 )
 
 
-class Phase(Record, kw_only=True):
+class Phase(Record, frozen=True, kw_only=True):
     """One phase of a process's life, on the axis that starts at the spawn."""
 
     name: str
@@ -30,7 +30,7 @@ class Phase(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class FirstCallParts(Record, kw_only=True):
+class FirstCallParts(Record, frozen=True, kw_only=True):
     """Exclusive times inside the first call; with ``rest_s`` they sum to the whole.
 
     A part is ``None`` where the backend has no such step or gives no account of it.
@@ -44,7 +44,7 @@ class FirstCallParts(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class Block(Record, kw_only=True):
+class Block(Record, frozen=True, kw_only=True):
     """A run of consecutive warm calls in one process.
 
     ``samples_s`` are seconds for one call: each is the wall clock of ``batch`` calls
@@ -65,7 +65,7 @@ class Block(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class CacheEvidence(Record, kw_only=True):
+class CacheEvidence(Record, frozen=True, kw_only=True):
     """Counters and file listings of one cache of one process.
 
     ``files_before`` and ``files_after`` count the files in the private directories
@@ -90,14 +90,14 @@ class CacheEvidence(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class Judgement(Record, kw_only=True):
+class Judgement(Record, frozen=True, kw_only=True):
     """Whether the evidence proves the cache mode, and why."""
 
     proved: bool
     reason: str
 
 
-class Gate(Record, kw_only=True):
+class Gate(Record, frozen=True, kw_only=True):
     """The correctness gate: the first output against the float64 reference."""
 
     passed: bool
@@ -110,7 +110,7 @@ class Gate(Record, kw_only=True):
     reason: str | None = None
 
 
-class HarnessCost(Record, kw_only=True):
+class HarnessCost(Record, frozen=True, kw_only=True):
     """What the harness itself costs in this process, in seconds."""
 
     load_s: Seconds
@@ -123,7 +123,7 @@ class HarnessCost(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class Telemetry(Record, kw_only=True):
+class Telemetry(Record, frozen=True, kw_only=True):
     """What the machine did while the process ran."""
 
     load_1m_before: float | None = None
@@ -146,7 +146,7 @@ class Telemetry(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class Device(Record, kw_only=True):
+class Device(Record, frozen=True, kw_only=True):
     """The device the candidate ran on, as its framework names it."""
 
     platform: str
@@ -156,7 +156,7 @@ class Device(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class Observation(Record, kw_only=True):
+class Observation(Record, frozen=True, kw_only=True):
     """One process, as seen from outside and inside."""
 
     schema_version: Literal["coldwarm.observation.v1"] = "coldwarm.observation.v1"

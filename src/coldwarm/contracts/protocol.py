@@ -7,7 +7,7 @@ from typing import Literal
 from coldwarm.contracts.base import CacheMode, Count, Dtype, Record, Seconds, Sha256
 
 
-class Effort(Record, kw_only=True):
+class Effort(Record, frozen=True, kw_only=True):
     """How much measuring was asked for.
 
     ``precision`` is the relative half-width of the 95 % interval of a median that ends
@@ -22,7 +22,7 @@ class Effort(Record, kw_only=True):
     timeout_s: Seconds
 
 
-class Protocol(Record, kw_only=True):
+class Protocol(Record, frozen=True, kw_only=True):
     """The declared protocol of one case."""
 
     schema_version: Literal["coldwarm.protocol.v1"] = "coldwarm.protocol.v1"

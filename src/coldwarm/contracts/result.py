@@ -9,7 +9,7 @@ from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.protocol import Protocol
 
 
-class Summary(Record, kw_only=True):
+class Summary(Record, frozen=True, kw_only=True):
     """A distribution in few numbers; seconds, bytes or a ratio as its key says.
 
     ``low`` and ``high`` bound the median at ``confidence`` (hierarchical bootstrap over
@@ -28,7 +28,7 @@ class Summary(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class ColdSummary(Record, kw_only=True):
+class ColdSummary(Record, frozen=True, kw_only=True):
     """One cold cache mode of a case: figures in seconds over its processes."""
 
     cache_mode: CacheMode
@@ -44,7 +44,7 @@ class ColdSummary(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class SteadyState(Record, kw_only=True):
+class SteadyState(Record, frozen=True, kw_only=True):
     """Where each process became steady."""
 
     steady: bool
@@ -55,7 +55,7 @@ class SteadyState(Record, kw_only=True):
     """For each process, the samples before its steady state (kept in the raw series)."""
 
 
-class WarmSummary(Record, kw_only=True):
+class WarmSummary(Record, frozen=True, kw_only=True):
     """The warm regime of a case."""
 
     n_processes: Count
@@ -67,7 +67,7 @@ class WarmSummary(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class Comparison(Record, kw_only=True):
+class Comparison(Record, frozen=True, kw_only=True):
     """A judged difference of this case from its workload's baseline.
 
     ``ratio`` is this case over the baseline, so below 1 is faster. ``threshold`` is the
@@ -86,7 +86,7 @@ class Comparison(Record, kw_only=True):
     reason: str
 
 
-class CaseResult(Record, kw_only=True):
+class CaseResult(Record, frozen=True, kw_only=True):
     """Everything known about one case."""
 
     schema_version: Literal["coldwarm.case_result.v1"] = "coldwarm.case_result.v1"
@@ -118,7 +118,7 @@ class CaseResult(Record, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
-class SuiteCase(Record, kw_only=True):
+class SuiteCase(Record, frozen=True, kw_only=True):
     """A case in the suite's index."""
 
     case: str
@@ -128,7 +128,7 @@ class SuiteCase(Record, kw_only=True):
     reason: str | None = None
 
 
-class SuiteResult(Record, kw_only=True):
+class SuiteResult(Record, frozen=True, kw_only=True):
     """The index of one run."""
 
     schema_version: Literal["coldwarm.suite_result.v1"] = "coldwarm.suite_result.v1"

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import ColdwarmError
-from coldwarm.worker import __path__ as _worker_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coldwarm.registry import BackendEntry, WorkloadEntry
 
-_PROBE = Path(_worker_path[0], "probe.py")
+_PACKAGE = Path(__file__).resolve().parent.parent
+_PROBE = _PACKAGE / "worker" / "probe.py"
 _TIMEOUT_S = 60.0
 
 
@@ -51,10 +51,10 @@ def measured_files(
     backends: Iterable[BackendEntry], workloads: Iterable[WorkloadEntry]
 ) -> list[str]:
     """Return the files that measured processes load, so that they have bytecode."""
-    package = Path(_worker_path[0]).parent
-    own = [*(package / "worker").glob("*.py"), *(package / "backends").glob("*.py")]
-    declared = [entry.source.path for entry in (*backends, *workloads)]
-    own += [package / "wire.py", *declared, *(package / "workloads").glob("*.py")]
+    own = [*(_PACKAGE / "worker").glob("*.py"), *(_PACKAGE / "backends").glob("*.py")]
+    declared = [entry.source.path for entry in backends]
+    declared += [entry.source.path for entry in workloads]
+    own += [_PACKAGE / "wire.py", *declared, *(_PACKAGE / "workloads").glob("*.py")]
     return sorted({str(path) for path in own})
 
 
@@ -80,7 +80,7 @@ def probe(
     # Without the variable, the probe may write the bytecode that later processes read.
     variables = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     try:
-        done = subprocess.run(  # noqa: S603 - the interpreter that was chosen, and our file
+        done = subprocess.run(
             [python, str(_PROBE)],
             input=json.dumps(question).encode(),
             capture_output=True,

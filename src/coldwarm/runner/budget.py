@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.stats import precision
+from coldwarm.stats.selection import warm_processes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
     from coldwarm.runner.ledger import Ledger
     from coldwarm.runner.plan import Case, Options
 
@@ -29,18 +32,23 @@ def wanting(case: Case, round_: int, options: Options, ledger: Ledger) -> bool:
 
 def reached(case: Case, options: Options, ledger: Ledger) -> bool:
     """Say whether every mode of a case has the precision that was asked for."""
-    for mode in options.cache_modes:
-        seen = ledger.good(case, mode)
-        if mode == "warm_process":
-            groups = [
-                [sample for block in one.blocks[1:] for sample in block.samples_s] for one in seen
-            ]
-        else:
-            groups = [[one.ttfr_s] for one in seen if one.ttfr_s is not None]
-        got = precision.relative_half_width([group for group in groups if group])
-        if got is None or got > options.precision:
-            return False
-    return True
+    return all(
+        precision.plan(
+            _values(mode, ledger.good(case, mode)),
+            target=options.precision,
+            fewest=options.min_runs,
+            most=options.max_runs,
+            seed=options.seed,
+        ).met
+        for mode in options.cache_modes
+    )
+
+
+def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[Sequence[float]]:
+    """Return what a mode's precision is judged by, one group for each process."""
+    if mode == "warm_process":
+        return [process.steadiness.samples for process in warm_processes(seen)]
+    return [[one.ttfr_s] for one in seen if one.ttfr_s is not None]
 
 
 @dataclass

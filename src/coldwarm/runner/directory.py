@@ -7,7 +7,6 @@ import fcntl
 import hashlib
 import os
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from coldwarm.contracts import journal
@@ -15,6 +14,7 @@ from coldwarm.errors import ResumeError, RunDirectoryError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from coldwarm.contracts.observation import Observation
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from coldwarm.stats.selection import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -36,12 +38,8 @@ class Ledger:
         return next((seen for seen in self.of(case) if seen.status == "failed"), None)
 
     def good(self, case: Case, mode: CacheMode) -> list[Observation]:
-        """Return the accepted observations of a mode."""
-        return [
-            seen
-            for seen in self.of(case)
-            if seen.status == "ok" and (seen.cache_mode == mode or mode in seen.also_modes)
-        ]
+        """Return the observations that are valid for a mode."""
+        return counted(self.of(case), mode)
 
     def done(self, case: Case, mode: CacheMode, round_: int) -> bool:
         """Say whether a mode's process of a round is there."""

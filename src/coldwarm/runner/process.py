@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm import wire
-from coldwarm.worker import __path__ as _worker_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.runner.guarded import Guard
 
-WORKER = Path(_worker_path[0], "main.py")
+WORKER = Path(__file__).resolve().parent.parent / "worker" / "main.py"
 OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024
 _CHUNK_BYTES = 1024 * 1024
@@ -48,7 +47,7 @@ class Exit:
 class MeasuredProcess:
     """A worker under guard. What it prints is drained and only its tail is kept."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is one independent fact of a process
         self,
         job: Mapping[str, Any],
         variables: Mapping[str, str],
@@ -58,8 +57,10 @@ class MeasuredProcess:
         python: str = sys.executable,
         affinity: Sequence[int] | None = None,
     ) -> None:
-        """Spawn; the clock is read just before. The job goes down the pipe afterwards,
-        once the guard knows the process, so that none can start without a guard.
+        """Spawn; the clock is read just before.
+
+        The job goes down the pipe once the guard knows the process, so that none can
+        begin without a guard.
         """
         self._guard = guard
         self._timeout_s = timeout_s

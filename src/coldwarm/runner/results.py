@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from coldwarm.caches import modes, pages
 from coldwarm.contracts import codec, nextstat
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
@@ -44,7 +46,12 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
     """Return a case's result so far."""
     observations = ledger.of(case)
     status, reason = _status(case, ledger, facts)
-    summary = summarise.summarise(observations, facts.options.cache_modes)
+    summary = summarise.summarise(
+        observations,
+        facts.options.cache_modes,
+        precision=facts.options.precision,
+        seed=facts.options.seed,
+    )
     sha256 = facts.inputs.get(case.group)
     wrong = status == "failed" and reason == "correctness_gate"
     return CaseResult(
@@ -109,8 +116,6 @@ def _kind(case: Case) -> type:
 
 def _without_timing(seen: Observation) -> Observation:
     """Return an observation of a wrong answer with no figure that could be quoted."""
-    from msgspec.structs import replace
-
     return replace(
         seen,
         phases=[],
@@ -124,8 +129,6 @@ def _without_timing(seen: Observation) -> Observation:
 
 def with_comparisons(results: Sequence[CaseResult]) -> list[CaseResult]:
     """Compare every case with the baseline of its workload, size and dtype."""
-    from msgspec.structs import replace
-
     baselines = {
         (result.workload, result.size, result.dtype): result
         for result in results
@@ -137,12 +140,17 @@ def with_comparisons(results: Sequence[CaseResult]) -> list[CaseResult]:
         if baseline is None or result.status != "ok" or result.baseline:
             compared.append(result)
             continue
-        comparisons = summarise.compare_case(baseline, result)
+        comparisons = summarise.compare_case(
+            baseline.case,
+            baseline.observations,
+            result.observations,
+            result.protocol.cache_modes,
+        )
         compared.append(replace(result, comparisons=comparisons))
     return compared
 
 
-def write(
+def write(  # noqa: PLR0913 - the figures of a run that only its end knows
     directory: RunDirectory,
     results: Sequence[CaseResult],
     facts: Facts,
@@ -191,16 +199,12 @@ def write(
     return suite
 
 
-def _write_published(
-    directory: RunDirectory, results: Sequence[CaseResult], facts: Facts
-) -> None:
+def _write_published(directory: RunDirectory, results: Sequence[CaseResult], facts: Facts) -> None:
     published = []
     for result in results:
         for name, expressed in nextstat.express(result, facts.environment):
             path = f"{name}.json"
             sha256 = directory.write(f"nextstat/{path}", codec.encode(expressed))
             published.append(nextstat.Published(expressed, path, sha256))
-    index = nextstat.suite(
-        published, facts.environment, deterministic=facts.options.deterministic
-    )
+    index = nextstat.suite(published, facts.environment, deterministic=facts.options.deterministic)
     directory.write("nextstat/suite.json", codec.encode(index))

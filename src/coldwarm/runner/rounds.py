@@ -44,7 +44,7 @@ def batch_for(call_s: float) -> int:
     """Return how many calls one sample holds, so that the clock's own cost is lost in it."""
     if call_s >= SHORT_CALL_S:
         return 1
-    return 2 ** math.ceil(math.log2(BATCH_WINDOW_S / max(call_s, 1e-9)))
+    return 1 << math.ceil(math.log2(BATCH_WINDOW_S / max(call_s, 1e-9)))
 
 
 def block_seconds(call_s: float, wanted_s: float) -> float:

@@ -8,7 +8,6 @@ import signal
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.clock import RealClock
@@ -29,6 +28,7 @@ from coldwarm.runner.rounds import Rounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from coldwarm.clock import Clock
     from coldwarm.contracts.environment import Environment
@@ -251,9 +251,7 @@ class _Session:
         return Outcome(suite, made, self.directory.path, interrupted)
 
 
-def _refuse_changes(
-    first: dict[str, Any], now: dict[str, Any], machine: Environment
-) -> None:
+def _refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environment) -> None:
     """Refuse to go on where the parts of a run would not belong together."""
     changed = [
         f"option {name}: {first['options'].get(name)!r} is now {value!r}"

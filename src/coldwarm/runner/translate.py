@@ -154,7 +154,9 @@ def observation(
     first = by_name["first_call"]
     found = evidence(running)
     kind = slot.case.backend.kind
-    judgements = {slot.mode: modes.judge(slot.mode, found, compiles=kind.compiles)}
+    judgements: dict[str, Judgement] = {
+        slot.mode: modes.judge(slot.mode, found, compiles=kind.compiles)
+    }
     if slot.persistent and running.blocks:
         judgements["warm_process"] = modes.judge_blocks(running.blocks)
     # A start that is proved stays good when its warm blocks are not.
@@ -162,9 +164,8 @@ def observation(
     if slot.mode == "warm_process":
         own = list(judgements.values())
     proved = all(judgement.proved for judgement in own)
-    warm = judgements.get("warm_process")
     also: list[CacheMode] = []
-    if slot.mode != "warm_process" and warm is not None and warm.proved:
+    if slot.mode != "warm_process" and "warm_process" in judgements:
         also = ["warm_process"]
     return Observation(
         **common,
@@ -204,7 +205,9 @@ def _common(running: Running, exit_wall_s: float | None) -> dict[str, Any]:
 
 def _contradictions(judgements: Mapping[str, Judgement]) -> str:
     return "; ".join(
-        f"{mode}: {judgement.reason}" for mode, judgement in judgements.items() if not judgement.proved
+        f"{mode}: {judgement.reason}"
+        for mode, judgement in judgements.items()
+        if not judgement.proved
     )
 
 

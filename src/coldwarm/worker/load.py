@@ -26,6 +26,9 @@ def module(source: "Mapping[str, Any]") -> "ModuleType":
     import _frozen_importlib_external
 
     spec = _frozen_importlib_external.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        text = f"{path} is no Python source file"
+        raise ImportError(text)
     loaded = _frozen_importlib.module_from_spec(spec)
     sys.modules[name] = loaded
     spec.loader.exec_module(loaded)
