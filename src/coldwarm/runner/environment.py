@@ -25,18 +25,21 @@ from coldwarm.runner.environment_variables import allowed
 def collect() -> Environment:
     """Return the environment of this process, its interpreter and its machine."""
     inquiries = tools.start()
-    root = Path("/")
-    installed = distributions()
-    python = interpreter()
-    cpu, limits, system = machine.cpu(root), machine.limits(root), machine.system(root)
+    try:
+        return _gather(inquiries, Path("/"))
+    finally:
+        inquiries.wait()
+
+
+def _gather(inquiries: tools.Inquiries, root: Path) -> Environment:
     reasons: dict[str, str] = {}
     return Environment(
         collected_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        cpu=cpu,
-        limits=limits,
-        system=system,
-        python=python,
-        distributions=installed,
+        cpu=machine.cpu(root),
+        limits=machine.limits(root),
+        system=machine.system(root),
+        python=interpreter(),
+        distributions=distributions(),
         variables=allowed(os.environ),
         harness=tools.harness(inquiries),
         compiler=tools.compiler(inquiries, reasons),

@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,7 @@ class _Inquiry:
                 stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
+                start_new_session=True,
                 env={**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
             )
         except FileNotFoundError:
@@ -62,7 +64,8 @@ class _Inquiry:
         try:
             out, err = self._process.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            # Its children too: they would hold the pipe open.
+            os.killpg(self._process.pid, signal.SIGKILL)
             self._process.communicate()
             return None, f"{self._name} did not answer within {TIMEOUT_S:g} s"
         if self._process.returncode != 0:
@@ -82,6 +85,12 @@ class Inquiries(NamedTuple):
     commit: _Inquiry
     changes: _Inquiry
     tracked: _Inquiry
+
+    def wait(self) -> None:
+        """Wait for every answer, asked for or not, so that no process is left behind."""
+        for inquiry in self:
+            if isinstance(inquiry, _Inquiry):
+                _ = inquiry.answer
 
 
 def start() -> Inquiries:

@@ -1,0 +1,172 @@
+"""``coldwarm env``: the environment as it is written beside every run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.contracts.environment import Cpu, Environment, Limits
+
+_WIDTH = 80
+_GIB = 2**30
+_SHOWN = ("coldwarm", "numpy", "jax", "jaxlib", "torch", "triton", "numba", "scipy")
+
+
+@click.command(name="env")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole record as JSON.")
+def command(as_json: bool) -> None:
+    """Show the machine, the interpreter and the libraries a run would be measured with.
+
+    Secrets are never collected: environment variables are an allow-list.
+    """
+    from coldwarm.runner.environment import collect
+
+    environment = collect()
+    if as_json:
+        from coldwarm.contracts.codec import encode
+
+        click.echo(encode(environment), nl=False)
+        return
+    _show(environment)
+
+
+def _show(environment: Environment) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in _rows(environment):
+        # Values come from the machine and may hold what looks like markup.
+        table.add_row(name, value.replace("[", r"\["))
+    console = Console(highlight=False)
+    console.width = min(console.width, _WIDTH)
+    console.print(table)
+
+
+def _rows(environment: Environment) -> Iterator[tuple[str, str]]:
+    cpu, system, python = environment.cpu, environment.system, environment.python
+    yield "processor", cpu.model or _why(cpu.null_reasons, "model")
+    yield "cores", _cores(cpu)
+    yield "caches", _caches(cpu)
+    yield "frequency", _frequency(cpu)
+    yield "limits", _limits(environment.limits)
+    ram = system.ram_bytes
+    yield "memory", f"{ram / _GIB:.1f} GiB" if ram else _why(system.null_reasons, "ram_bytes")
+    libc = system.libc or f"C library unknown: {_why(system.null_reasons, 'libc')}"
+    yield "system", f"{system.os}, kernel {system.kernel}, {libc}"
+    yield "runs in", _runs_in(environment)
+    clock = system.clock_source or _why(system.null_reasons, "clock_source")
+    yield "clock", f"{clock}, resolution {system.clock_resolution_s * 1e9:g} ns"
+    yield "python", f"{python.implementation} {python.version} ({python.build}, {python.compiler})"
+    yield "", f"{python.executable_kind}, {_build(environment)}"
+    yield "thread pools", _pools(environment)
+    yield "libraries", _libraries(environment)
+    compiler = environment.compiler
+    yield "compiler", compiler.version or "" if compiler else _missing(environment, "compiler")
+    yield from _gpus(environment)
+    yield "coldwarm", _harness(environment)
+    for place, (name, value) in enumerate(environment.variables.items()):
+        yield "" if place else "variables", f"{name}={value}"
+    if not environment.variables:
+        yield "variables", "none of those that matter is set"
+
+
+def _why(reasons: dict[str, str], name: str) -> str:
+    return f"unknown: {reasons.get(name, 'no reason is given')}"
+
+
+def _missing(environment: Environment, name: str) -> str:
+    return environment.null_reasons.get(name, "unknown")
+
+
+def _cores(cpu: Cpu) -> str:
+    physical = "unknown" if cpu.physical_cores is None else str(cpu.physical_cores)
+    logical = "unknown" if cpu.logical_cores is None else str(cpu.logical_cores)
+    usable = "" if cpu.usable_cores is None else f", {cpu.usable_cores} usable here"
+    return f"{physical} physical, {logical} logical{usable} ({cpu.architecture})"
+
+
+def _caches(cpu: Cpu) -> str:
+    if cpu.caches is None:
+        return _why(cpu.null_reasons, "caches")
+    return ", ".join(f"L{c.level} {c.kind} {c.size_bytes // 1024} KiB" for c in cpu.caches)
+
+
+def _frequency(cpu: Cpu) -> str:
+    policy = cpu.frequency
+    parts = []
+    if policy.governor is not None:
+        parts.append(f"governor {policy.governor}")
+    if policy.min_hz is not None and policy.max_hz is not None:
+        parts.append(f"{policy.min_hz / 1e9:.2f} to {policy.max_hz / 1e9:.2f} GHz")
+    if policy.boost is not None:
+        parts.append("boost on" if policy.boost else "boost off")
+    return ", ".join(parts) or _why(policy.null_reasons, "governor")
+
+
+def _limits(limits: Limits) -> str:
+    reasons = limits.null_reasons
+    cpus = reasons.get("cpu_quota", "unknown")
+    memory = reasons.get("memory_bytes", "unknown")
+    if limits.cpu_quota is not None:
+        cpus = f"{limits.cpu_quota:g}"
+    if limits.memory_bytes is not None:
+        memory = f"{limits.memory_bytes / _GIB:.1f} GiB"
+    if limits.cgroup_version is None:
+        return reasons.get("cgroup_version", "unknown")
+    return f"processors {cpus}, memory {memory} (control groups v{limits.cgroup_version})"
+
+
+def _runs_in(environment: Environment) -> str:
+    system = environment.system
+    virtual = system.virtualization or _why(system.null_reasons, "virtualization")
+    steal = "" if system.steal_share is None else f", steal {system.steal_share:.2%} since boot"
+    return f"virtualization: {virtual}; container: {system.container or 'unknown'}{steal}"
+
+
+def _build(environment: Environment) -> str:
+    python = environment.python
+    known = {True: "optimised build", False: "build without optimisation", None: "build unknown"}
+    extra = [" debug"] * python.debug + [" free-threaded"] * python.free_threaded
+    return known[python.optimized] + "".join(extra)
+
+
+def _pools(environment: Environment) -> str:
+    pools = environment.thread_pools
+    if pools is None:
+        return _missing(environment, "thread_pools")
+    shown = (
+        f"{p.internal_api} {p.version or ''} ({p.user_api}), {p.threads} threads" for p in pools
+    )
+    return "; ".join(shown) or "none"
+
+
+def _libraries(environment: Environment) -> str:
+    found = environment.distributions
+    named = ", ".join(f"{name} {found[name]}" for name in _SHOWN if name in found)
+    return f"{named} ({len(found)} distributions in all; --json lists them)"
+
+
+def _gpus(environment: Environment) -> Iterator[tuple[str, str]]:
+    for gpu in environment.gpus or ():
+        memory = "" if gpu.memory_bytes is None else f", {gpu.memory_bytes / _GIB:.0f} GiB"
+        yield "gpu", f"{gpu.model}{memory}, driver {gpu.driver}, CUDA {gpu.cuda or 'unknown'}"
+    if not environment.gpus:
+        yield "gpu", "none" if environment.gpus == [] else _missing(environment, "gpus")
+    for tool in environment.ptxas or ():
+        yield "ptxas", f"{tool.version or 'version unknown'} ({tool.kind})"
+
+
+def _harness(environment: Environment) -> str:
+    harness = environment.harness
+    if harness.git_commit is None:
+        return f"{harness.version} ({harness.null_reasons.get('git_commit', 'no commit')})"
+    state = {True: ", changed since", False: "", None: ", changes unknown"}[harness.git_dirty]
+    return f"{harness.version}, commit {harness.git_commit[:12]}{state}"

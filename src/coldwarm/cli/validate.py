@@ -1,0 +1,50 @@
+"""``coldwarm validate``: whether artifacts keep their contracts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.check import Finding
+
+
+@click.command(name="validate")
+@click.argument(
+    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.pass_context
+def command(context: click.Context, paths: tuple[Path, ...]) -> None:
+    """Check artifacts: files, folders of a run, or any folder with artifacts in it.
+
+    A file is recognised by its schema_version. In the folder of a run, hashes and indexes
+    must agree with the files as well. One line is printed for each artifact: that it is
+    fine, or path, line and field of each fault.
+
+    Exit status: 0 all fine, 3 a fault was found, 2 a PATH does not exist.
+    """
+    from coldwarm.contracts.check import check
+    from coldwarm.errors import ContractError, UsageError
+
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        message = (
+            f"{', '.join(missing)}: no such file or folder; name an artifact or a run's folder"
+        )
+        raise UsageError(message)
+    faults = 0
+    for path in paths:
+        for finding in check(path):
+            faults += finding.fault is not None
+            click.echo(_line(finding))
+    if faults:
+        context.exit(ContractError.exit_code)
+
+
+def _line(finding: Finding) -> str:
+    if finding.fault is not None:
+        return finding.fault
+    note = f" ({finding.note})" if finding.note else ""
+    return f"{finding.path}: OK {finding.contract}{note}"

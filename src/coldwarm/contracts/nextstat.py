@@ -1,0 +1,304 @@
+"""A native case and run, expressed in the published contracts of version 1.
+
+A case becomes one result for each of its cold cache modes, because the contract has one
+``cache_policy`` for a result; the warm samples of the case, which come from processes
+past their start, stand in each of them.
+
+Nothing is estimated on the way. A process is listed under ``runs`` only if it is valid
+and reached the end of its second call, since the contract has no null for a phase;
+rejected, failed and partial processes stay in the native record. A summary block, which
+must carry a ``p95``, appears only where the native summary has one, so with 20 values or
+more.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec import UNSET, UnsetType
+
+from coldwarm.contracts.base import CACHE_MODES
+from coldwarm.contracts.published import (
+    Cold,
+    ColdRun,
+    Config,
+    Dataset,
+    NextstatResult,
+    NextstatSuite,
+    NextstatSuiteCase,
+    NextstatSummary,
+    PublishedDevice,
+    Quantiles,
+    ResultMeta,
+    SuiteMeta,
+    Timing,
+    Warm,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from coldwarm.contracts.base import CacheMode, Dtype, Status
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.result import CaseResult, ColdSummary, Summary
+
+__all__ = [
+    "SUFFIXES",
+    "NextstatResult",
+    "NextstatSuite",
+    "Published",
+    "cold_median_s",
+    "express",
+    "suite",
+    "tally",
+    "warm_median_s",
+]
+
+SUFFIXES: dict[CacheMode, str] = {
+    "cold_process_cold_cache": "",
+    "cold_process_warm_cache": "_warm_cache",
+    "first_ever": "_first_ever",
+    "warm_process": "",
+}
+"""What a cache mode adds to the case's id."""
+
+_DTYPES: dict[Dtype, Literal["float32", "float64"]] = {"f32": "float32", "f64": "float64"}
+_WRONG = "correctness_gate"
+_SHA256_OF_NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+_NOT_INSTALLED = "not installed"
+
+
+def express(case: CaseResult, environment: Environment) -> list[tuple[str, NextstatResult]]:
+    """Return a name and a published result for each cold cache mode of a case.
+
+    Empty where the contract has no word for the case's dtype. A case that was asked for
+    in the warm regime alone gives one result without cold runs, its ``cache_policy``
+    ``warm_process``. A candidate whose answer was wrong gives no timing.
+
+    ``dataset.sha256`` is the hash of the inputs; where no process came as far as making
+    them, which the contract has no null for, it is the hash of no bytes.
+    """
+    if case.dtype not in _DTYPES:
+        return []
+    asked = [mode for mode in CACHE_MODES if mode in case.protocol.cache_modes]
+    cold = [mode for mode in asked if mode != "warm_process"]
+    return [
+        (case.case + SUFFIXES[mode], _result(case, mode, environment)) for mode in cold or asked
+    ]
+
+
+def _result(case: CaseResult, mode: CacheMode, environment: Environment) -> NextstatResult:
+    observations = _publishable(case)
+    runs = _cold_runs(observations, mode)
+    calls, warm_reason = _warm_calls(case, observations)
+    status, reason = _status(case, mode, runs)
+    return NextstatResult(
+        case=case.case + SUFFIXES[mode],
+        deterministic=case.protocol.deterministic,
+        status=status,
+        reason=reason,
+        meta=_meta(observations, environment),
+        dataset=Dataset(id=case.dataset_id, sha256=case.dataset_sha256 or _SHA256_OF_NOTHING),
+        config=Config(
+            backend=case.candidate,
+            workload=case.workload,
+            n=case.size,
+            dtype=_DTYPES[case.dtype],
+            cold_runs=len(runs),
+            warm_iters=len(calls),
+            cache_policy=mode,
+        ),
+        device=_device(observations),
+        timing=Timing(cold=_cold(runs, case, mode), warm=_warm(calls, warm_reason, case)),
+    )
+
+
+def _publishable(case: CaseResult) -> list[Observation]:
+    """Return the valid observations; none at all where any answer was wrong."""
+    wrong = (case.reason or "").startswith(_WRONG) or any(
+        seen.gate is not None and not seen.gate.passed for seen in case.observations
+    )
+    return [] if wrong else [seen for seen in case.observations if seen.status == "ok"]
+
+
+def _status(
+    case: CaseResult, mode: CacheMode, runs: Sequence[ColdRun]
+) -> tuple[Status, str | None]:
+    """Return the case's status, or a warning where it is fine but this mode gave no run."""
+    if case.status != "ok" or runs or mode == "warm_process":
+        return case.status, case.reason
+    reasons = [seen.reason for seen in case.observations if seen.cache_mode == mode and seen.reason]
+    return "warn", f"no_valid_run: {reasons[0] if reasons else 'none reached its second call'}"
+
+
+def _meta(observations: Sequence[Observation], environment: Environment) -> ResultMeta:
+    """Return the versions that the processes saw, else those installed beside the harness."""
+    versions: Mapping[str, str] = environment.distributions
+    for seen in observations:
+        versions = {**versions, **seen.versions}
+    return ResultMeta(
+        python=environment.python.version,
+        platform=environment.platform,
+        numpy_version=versions.get("numpy", _NOT_INSTALLED),
+        jax_version=versions.get("jax", _NOT_INSTALLED),
+    )
+
+
+def _device(observations: Sequence[Observation]) -> PublishedDevice | None:
+    device = next((seen.device for seen in observations if seen.device is not None), None)
+    if device is None:
+        return None
+    return PublishedDevice(platform=device.platform, kind=device.kind, count=device.count)
+
+
+def _cold_runs(observations: Sequence[Observation], mode: CacheMode) -> list[ColdRun]:
+    if mode == "warm_process":
+        return []
+    seen_in_mode = [seen for seen in observations if mode in (seen.cache_mode, *seen.also_modes)]
+    return [run for run in map(_cold_run, seen_in_mode) if run is not None]
+
+
+def _cold_run(seen: Observation) -> ColdRun | None:
+    """Return the run of one process; ``None`` where it did not reach its second call."""
+    phases = {phase.name: phase for phase in seen.phases}
+    if not phases.keys() >= {"import", "first_call", "second_call"}:
+        return None
+    last = phases["second_call"]
+    return ColdRun(
+        import_s=phases["import"].duration_s,
+        first_call_s=phases["first_call"].duration_s,
+        second_call_s=last.duration_s,
+        total_s=last.start_s + last.duration_s,
+        status="ok",
+        reason="",
+    )
+
+
+def _warm_calls(case: CaseResult, observations: Sequence[Observation]) -> tuple[list[float], str]:
+    """Return the steady samples of the valid warm processes, or why there are none.
+
+    The steady state of the case says, for each of those processes in their order, how
+    many samples come before it; where the two do not match, no sample can be called
+    steady.
+    """
+    processes = [seen for seen in observations if _is_warm(seen)]
+    if case.warm is None or not processes:
+        return [], "no warm process was measured"
+    skipped = case.warm.steady.warmup_samples
+    if len(skipped) != len(processes):
+        return [], "the warm-up of each process is not known"
+    series = [[s for block in seen.blocks for s in block.samples_s] for seen in processes]
+    steady = [s for samples, n in zip(series, skipped, strict=True) for s in samples[n:]]
+    return steady, "" if case.warm.steady.steady else case.warm.steady.reason
+
+
+def _is_warm(seen: Observation) -> bool:
+    judged = seen.judgements.get("warm_process")
+    claimed = "warm_process" in (seen.cache_mode, *seen.also_modes)
+    return claimed and bool(seen.blocks) and (judged is None or judged.proved)
+
+
+def _cold(runs: list[ColdRun], case: CaseResult, mode: CacheMode) -> Cold:
+    summary = next((cold for cold in case.cold if cold.cache_mode == mode), None)
+    return Cold(
+        runs=runs,
+        n_runs=len(runs),
+        import_s=_of_runs(summary, "import", runs),
+        first_call_s=_of_runs(summary, "first_call", runs),
+        ttfr_s=_of_runs(summary, "ttfr", runs),
+    )
+
+
+def _of_runs(
+    summary: ColdSummary | None, name: str, runs: Sequence[ColdRun]
+) -> Quantiles | UnsetType:
+    """Return the native summary if it is about exactly the runs that are listed."""
+    found = summary.seconds.get(name) if summary is not None else None
+    return _quantiles(found) if found is not None and found.n_samples == len(runs) else UNSET
+
+
+def _warm(calls: list[float], reason: str, case: CaseResult) -> Warm:
+    summary = case.warm.call_s if case.warm is not None else None
+    matches = summary is not None and summary.n_samples == len(calls)
+    return Warm(
+        calls_s=calls,
+        n_iters=len(calls),
+        call_s=_quantiles(summary) if summary is not None and matches else UNSET,
+        status="warn" if reason else "ok",
+        reason=reason,
+    )
+
+
+def _quantiles(summary: Summary) -> Quantiles | UnsetType:
+    if summary.p95 is None:
+        return UNSET
+    return Quantiles(min=summary.minimum, median=summary.median, p95=summary.p95)
+
+
+class Published(NamedTuple):
+    """A result that was written, with where and with which SHA-256."""
+
+    result: NextstatResult
+    path: str
+    """Relative to the folder of the index, with forward slashes."""
+    sha256: str
+
+
+def cold_median_s(result: NextstatResult) -> float | None:
+    """Return the median of import plus first call over the listed runs, seconds."""
+    runs = [r.import_s + r.first_call_s for r in result.timing.cold.runs if r.status == "ok"]
+    return statistics.median(runs) if runs else None
+
+
+def warm_median_s(result: NextstatResult) -> float | None:
+    """Return the median of the warm calls, seconds."""
+    calls = result.timing.warm.calls_s
+    return statistics.median(calls) if calls else None
+
+
+def suite(
+    published: Sequence[Published], environment: Environment, *, deterministic: bool
+) -> NextstatSuite:
+    """Return the index over results that were written.
+
+    The medians are those of the raw numbers in each result, so that a reader of the files
+    alone arrives at the same index.
+    """
+    cases = [
+        NextstatSuiteCase(
+            case=item.result.case,
+            path=item.path,
+            sha256=item.sha256,
+            status=item.result.status,
+            cold_ttfr_median_s=cold_median_s(item.result),
+            warm_call_median_s=warm_median_s(item.result),
+        )
+        for item in published
+    ]
+    meta = SuiteMeta(python=environment.python.version, platform=environment.platform)
+    return NextstatSuite(deterministic=deterministic, meta=meta, cases=cases, summary=tally(cases))
+
+
+def tally(cases: Sequence[NextstatSuiteCase]) -> NextstatSummary:
+    """Return the summary of an index; ``worst_case`` is null where nothing was measured."""
+    return NextstatSummary(
+        n_cases=len(cases),
+        n_ok=_count(cases, "ok"),
+        n_warn=_count(cases, "warn"),
+        n_failed=_count(cases, "failed"),
+        worst_case=_worst(cases),
+    )
+
+
+def _count(cases: Iterable[NextstatSuiteCase], status: Status) -> int:
+    return sum(case.status == status for case in cases)
+
+
+def _worst(cases: Sequence[NextstatSuiteCase]) -> str | None:
+    failed = [case.case for case in cases if case.status == "failed"]
+    if failed:
+        return failed[0]
+    measured = [(c.cold_ttfr_median_s, c.case) for c in cases if c.cold_ttfr_median_s is not None]
+    return max(measured)[1] if measured else None

@@ -1,0 +1,67 @@
+"""Any record, made from its type: hypothesis strategies for what msgspec describes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from hypothesis import strategies as st
+from msgspec import inspect as types
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.base import Record
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+
+
+def records(type_: type[Record]) -> st.SearchStrategy[Any]:
+    """Return a strategy for valid records of a type."""
+    return _strategy(types.type_info(type_))
+
+
+@cache
+def _struct(type_: type[Any]) -> st.SearchStrategy[Any]:
+    described = types.type_info(type_)
+    assert isinstance(described, types.StructType)
+    required = {f.name: _strategy(f.type) for f in described.fields if f.required}
+    optional = {f.name: _strategy(f.type) for f in described.fields if not f.required}
+    return st.fixed_dictionaries(required, optional=optional).map(lambda kw: type_(**kw))
+
+
+def _strategy(described: types.Type) -> st.SearchStrategy[Any]:
+    if isinstance(described, types.StructType):
+        return _struct(described.cls)
+    if isinstance(described, types.UnionType):
+        return st.one_of([_strategy(part) for part in described.types])
+    if isinstance(described, types.ListType):
+        return st.lists(_strategy(described.item_type), max_size=3)
+    if isinstance(described, types.DictType):
+        values = _strategy(described.value_type)
+        return st.dictionaries(_TEXT, values, max_size=3)
+    if isinstance(described, types.LiteralType):
+        return st.sampled_from(described.values)
+    return _scalar(described)
+
+
+def _scalar(described: types.Type) -> st.SearchStrategy[Any]:
+    if isinstance(described, types.StrType):
+        if described.pattern is None:
+            return _TEXT
+        return st.from_regex(described.pattern.replace("$", r"\Z"))
+    if isinstance(described, types.IntType):
+        return st.integers(min_value=described.ge)
+    if isinstance(described, types.FloatType):
+        return st.floats(min_value=described.ge, allow_nan=False, allow_infinity=False)
+    if isinstance(described, types.BoolType):
+        return st.booleans()
+    if isinstance(described, types.NoneType):
+        return st.none()
+    message = f"no strategy for {described!r}"
+    raise NotImplementedError(message)
+
+
+def plain(record: Record) -> dict[str, Any]:
+    """Return a record as plain values, to be spoilt by a test."""
+    found: dict[str, Any] = msgspec.to_builtins(record)
+    return found

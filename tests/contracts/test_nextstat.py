@@ -1,0 +1,178 @@
+"""What a case becomes in the published contract, and what it does not become."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from tests.contracts import samples
+
+from coldwarm.contracts import nextstat
+from coldwarm.contracts.base import CACHE_MODES as MODES
+from coldwarm.contracts.codec import encode
+from coldwarm.contracts.observation import Gate
+from coldwarm.contracts.published import Quantiles
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.published import NextstatResult
+    from coldwarm.contracts.result import CaseResult
+
+WRONG = Gate(
+    passed=False, max_abs_error=1.0, max_scaled_error=1.0, tolerance=1e-5, checked=["first_call"]
+)
+
+
+def express(case: CaseResult) -> dict[str, NextstatResult]:
+    results = dict(nextstat.express(case, samples.environment()))
+    for name, result in results.items():
+        assert result.case == name
+        encode(result)
+    return results
+
+
+def only(case: CaseResult) -> NextstatResult:
+    return express(case)["jax_jit_cpu_matmul_512_f32"]
+
+
+def test_one_result_for_each_cold_cache_mode() -> None:
+    results = express(samples.case(modes=MODES))
+    assert {name: result.config.cache_policy for name, result in results.items()} == {
+        "jax_jit_cpu_matmul_512_f32": "cold_process_cold_cache",
+        "jax_jit_cpu_matmul_512_f32_warm_cache": "cold_process_warm_cache",
+        "jax_jit_cpu_matmul_512_f32_first_ever": "first_ever",
+    }
+
+
+def test_the_warm_regime_alone_gives_one_result() -> None:
+    seen = [samples.warm_observation([9.0, 1.0])]
+    result = only(samples.case(seen, modes=["warm_process"], warm=samples.warm([1])))
+    assert result.config.cache_policy == "warm_process"
+    assert result.timing.cold.runs == []
+    assert result.timing.warm.calls_s == [1.0]
+
+
+def test_runs_are_the_valid_processes_that_reached_their_second_call() -> None:
+    short = samples.observation()
+    seen = [
+        samples.observation(),
+        samples.observation(status="rejected", reason="a hit"),
+        samples.observation(status="failed", reason="timeout"),
+        samples.observation(phases=short.phases[:3]),
+        samples.observation("cold_process_warm_cache"),
+    ]
+    result = only(samples.case(seen))
+    assert msgspec.to_builtins(result.timing.cold.runs) == [
+        {
+            "import_s": 0.5,
+            "first_call_s": 1.5,
+            "second_call_s": 0.125,
+            "total_s": 2.625,
+            "status": "ok",
+            "reason": "",
+        }
+    ]
+    assert result.config.cold_runs == 1
+    assert (result.config.backend, result.config.dtype) == ("jax_jit_cpu", "float32")
+    assert (result.meta.jax_version, result.meta.numpy_version) == ("0.9.0", "2.0.0")
+
+
+def test_absent_packages_and_inputs_are_said_to_be_absent() -> None:
+    case = samples.case(
+        status="warn", reason="missing_dependency: jax", dataset_sha256=None, modes=MODES
+    )
+    for result in express(case).values():
+        assert (result.status, result.reason) == ("warn", "missing_dependency: jax")
+        assert result.meta.jax_version == "not installed"
+        assert not result.timing.cold.runs
+        assert not result.timing.warm.calls_s
+        assert result.dataset.sha256.startswith("e3b0c44298fc")
+        assert result.device is None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        samples.case([samples.observation()], status="failed", reason="correctness_gate: f32"),
+        samples.case(
+            [samples.observation(), samples.observation(status="failed", gate=WRONG)],
+            status="failed",
+            reason="correctness_gate",
+        ),
+        samples.case([samples.observation(), samples.observation(gate=WRONG)]),
+    ],
+)
+def test_a_wrong_answer_gives_no_timing(case: CaseResult) -> None:
+    for result in express(case).values():
+        assert result.timing.cold.runs == []
+        assert result.status != "ok"
+
+
+def test_a_mode_without_a_valid_run_is_a_warning() -> None:
+    seen = [samples.observation(), samples.observation("cold_process_warm_cache")]
+    seen[1] = msgspec.structs.replace(seen[1], status="rejected", reason="no hit")
+    results = express(samples.case(seen))
+    assert results["jax_jit_cpu_matmul_512_f32"].status == "ok"
+    warned = results["jax_jit_cpu_matmul_512_f32_warm_cache"]
+    assert (warned.status, warned.reason) == ("warn", "no_valid_run: no hit")
+
+
+def test_warm_samples_are_those_after_each_process_is_steady() -> None:
+    seen = [
+        samples.observation(),
+        samples.warm_observation([5.0, 2.0, 2.5]),
+        samples.warm_observation([7.0], status="rejected", reason="compiled"),
+        samples.warm_observation([6.0, 4.0, 3.0]),
+    ]
+    warm = only(samples.case(seen, warm=samples.warm([1, 2]))).timing.warm
+    assert (warm.calls_s, warm.status, warm.reason) == ([2.0, 2.5, 3.0], "ok", "")
+    unknown = only(samples.case(seen, warm=samples.warm([1]))).timing.warm
+    assert (unknown.calls_s, unknown.status) == ([], "warn")
+
+
+def test_a_summary_appears_only_with_a_percentile() -> None:
+    seen = [samples.observation() for _ in range(20)]
+    few = samples.case(seen, cold=[samples.cold("cold_process_cold_cache", 20)])
+    assert only(few).timing.cold.ttfr_s is msgspec.UNSET
+    assert b"ttfr_s" not in encode(only(few))
+    enough = samples.case(seen, cold=[samples.cold("cold_process_cold_cache", 20, 2.9)])
+    assert only(enough).timing.cold.ttfr_s == Quantiles(min=1.5, median=2.0, p95=2.9)
+    others = samples.case(seen[:3], cold=[samples.cold("cold_process_cold_cache", 20, 2.9)])
+    assert only(others).timing.cold.ttfr_s is msgspec.UNSET
+
+
+def test_what_the_contract_has_no_word_for_is_not_expressed() -> None:
+    assert express(samples.case([samples.observation()], dtype="bf16")) == {}
+
+
+def published(case: str, status: str, import_s: float | None) -> nextstat.Published:
+    phases = samples.observation().phases
+    seen = []
+    if import_s is not None:
+        first = msgspec.structs.replace(phases[1], duration_s=import_s)
+        seen = [samples.observation(phases=[phases[0], first, *phases[2:]])]
+    made = samples.case(seen, modes=["cold_process_cold_cache"], case=case, status=status)
+    [(name, result)] = nextstat.express(made, samples.environment())
+    return nextstat.Published(result, f"{name}.json", samples.ZEROS)
+
+
+@pytest.mark.parametrize(
+    ("cases", "worst"),
+    [
+        ([("a", "ok", 1.0), ("b", "ok", 3.0), ("c", "ok", 2.0)], "b"),
+        ([("a", "ok", 9.0), ("b", "failed", None), ("c", "warn", None)], "b"),
+        ([("a", "warn", None)], None),
+        ([], None),
+    ],
+)
+def test_the_worst_case_is_the_slowest_start_and_a_failed_one_is_worse(
+    cases: list[tuple[str, str, float | None]], worst: str | None
+) -> None:
+    items = [published(*case) for case in cases]
+    index = nextstat.suite(items, samples.environment(), deterministic=True)
+    assert index.summary.worst_case == worst
+    assert index.summary.n_cases == len(cases)
+    for entry, (_, _, import_s) in zip(index.cases, cases, strict=True):
+        expected = None if import_s is None else import_s + 1.5
+        assert entry.cold_ttfr_median_s == expected
+        assert entry.warm_call_median_s is None

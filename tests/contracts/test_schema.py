@@ -1,0 +1,69 @@
+"""The committed JSON Schemas are those of the types, and strict."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from tests.contracts import samples
+
+from coldwarm.contracts import nextstat
+from coldwarm.contracts.codec import encode
+from coldwarm.contracts.schema import FOLDER, schema_names, schema_text, write_schemas
+from coldwarm.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def test_the_committed_schemas_are_those_of_the_types(tmp_path: Path) -> None:
+    (tmp_path / "old.json").touch()
+    written = {file.name: file.read_text() for file in write_schemas(tmp_path)}
+    committed = {file.name: file.read_text() for file in FOLDER.glob("*.json")}
+    assert written == committed, "run: python -m coldwarm.contracts.schema"
+    assert not (tmp_path / "old.json").exists()
+
+
+def _objects(node: object) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if "properties" in node:
+            yield node
+        for part in node.values():
+            yield from _objects(part)
+    elif isinstance(node, list):
+        for part in node:
+            yield from _objects(part)
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_no_schema_allows_other_fields(name: str) -> None:
+    schema = json.loads(schema_text(name))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for found in _objects(schema["$defs"]):
+        if "title" in found:
+            assert found["additionalProperties"] is False
+
+
+def test_records_keep_their_schemas() -> None:
+    surroundings = samples.environment()
+    measured = samples.case([samples.observation(), samples.warm_observation([1.0])])
+    published = [result for _, result in nextstat.express(measured, surroundings)]
+    index = nextstat.suite([], surroundings, deterministic=False)
+    for record in (surroundings, measured, *published, index):
+        document = json.loads(encode(record))
+        schema = json.loads(schema_text(document["schema_version"]))
+        jsonschema.validate(document, schema)
+        del document["schema_version"]
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(document, schema)
+
+
+def test_short_names_and_nearest_names() -> None:
+    assert schema_text("case_result") == schema_text("coldwarm.case_result.v1")
+    with pytest.raises(UsageError, match=r"the nearest are .*coldwarm\.case_result\.v1"):
+        schema_text("case_resutl")
+    with pytest.raises(UsageError, match=r"there are coldwarm\.case_result\.v1"):
+        schema_text("?")

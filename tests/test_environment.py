@@ -1,0 +1,318 @@
+"""The environment: what is collected from machines of every kind, and what never is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from tests.contracts import samples
+
+from coldwarm.cli.env import command as env
+from coldwarm.contracts.codec import decode, encode
+from coldwarm.contracts.environment import (
+    Cpu,
+    CpuCache,
+    Environment,
+    Frequency,
+    differences,
+    fingerprint,
+)
+from coldwarm.runner import environment_machine as machine
+from coldwarm.runner import environment_tools as tools
+from coldwarm.runner.environment import collect, distributions
+from coldwarm.runner.environment_variables import allowed, redact
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def collected() -> Environment:
+    return collect()
+
+
+def plant(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def nulls_without_reason(value: object, name: str = "") -> list[str]:
+    if isinstance(value, dict):
+        reasons = value.get("null_reasons", {})
+        missing = [f"{name}.{k}" for k, v in value.items() if v is None and not reasons.get(k)]
+        return missing + [
+            found for k, v in value.items() for found in nulls_without_reason(v, f"{name}.{k}")
+        ]
+    if isinstance(value, list):
+        return [found for item in value for found in nulls_without_reason(item, name)]
+    return []
+
+
+def test_it_is_collected_whole_and_survives_the_round_trip(collected: Environment) -> None:
+    assert decode(encode(collected)) == collected
+    assert collected.distributions["msgspec"] == msgspec.__version__
+    assert collected.cpu.logical_cores
+    assert collected.system.ram_bytes
+    assert collected.thread_pools is not None
+    assert collected.platform.startswith(collected.system.os)
+
+
+def test_every_missing_value_has_its_reason(collected: Environment) -> None:
+    assert nulls_without_reason(msgspec.to_builtins(collected)) == []
+
+
+def test_it_is_quick(collected: Environment) -> None:
+    start = time.perf_counter()
+    again = collect()
+    assert time.perf_counter() - start < 3.0  # 0.2 s on a machine that does nothing else
+    assert differences(collected, again) == []
+    assert fingerprint(collected) == fingerprint(again)
+
+
+def test_the_collecting_process_loads_no_numpy() -> None:
+    code = (
+        "import sys; from coldwarm.runner.environment import collect; collect(); "
+        "sys.exit('numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_fingerprint_leaves_out_what_changes_by_itself() -> None:
+    before = samples.environment()
+    system = msgspec.structs.replace(before.system, steal_share=0.5, ram_bytes=2**34 + 2**20)
+    base = msgspec.structs.replace(before.system, ram_bytes=2**34)
+    one = samples.environment(system=base)
+    other = samples.environment(system=system, collected_at="later", null_reasons={"gpus": "?"})
+    assert fingerprint(one) == fingerprint(other)
+
+
+def test_differences_are_named() -> None:
+    before = samples.environment()
+    after = samples.environment(
+        distributions={"numpy": "2.1.0", "jax": "1"}, variables={"OMP_NUM_THREADS": "1"}
+    )
+    assert fingerprint(before) != fingerprint(after)
+    assert differences(before, after) == [
+        'distributions.jax: absent became "1"',
+        'distributions.numpy: "2.0.0" became "2.1.0"',
+        "variables: {} became absent",
+        'variables.OMP_NUM_THREADS: absent became "1"',
+    ]
+
+
+def test_variables_are_an_allow_list_without_secrets() -> None:
+    variables = {
+        "OMP_NUM_THREADS": "2",
+        "XLA_FLAGS": "--xla_x=/home/me/dump --y=1",
+        "JAX_COMPILATION_CACHE_DIR": "https://user:pa/ss@host/cache",
+        "TORCHINDUCTOR_API_KEY": "s3cret",
+        "JAX_TOKEN": "s3cret",
+        "MKL_PASSWORD": "s3cret",
+        "TORCH_AUTH": "s3cret",
+        "AWS_SECRET_ACCESS_KEY": "s3cret",
+        "HOME": "/home/me",
+        "LD_PRELOAD": "/home/me/lib.so:/home/me2/lib.so",
+        "CFLAGS": "-DTOKEN=s3cret -O2",
+    }
+    assert allowed(variables, home="/home/me") == {
+        "CFLAGS": "-DTOKEN=*** -O2",
+        "JAX_COMPILATION_CACHE_DIR": "https://***@host/cache",
+        "LD_PRELOAD": "~/lib.so:/home/me2/lib.so",
+        "OMP_NUM_THREADS": "2",
+        "XLA_FLAGS": "--xla_x=~/dump --y=1",
+    }
+
+
+def test_bytes_that_are_no_text_are_replaced() -> None:
+    assert redact("a\udcffb", "/") == "a?b"
+
+
+def test_distributions_are_those_installed() -> None:
+    found = distributions()
+    assert "rich-click" in found
+    assert list(found) == sorted(found)
+
+
+def test_the_processor_is_read_from_a_servers_files(tmp_path: Path) -> None:
+    cache = "sys/devices/system/cpu/cpu0/cache/index"
+    policy = "sys/devices/system/cpu/cpu0/cpufreq/scaling_"
+    root = plant(
+        tmp_path,
+        {
+            "proc/cpuinfo": "processor : 0\nmodel name\t: Some CPU @ 2 GHz\n",
+            f"{cache}0/level": "1\n",
+            f"{cache}0/type": "Data\n",
+            f"{cache}0/size": "48K\n",
+            f"{cache}3/level": "3\n",
+            f"{cache}3/type": "Unified\n",
+            f"{cache}3/size": "36M\n",
+            f"{policy}governor": "powersave\n",
+            f"{policy}min_freq": "800000\n",
+            "sys/devices/system/cpu/intel_pstate/no_turbo": "1\n",
+        },
+    )
+    cpu = machine.cpu(root)
+    assert cpu.model == "Some CPU @ 2 GHz"
+    assert cpu.caches == [
+        CpuCache(level=1, kind="data", size_bytes=48 * 2**10),
+        CpuCache(level=3, kind="unified", size_bytes=36 * 2**20),
+    ]
+    assert (cpu.frequency.governor, cpu.frequency.min_hz) == ("powersave", 800_000_000)
+    assert cpu.frequency.boost is False
+    assert cpu.frequency.null_reasons.keys() == {"driver", "max_hz"}
+
+
+def test_an_arm_board_is_named_by_what_it_gives(tmp_path: Path) -> None:
+    info = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"
+    assert machine.cpu(plant(tmp_path, {"proc/cpuinfo": info})).model == (
+        "ARM implementer 0x41, ARM part 0xd0c"
+    )
+    board = plant(tmp_path, {"proc/device-tree/model": "Raspberry Pi 5\0"})
+    assert machine.cpu(board).model == "Raspberry Pi 5"
+
+
+def test_limits_of_control_groups_version_2(tmp_path: Path) -> None:
+    root = plant(
+        tmp_path,
+        {
+            "proc/self/cgroup": "0::/a/b\n",
+            "sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
+            "sys/fs/cgroup/a/cpu.max": "150000 100000\n",
+            "sys/fs/cgroup/a/b/memory.max": "1073741824\n",
+            "sys/fs/cgroup/a/memory.max": "max\n",
+        },
+    )
+    limits = machine.limits(root)
+    assert (limits.cgroup_version, limits.cpu_quota, limits.memory_bytes) == (2, 1.5, 2**30)
+
+
+def test_limits_of_control_groups_version_1(tmp_path: Path) -> None:
+    root = plant(
+        tmp_path,
+        {
+            "proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/x\n0::/\n",
+            "sys/fs/cgroup/cpu/x/cpu.cfs_quota_us": "50000\n",
+            "sys/fs/cgroup/cpu/x/cpu.cfs_period_us": "100000\n",
+            "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+        },
+    )
+    limits = machine.limits(root)
+    assert (limits.cgroup_version, limits.cpu_quota, limits.memory_bytes) == (1, 0.5, None)
+    assert limits.null_reasons == {"memory_bytes": "unlimited"}
+
+
+def test_a_machine_without_any_of_it_gives_reasons(tmp_path: Path) -> None:
+    for record in (machine.cpu(tmp_path), machine.limits(tmp_path), machine.system(tmp_path)):
+        assert nulls_without_reason(msgspec.to_builtins(record)) == []
+
+
+def test_hypervisors_and_containers_are_named(tmp_path: Path) -> None:
+    root = plant(tmp_path, {"proc/cpuinfo": "flags : fpu sse\n"})
+    assert machine.system(root).virtualization == "none"
+    plant(tmp_path, {"proc/cpuinfo": "flags\t: fpu hypervisor\n", ".dockerenv": ""})
+    plant(tmp_path, {"sys/class/dmi/id/sys_vendor": "QEMU\n"})
+    seen = machine.system(root)
+    assert (seen.virtualization, seen.container) == ("QEMU", "docker")
+
+
+def fake(folder: Path, name: str, script: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+
+
+def test_gpus_and_ptxas_are_read_from_the_drivers_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = "NVIDIA H100, 550.54.15, 81559, 9.0, Enabled, [N/A]"
+    header = "| Driver Version: 550.54.15   CUDA Version: 12.4 |"
+    fake(tmp_path / "bin", "nvidia-smi", f'[ $# -gt 0 ] && echo "{row}" || echo "{header}"')
+    fake(tmp_path / "bin", "ptxas", "echo 'Cuda compilation tools, release 12.4, V12.4.99'")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    seen = collect()
+    assert seen.gpus is not None
+    assert msgspec.to_builtins(seen.gpus) == [
+        {
+            "model": "NVIDIA H100",
+            "driver": "550.54.15",
+            "cuda": "12.4",
+            "memory_bytes": 81559 * 2**20,
+            "compute_capability": "9.0",
+            "persistence": True,
+            "mig": None,
+            "null_reasons": {"mig": "the driver does not say"},
+        }
+    ]
+    assert seen.ptxas is not None
+    assert (seen.ptxas[0].kind, seen.ptxas[0].version) == ("path", "12.4.99")
+
+
+def test_a_program_that_fails_or_hangs_is_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake(tmp_path / "bin", "nvidia-smi", "echo 'No devices were found' >&2; exit 6")
+    fake(tmp_path / "bin", "slow++", "exec sleep 60")
+    monkeypatch.setattr(tools, "TIMEOUT_S", 0.3)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("CXX", "slow++ -v")
+    asked = tools.start()
+    reasons: dict[str, str] = {}
+    assert tools.gpus(asked, reasons) is None
+    assert tools.compiler(asked, reasons) is None
+    asked.wait()
+    assert reasons == {
+        "gpus": "nvidia-smi failed: No devices were found",
+        "compiler": "slow++ did not answer within 0.3 s",
+    }
+
+
+def test_another_projects_checkout_is_not_taken_for_the_harnesss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "venv/coldwarm"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e@x"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "c", "--no-verify"], check=True)
+    monkeypatch.setattr(tools, "_PACKAGE", package)
+    asked = tools.start()
+    asked.wait()
+    foreign = tools.harness(asked)
+    assert foreign.git_commit is None
+    assert "checkout of its own" in foreign.null_reasons["git_commit"]
+    subprocess.run([*git, "add", "venv"], check=True)
+    asked = tools.start()
+    asked.wait()
+    own = tools.harness(asked)
+    assert own.git_commit is not None
+    assert (len(own.git_commit), own.git_dirty) == (40, True)
+
+
+def test_env_shows_a_table_within_80_columns(collected: Environment) -> None:
+    result = CliRunner().invoke(env, [], env={"COLUMNS": "200"})
+    assert result.exit_code == 0
+    assert max(map(len, result.output.splitlines())) <= 80
+    assert str(collected.cpu.model) in result.output
+
+
+def test_env_shows_an_unusual_machine_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu = Cpu(architecture="riscv64", frequency=Frequency(), null_reasons={"model": "no name"})
+    odd = samples.environment(cpu=cpu, gpus=[], variables={"XLA_FLAGS": "[bold]x[/]"})
+    monkeypatch.setattr("coldwarm.runner.environment.collect", lambda: odd)
+    output = CliRunner().invoke(env, []).output
+    assert "unknown: no name" in output
+    assert "[bold]x[/]" in output
+
+
+def test_env_prints_json() -> None:
+    output = CliRunner().invoke(env, ["--json"]).output
+    assert isinstance(decode(output.encode()), Environment)
