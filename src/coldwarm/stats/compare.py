@@ -1,0 +1,209 @@
+"""Comparing two candidates that were measured in the same interleaved rounds.
+
+The figure is the ratio of their medians, each the median of its processes' medians. Processes
+of the same round ran next to each other, so rounds are kept together: what the machine did in
+a round falls on both. With fewer than six rounds the range of the rounds' own ratios is
+extended; with more, rounds and then samples are resampled jointly (see ``bootstrap``). Without
+common rounds the two intervals are joined (Donner and Zou, "Closed-form confidence intervals
+for functions of the normal mean and standard deviation", 2012: recovered variances).
+
+A verdict is worth less than its false alarms cost. Intervals of ratios therefore hold with 97 %,
+so that two measurements of the same program are called different in fewer than 3 of 100 trials
+even where the scatter is much larger than the threshold. All is done on logarithms: exchanging the
+two candidates inverts every figure and mirrors the verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from coldwarm.contracts.result import Comparison
+from coldwarm.stats.bootstrap import (
+    FEWEST_FOR_BOOTSTRAP,
+    FEWEST_FOR_INTERVAL,
+    RESAMPLES,
+    bounds,
+    centre,
+    extended_range,
+    group_medians,
+    resampled_medians,
+    tails,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Rounds = Mapping[str, Sequence[float]]
+    Groups = Sequence[Sequence[float]]
+
+CONFIDENCE = 0.97
+THRESHOLD = 0.02
+LARGEST_EXPONENT = 700.0
+
+Verdict = Literal["faster", "slower", "same", "undecided"]
+
+
+@dataclass(frozen=True)
+class LogRatio:
+    """The logarithm of a ratio of medians, its bounds, and from what they were found."""
+
+    middle: float
+    low: float
+    high: float
+    basis: str
+
+
+def compare(
+    metric: str,
+    baseline: str,
+    ours: Rounds,
+    theirs: Rounds,
+    *,
+    threshold: float = THRESHOLD,
+) -> Comparison:
+    """Compare a candidate (``ours``) with its baseline (``theirs``).
+
+    Both map a round to the samples of the process that ran in it, in one unit. ``threshold``
+    is the relative difference that matters: 0.02 makes everything from 1/1.02 to 1.02 the same.
+    """
+    fault = _fault(ours, theirs)
+    if fault is not None:
+        return _undecided(metric, baseline, threshold, fault)
+    found = log_ratio(ours, theirs)
+    band = math.log1p(threshold)
+    verdict = _verdict(found, band)
+    reach = max(found.high - found.middle, found.middle - found.low) + band
+    detectable = math.expm1(min(reach, LARGEST_EXPONENT))
+    return Comparison(
+        metric=metric,
+        baseline=baseline,
+        ratio=_exp(found.middle),
+        low=_exp(found.low),
+        high=_exp(found.high),
+        threshold=threshold,
+        smallest_detectable=detectable,
+        verdict=verdict,
+        reason=_reason(verdict, found, threshold, detectable),
+    )
+
+
+def log_ratio(ours: Rounds, theirs: Rounds, *, seed: int = 0) -> LogRatio:
+    """Return the logarithm of ours over theirs; at least two rounds each, values above 0.
+
+    Rounds are paired where at least half of those of the larger side are common; the others
+    are then left out.
+    """
+    common = [key for key in ours if key in theirs]
+    paired = len(common) >= max(FEWEST_FOR_INTERVAL, max(len(ours), len(theirs)) / 2)
+    first = [ours[key] for key in common] if paired else list(ours.values())
+    second = [theirs[key] for key in common] if paired else list(theirs.values())
+    # Resampling draws numbers for one side after the other: a fixed order of the sides makes
+    # the exchange of the two exact.
+    swap = [sorted(group) for group in first] > [sorted(group) for group in second]
+    if swap:
+        first, second = second, first
+    low, high = _paired(first, second, seed) if paired else _unpaired(first, second, seed)
+    middle = math.log(centre(first) / centre(second))
+    basis = f"{len(common)} common rounds" if paired else f"{len(ours)} and {len(theirs)} processes"
+    if swap:
+        return LogRatio(-middle, -high, -low, basis)
+    return LogRatio(middle, low, high, basis)
+
+
+def _paired(first: Groups, second: Groups, seed: int) -> tuple[float, float]:
+    n = len(first)
+    if n < FEWEST_FOR_BOOTSTRAP:
+        return extended_range(np.log(group_medians(first) / group_medians(second)), CONFIDENCE)
+    rng = np.random.default_rng(seed)
+    picks = rng.integers(0, n, size=(RESAMPLES, n))
+    ratios = _medians(first, picks, rng) / _medians(second, picks, rng)
+    low, high = np.quantile(np.log(ratios), tails(n, CONFIDENCE))
+    return float(low), float(high)
+
+
+def _medians(
+    groups: Groups, picks: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    return np.asarray(np.median(resampled_medians(groups, picks, rng), axis=1), dtype=np.float64)
+
+
+def _unpaired(first: Groups, second: Groups, seed: int) -> tuple[float, float]:
+    ours = [np.log(np.asarray(group)).tolist() for group in first]
+    theirs = [np.log(np.asarray(group)).tolist() for group in second]
+    low_1, high_1 = bounds(ours, confidence=CONFIDENCE, seed=seed)
+    low_2, high_2 = bounds(theirs, confidence=CONFIDENCE, seed=seed + 1)
+    middle_1, middle_2 = centre(ours), centre(theirs)
+    down = math.hypot(middle_1 - low_1, high_2 - middle_2)
+    up = math.hypot(high_1 - middle_1, middle_2 - low_2)
+    return middle_1 - middle_2 - down, middle_1 - middle_2 + up
+
+
+def _fault(ours: Rounds, theirs: Rounds) -> str | None:
+    """Say why the two cannot be compared, or ``None``."""
+    for name, side in (("this case", ours), ("the baseline", theirs)):
+        if len(side) < FEWEST_FOR_INTERVAL:
+            return (
+                f"{name} has {len(side)} valid processes; a comparison needs at least "
+                f"{FEWEST_FOR_INTERVAL}: raise --min-runs"
+            )
+        if any(len(group) == 0 or min(group) <= 0 for group in side.values()):
+            return f"{name} has a process without a value above 0"
+    return None
+
+
+def _undecided(metric: str, baseline: str, threshold: float, reason: str) -> Comparison:
+    return Comparison(
+        metric=metric,
+        baseline=baseline,
+        ratio=None,
+        low=None,
+        high=None,
+        threshold=threshold,
+        smallest_detectable=None,
+        verdict="undecided",
+        reason=reason,
+    )
+
+
+def _verdict(found: LogRatio, band: float) -> Verdict:
+    if found.high < -band:
+        return "faster"
+    if found.low > band:
+        return "slower"
+    if found.low >= -band and found.high <= band:
+        return "same"
+    return "undecided"
+
+
+def _exp(value: float) -> float:
+    return math.exp(max(-LARGEST_EXPONENT, min(value, LARGEST_EXPONENT)))
+
+
+def _reason(verdict: Verdict, found: LogRatio, threshold: float, detectable: float) -> str:
+    interval = (
+        f"the {CONFIDENCE:.0%} interval of the ratio, {_exp(found.low):.3g} to "
+        f"{_exp(found.high):.3g} from {found.basis},"
+    )
+    edges = f"{1 / (1 + threshold):.3g} and {1 + threshold:.3g}"
+    if verdict == "faster":
+        return f"{interval} lies below {1 / (1 + threshold):.3g}"
+    if verdict == "slower":
+        return f"{interval} lies above {1 + threshold:.3g}"
+    if verdict == "same":
+        return f"{interval} lies between {edges}"
+    return (
+        f"{interval} lies neither outside nor inside {edges}; only {_difference(detectable)} "
+        "could have been seen: more processes narrow it"
+    )
+
+
+def _difference(relative: float) -> str:
+    if relative < 1:
+        return f"a difference of {relative:.1%}"
+    return f"a factor of {1 + relative:.3g}"

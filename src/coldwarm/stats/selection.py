@@ -1,0 +1,121 @@
+"""Which observations, and which of their samples, count for a cache mode.
+
+A mode is proved, not declared: an observation counts for its own mode and for each of
+``also_modes`` only where the judgement of that mode says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.stats.steady import Steadiness, detect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Block, Observation
+
+WARM: CacheMode = "warm_process"
+
+
+@dataclass(frozen=True)
+class WarmProcess:
+    """One process that counts for the warm regime, and where it became steady."""
+
+    observation: Observation
+    blocks: tuple[Block, ...]
+    """Those in which nothing was compiled."""
+    steadiness: Steadiness
+    warmup: int
+    """Samples of all its blocks, those with compiles too, before the steady state."""
+
+
+def claims(observation: Observation, mode: CacheMode) -> bool:
+    """Say whether the observation was made for the mode, be it valid or not."""
+    return observation.cache_mode == mode or mode in observation.also_modes
+
+
+def counts(observation: Observation, mode: CacheMode) -> bool:
+    """Say whether the observation is valid for the mode, by its status and its evidence."""
+    judgement = observation.judgements.get(mode)
+    proved = judgement is not None and judgement.proved
+    return observation.status == "ok" and claims(observation, mode) and proved
+
+
+def counted(observations: Iterable[Observation], mode: CacheMode) -> list[Observation]:
+    """Return the observations that are valid for the mode."""
+    return [observation for observation in observations if counts(observation, mode)]
+
+
+def rejected(observations: Iterable[Observation], mode: CacheMode) -> list[str]:
+    """Return the reason of each observation whose evidence does not prove the mode."""
+    reasons = []
+    for observation in observations:
+        if not claims(observation, mode) or observation.status == "failed":
+            continue
+        if not counts(observation, mode):
+            reasons.append(_why_rejected(observation, mode))
+    return reasons
+
+
+def _why_rejected(observation: Observation, mode: CacheMode) -> str:
+    judgement = observation.judgements.get(mode)
+    if judgement is not None and not judgement.proved:
+        return judgement.reason
+    if observation.status == "rejected":
+        return observation.reason or "no reason was recorded"
+    return f"no evidence was judged for {mode}"
+
+
+def clean_blocks(observation: Observation) -> list[Block]:
+    """Return the blocks with samples in which nothing was compiled.
+
+    A block whose compiles are unknown counts only where the reason is written down.
+    """
+    return [block for block in observation.blocks if block.samples_s and is_clean(block)]
+
+
+def is_clean(block: Block) -> bool:
+    """Say whether a block is known to have compiled nothing, or to have no such count."""
+    if block.compiles is None:
+        return "compiles" in block.null_reasons
+    return block.compiles == 0
+
+
+def warm_processes(observations: Sequence[Observation]) -> list[WarmProcess]:
+    """Return the processes that count for the warm regime and have samples."""
+    found = []
+    for observation in counted(observations, WARM):
+        blocks = clean_blocks(observation)
+        steadiness = detect([block.samples_s for block in blocks])
+        if steadiness.samples:
+            warmup = _raw_position(observation, steadiness.warmup)
+            found.append(WarmProcess(observation, tuple(blocks), steadiness, warmup))
+    return found
+
+
+def _raw_position(observation: Observation, position: int) -> int:
+    """Turn a position among the clean samples into one among all samples of the process."""
+    raw = 0
+    for block in observation.blocks:
+        length = len(block.samples_s)
+        if is_clean(block):
+            if position < length:
+                return raw + position
+            position -= length
+        raw += length
+    return raw
+
+
+def by_round(pairs: Iterable[tuple[Observation, Sequence[float]]]) -> dict[str, list[float]]:
+    """Return the samples of each process under its round, ``3``, and ``3.1`` for a second one."""
+    rounds: dict[str, list[float]] = {}
+    seen: dict[int, int] = {}
+    for observation, samples in pairs:
+        place = seen.get(observation.round, 0)
+        seen[observation.round] = place + 1
+        key = f"{observation.round}.{place}" if place else str(observation.round)
+        rounds[key] = list(samples)
+    return rounds

@@ -1,0 +1,232 @@
+"""A case's summaries, warnings and comparisons, computed from its observations alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from coldwarm.contracts.observation import PHASES
+from coldwarm.contracts.result import ColdSummary, Comparison, SteadyState, Summary, WarmSummary
+from coldwarm.stats.cautions import case_warnings
+from coldwarm.stats.compare import THRESHOLD, compare
+from coldwarm.stats.distribution import summary
+from coldwarm.stats.precision import precision_of
+from coldwarm.stats.selection import (
+    WARM,
+    WarmProcess,
+    by_round,
+    claims,
+    counted,
+    rejected,
+    warm_processes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
+
+PARTS = ("trace", "lower", "compile", "cache_read", "rest")
+
+
+@dataclass(frozen=True)
+class CaseSummary:
+    """What is computed of a case: fields of ``CaseResult`` of the same names."""
+
+    cold: list[ColdSummary]
+    warm: WarmSummary | None
+    warnings: list[str]
+
+
+def summarise(
+    observations: Sequence[Observation],
+    cache_modes: Sequence[CacheMode],
+    *,
+    precision: float | None = None,
+    seed: int = 0,
+) -> CaseSummary:
+    """Summarise a case over the cache modes that it was measured in.
+
+    ``precision`` is the relative half-width that was asked for; without it, no warning
+    says that it was not reached.
+    """
+    cold = [cold_summary(observations, mode, seed) for mode in cache_modes if mode != WARM]
+    processes = warm_processes(observations) if WARM in cache_modes else []
+    warm = warm_summary(observations, processes, seed) if WARM in cache_modes else None
+    warnings = case_warnings(observations, cold, warm, processes, precision)
+    return CaseSummary(cold, warm, warnings)
+
+
+def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int) -> ColdSummary:
+    """Summarise one cold mode; figures that no process has are absent, with the reason."""
+    valid = counted(observations, mode)
+    seconds: dict[str, Summary] = {}
+    reasons: dict[str, str] = {}
+    for name in _figure_names(valid):
+        values = [figure(observation, name) for observation in valid]
+        groups = [[value] for value in values if value is not None]
+        if groups:
+            seconds[name] = summary(groups, seed=seed)
+        else:
+            reasons[name] = _why_absent(valid, name)
+    memory = [o.phases[-1].peak_rss_bytes for o in valid if o.phases]
+    peaks = [[float(peak)] for peak in memory if peak is not None]
+    if not peaks:
+        reasons["peak_rss_bytes"] = _why_no_memory(valid)
+    reached = precision_of(seconds["ttfr"]) if "ttfr" in seconds else None
+    if reached is None:
+        reasons["precision_reached"] = "there is no interval of the ttfr median"
+    return ColdSummary(
+        cache_mode=mode,
+        n_ok=len(valid),
+        n_rejected=len(rejected(observations, mode)),
+        n_failed=sum(o.status == "failed" and claims(o, mode) for o in observations),
+        seconds=seconds,
+        peak_rss_bytes=summary(peaks, seed=seed) if peaks else None,
+        precision_reached=reached,
+        null_reasons=reasons,
+    )
+
+
+def figure(observation: Observation, name: str) -> float | None:
+    """Return a figure of one process in seconds, by its key in ``ColdSummary.seconds``."""
+    if name == "ttfr":
+        return observation.ttfr_s
+    if name == "ttfr_process":
+        return observation.ttfr_process_s
+    phase, _, part = name.partition(".")
+    if not part:
+        return observation.phase_s(phase)
+    parts = observation.first_call_parts
+    value: float | None = None if parts is None else getattr(parts, f"{part}_s")
+    return value
+
+
+def _figure_names(observations: Sequence[Observation]) -> list[str]:
+    """Return the headline figures, every phase in the order of life, the first call's parts."""
+    names = ["ttfr", "ttfr_process", *PHASES]
+    names += [phase.name for observation in observations for phase in observation.phases]
+    names += [f"first_call.{part}" for part in PARTS]
+    return list(dict.fromkeys(names))
+
+
+def _why_absent(observations: Sequence[Observation], name: str) -> str:
+    """Return the reason that the processes give for a figure that none of them has."""
+    if not observations:
+        return "no valid process"
+    part = name.removeprefix("first_call.")
+    for observation in observations:
+        parts = observation.first_call_parts
+        if part != name and parts is not None and f"{part}_s" in parts.null_reasons:
+            return parts.null_reasons[f"{part}_s"]
+        for field in (f"{name}_s", name, "first_call_parts" if part != name else "phases"):
+            if field in observation.null_reasons:
+                return observation.null_reasons[field]
+    return "not recorded by any process"
+
+
+def _why_no_memory(observations: Sequence[Observation]) -> str:
+    if not observations:
+        return "no valid process"
+    given = (o.phases[-1].null_reasons.get("peak_rss_bytes") for o in observations if o.phases)
+    return next((reason for reason in given if reason), "not recorded by any process")
+
+
+def warm_summary(
+    observations: Sequence[Observation], processes: Sequence[WarmProcess], seed: int
+) -> WarmSummary:
+    """Summarise the warm regime over the processes that ``warm_processes`` returned."""
+    batches = {block.batch for process in processes for block in process.blocks}
+    reasons: dict[str, str] = {}
+    call = None
+    if processes:
+        call = summary([process.steadiness.samples for process in processes], seed=seed)
+    else:
+        reasons["call_s"] = "no valid process has warm samples in which nothing was compiled"
+    if len(batches) != 1:
+        several = f"it differs between blocks: {', '.join(map(str, sorted(batches)))}"
+        reasons["batch"] = several if batches else "no warm samples"
+    reached = None if call is None else precision_of(call)
+    if reached is None:
+        reasons["precision_reached"] = "there is no interval of the median"
+    return WarmSummary(
+        n_processes=len(processes),
+        n_rejected=len(rejected(observations, WARM)),
+        call_s=call,
+        steady=steady_state(processes),
+        batch=next(iter(batches)) if len(batches) == 1 else None,
+        precision_reached=reached,
+        null_reasons=reasons,
+    )
+
+
+def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:
+    """Join the judgements of the processes: the case is steady where every process is."""
+    found = [process.steadiness for process in processes]
+    n_steady = sum(state.steady for state in found)
+    reasons = list(dict.fromkeys(state.reason for state in found if not state.steady))
+    if not found:
+        reason = "no process to judge"
+    elif reasons:
+        others = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+        reason = f"{len(found) - n_steady} of {len(found)} processes: {reasons[0]}{others}"
+    else:
+        longest = max(process.warmup for process in processes)
+        reason = f"all {len(found)} processes, after at most {longest} samples"
+    return SteadyState(
+        steady=bool(found) and n_steady == len(found),
+        reason=reason,
+        n_processes=len(found),
+        n_steady=n_steady,
+        warmup_samples=[process.warmup for process in processes],
+    )
+
+
+def compare_case(
+    baseline: str,
+    theirs: Sequence[Observation],
+    ours: Sequence[Observation],
+    cache_modes: Sequence[CacheMode],
+    *,
+    threshold: float = THRESHOLD,
+) -> list[Comparison]:
+    """Compare the observations of a case (``ours``) with those of its baseline (``theirs``).
+
+    The metrics are ``<cache mode>.ttfr_s`` for each cold mode, and ``warm.call_s``.
+    """
+    found = []
+    for mode in cache_modes:
+        if mode == WARM:
+            found.append(_compare_warm(baseline, theirs, ours, threshold))
+            continue
+        first, second = (_cold_rounds(side, mode) for side in (ours, theirs))
+        metric = f"{mode}.ttfr_s"
+        found.append(compare(metric, baseline, first, second, threshold=threshold))
+    return found
+
+
+def _cold_rounds(observations: Sequence[Observation], mode: CacheMode) -> dict[str, list[float]]:
+    """Return the time to the first result of each valid process, by round."""
+    valid = counted(observations, mode)
+    return by_round((o, [o.ttfr_s]) for o in valid if o.ttfr_s is not None)
+
+
+def _compare_warm(
+    baseline: str,
+    theirs: Sequence[Observation],
+    ours: Sequence[Observation],
+    threshold: float,
+) -> Comparison:
+    """Compare the steady samples; say so where a process on either side was not steady."""
+    sides = [warm_processes(side) for side in (ours, theirs)]
+    first, second = (by_round((p.observation, p.steadiness.samples) for p in s) for s in sides)
+    found = compare("warm.call_s", baseline, first, second, threshold=threshold)
+    moving = sum(not process.steadiness.steady for side in sides for process in side)
+    if not moving:
+        return found
+    total = sum(len(side) for side in sides)
+    reason = f"{found.reason}; {moving} of {total} processes were not steady"
+    return msgspec.structs.replace(found, reason=reason)

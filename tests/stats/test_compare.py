@@ -1,0 +1,125 @@
+"""Verdicts: mirrored when exchanged, rarely false, and there when the difference is clear."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coldwarm.stats.compare import compare
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.result import Comparison
+
+SEEDS = st.integers(0, 10_000)
+MIRRORED = {"faster": "slower", "slower": "faster", "same": "same", "undecided": "undecided"}
+
+
+def rounds(
+    rng: np.random.Generator, n: int, between: float, level: float = 1.0, prefix: str = ""
+) -> dict[str, list[float]]:
+    """Return n rounds of 10 samples; processes scatter by ``between``, samples by 1 %."""
+    return {
+        f"{prefix}{i}": (
+            level * np.exp(between * rng.standard_normal()) * (1 + 0.01 * rng.exponential(size=10))
+        ).tolist()
+        for i in range(n)
+    }
+
+
+def judge(ours: dict[str, list[float]], theirs: dict[str, list[float]]) -> Comparison:
+    return compare("warm.call_s", "baseline", ours, theirs)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    SEEDS,
+    st.integers(2, 8),
+    st.integers(2, 8),
+    st.sampled_from([0.8, 0.97, 1.0, 1.5]),
+    st.sampled_from(["", "other "]),
+)
+def test_exchanging_the_two_mirrors_everything(
+    seed: int, n: int, m: int, level: float, prefix: str
+) -> None:
+    rng = np.random.default_rng(seed)
+    ours = rounds(rng, n, 0.02, level)
+    theirs = rounds(rng, m, 0.02, prefix=prefix)
+    one, other = judge(ours, theirs), judge(theirs, ours)
+    assert other.verdict == MIRRORED[one.verdict]
+    assert one.ratio is not None
+    assert one.low is not None
+    assert one.high is not None
+    assert other.ratio == pytest.approx(1 / one.ratio)
+    assert other.low == pytest.approx(1 / one.high)
+    assert other.high == pytest.approx(1 / one.low)
+    assert other.smallest_detectable == pytest.approx(one.smallest_detectable)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(SEEDS, st.integers(2, 7), st.floats(1e-6, 1e6))
+def test_the_unit_does_not_matter(seed: int, n: int, scale: float) -> None:
+    rng = np.random.default_rng(seed)
+    ours, theirs = rounds(rng, n, 0.02), rounds(rng, n, 0.02, 1.1)
+    one = judge(ours, theirs)
+    other = judge(
+        {k: [v * scale for v in g] for k, g in ours.items()},
+        {k: [v * scale for v in g] for k, g in theirs.items()},
+    )
+    assert other.verdict == one.verdict
+    assert other.ratio == pytest.approx(one.ratio)
+    assert other.low == pytest.approx(one.low)
+
+
+@pytest.mark.parametrize("between", [0.01, 0.05, 0.3])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+def test_the_same_program_is_rarely_called_different(n: int, between: float) -> None:
+    rng = np.random.default_rng([n, int(between * 100)])
+    trials = 300
+    false = sum(
+        judge(rounds(rng, n, between), rounds(rng, n, between)).verdict in {"faster", "slower"}
+        for _ in range(trials)
+    )
+    assert false / trials <= 0.03
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 10])
+def test_ten_percent_are_seen_at_low_noise(n: int) -> None:
+    rng = np.random.default_rng(n)
+    trials = 60
+    slower = [judge(rounds(rng, n, 0.004, 1.1), rounds(rng, n, 0.004)) for _ in range(trials)]
+    assert sum(c.verdict == "slower" for c in slower) / trials >= 0.9
+
+
+def test_what_a_round_does_to_both_cancels() -> None:
+    drift = {"1": 1.0, "2": 1.5, "3": 0.7, "4": 1.2}
+    theirs = {key: [value] for key, value in drift.items()}
+    ours = {key: [value * 1.2 * (1 + 0.001 * int(key))] for key, value in drift.items()}
+    found = judge(ours, theirs)
+    assert found.verdict == "slower"
+    assert "4 common rounds" in found.reason
+
+
+def test_the_same_needs_an_interval_inside_the_band() -> None:
+    rng = np.random.default_rng(0)
+    close = judge(rounds(rng, 12, 0.001), rounds(rng, 12, 0.001))
+    assert close.verdict == "same"
+    assert close.smallest_detectable is not None
+    assert 0.02 < close.smallest_detectable < 0.04
+    wide = judge(rounds(rng, 3, 0.05), rounds(rng, 3, 0.05))
+    assert wide.verdict == "undecided"
+    assert "could have been seen" in wide.reason
+
+
+@pytest.mark.parametrize(
+    "side", [{}, {"0": [1.0]}, {"0": [1.0], "1": [0.0]}, {"0": [], "1": [1.0]}]
+)
+def test_what_cannot_be_compared_is_undecided_with_the_reason(side: dict[str, list[float]]) -> None:
+    found = judge(side, {"0": [1.0], "1": [1.1]})
+    assert found.verdict == "undecided"
+    assert found.ratio is None
+    assert "this case has" in found.reason
+    assert "the baseline has" in judge({"0": [1.0], "1": [1.1]}, side).reason

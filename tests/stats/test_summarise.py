@@ -1,0 +1,176 @@
+"""From observations to the figures, warnings and comparisons of a case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from coldwarm.contracts.observation import (
+    Block,
+    FirstCallParts,
+    Judgement,
+    Observation,
+    Phase,
+    Telemetry,
+)
+from coldwarm.stats.summarise import compare_case, summarise
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.base import CacheMode
+
+COLD: CacheMode = "cold_process_cold_cache"
+FILLED: CacheMode = "cold_process_warm_cache"
+WARM: CacheMode = "warm_process"
+
+
+def warm_blocks(seed: int, level: float = 1e-3, first: int = 6) -> list[Block]:
+    """Return three clean blocks of ten samples, the first ``first`` of them slower."""
+    rng = np.random.default_rng(seed)
+    series = level * (1 + 0.004 * rng.exponential(size=30))
+    series[:first] *= 1.5
+    return [
+        Block(order=i, start_s=1.0 + i, batch=1, samples_s=part.tolist(), compiles=0)
+        for i, part in enumerate(np.split(series, 3))
+    ]
+
+
+def observed(seed: int, **changes: Any) -> Observation:
+    """Return a valid process that counts for a start with filled caches, and for warm."""
+    rng = np.random.default_rng(seed)
+    ttfr = 0.5 * float(np.exp(0.01 * rng.standard_normal()))
+    plain: dict[str, Any] = {
+        "case": "jax_jit_cpu_matmul_512_f32",
+        "cache_mode": FILLED,
+        "also_modes": [WARM],
+        "round": seed,
+        "attempt": 0,
+        "order": seed,
+        "status": "ok",
+        "started_at": "2025-01-01T00:00:00Z",
+        "wall_s": 2.0,
+        "ttfr_s": ttfr,
+        "ttfr_process_s": ttfr + 0.1,
+        "phases": [
+            Phase(name="import", start_s=0.1, duration_s=0.3, peak_rss_bytes=100),
+            Phase(name="first_call", start_s=0.5, duration_s=ttfr - 0.3, peak_rss_bytes=150),
+            Phase(name="second_call", start_s=0.9, duration_s=1.1e-3, peak_rss_bytes=200),
+        ],
+        "first_call_parts": FirstCallParts(
+            trace_s=0.05, rest_s=0.1, null_reasons={"compile_s": "the program was read"}
+        ),
+        "blocks": warm_blocks(seed),
+        "judgements": {
+            FILLED: Judgement(proved=True, reason="only hits"),
+            WARM: Judgement(proved=True, reason="no compile"),
+        },
+    }
+    return Observation(**(plain | changes))
+
+
+def test_one_process_counts_for_each_mode_that_it_proves() -> None:
+    found = summarise([observed(i) for i in range(4)], [FILLED, WARM], precision=0.5)
+    (cold,) = found.cold
+    assert (cold.n_ok, cold.n_rejected, cold.n_failed) == (4, 0, 0)
+    assert cold.seconds["ttfr"].median == pytest.approx(0.5, rel=0.03)
+    assert cold.seconds["first_call.trace"].median == 0.05
+    assert cold.seconds["import"].n_processes == 4
+    assert cold.null_reasons["first_call.compile"] == "the program was read"
+    assert "device_init" in cold.null_reasons
+    assert cold.peak_rss_bytes is not None
+    assert cold.peak_rss_bytes.median == 200
+    assert cold.precision_reached is not None
+    warm = found.warm
+    assert warm is not None
+    assert warm.call_s is not None
+    assert warm.call_s.median == pytest.approx(1.003e-3, rel=0.01)
+    assert warm.steady.steady
+    assert all(4 <= n <= 8 for n in warm.steady.warmup_samples)
+    assert warm.batch == 1
+    assert found.warnings == []
+
+
+def test_what_is_not_proved_does_not_count_and_is_told() -> None:
+    unproved = {
+        FILLED: Judgement(proved=True, reason="only hits"),
+        WARM: Judgement(proved=False, reason="one program was compiled in the window"),
+    }
+    runs = [observed(0), observed(1), observed(2), observed(3, judgements=unproved)]
+    runs.append(observed(4, status="rejected", reason="a hit in an empty cache", judgements={}))
+    runs.append(observed(5, status="failed", reason="timeout", judgements={}, blocks=[]))
+    found = summarise(runs, [FILLED, WARM])
+    assert (found.cold[0].n_ok, found.cold[0].n_rejected, found.cold[0].n_failed) == (4, 1, 1)
+    assert found.warm is not None
+    assert (found.warm.n_processes, found.warm.n_rejected) == (3, 2)
+    assert any("1 of 5 processes rejected" in w and "a hit in" in w for w in found.warnings)
+    assert any("1 process failed: timeout" in w for w in found.warnings)
+
+
+def test_blocks_with_compiles_never_count() -> None:
+    dirty = Block(order=9, start_s=0.9, batch=1, samples_s=[9.0] * 5, compiles=1)
+    unknown = Block(order=9, start_s=0.9, batch=1, samples_s=[9.0] * 5, compiles=None)
+    told = [
+        Block(order=i, start_s=1, batch=1, samples_s=b.samples_s, compiles=None,
+              null_reasons={"compiles": "the framework does not compile"})
+        for i, b in enumerate(warm_blocks(2))
+    ]  # fmt: skip
+    runs = [
+        observed(0, blocks=[dirty, *warm_blocks(0)]),
+        observed(1, blocks=[unknown, *warm_blocks(1)]),
+        observed(2, blocks=told),
+    ]
+    found = summarise(runs, [WARM])
+    assert found.warm is not None
+    assert found.warm.call_s is not None
+    assert found.warm.call_s.maximum < 2e-3
+    assert found.warm.steady.warmup_samples[0] >= 5 + 4
+    assert any("2 blocks left out" in w for w in found.warnings)
+
+
+def test_nothing_valid_gives_reasons_and_no_figures() -> None:
+    found = summarise([], [COLD, WARM], precision=0.1)
+    assert found.cold[0].seconds == {}
+    assert found.cold[0].null_reasons["ttfr"] == "no valid process"
+    assert found.warm is not None
+    assert found.warm.call_s is None
+    assert "call_s" in found.warm.null_reasons
+    assert not found.warm.steady.steady
+    assert sum("no valid process" in w for w in found.warnings) == 2
+    assert summarise([], [COLD]).warm is None
+
+
+def test_warnings_say_cause_and_remedy() -> None:
+    noisy = [Telemetry(flags=[f"load was {i}.5 on 2 processors"]) for i in range(2)]
+    falling = [
+        Block(order=0, start_s=1, batch=1, compiles=0, samples_s=np.linspace(2, 1, 40).tolist())
+    ]
+    slow = [Phase(name="second_call", start_s=0.9, duration_s=9.0)]
+    runs = [observed(i, telemetry=noisy[i], blocks=falling, phases=slow) for i in range(2)]
+    warnings = "\n".join(summarise(runs, [FILLED, WARM], precision=0.001).warnings)
+    assert "noisy: 2 of 2 processes: load was 0.5 on 2 processors; close other" in warnings
+    assert "still falling" in warnings
+    assert "the second call takes" in warnings
+    assert "2 valid processes, so its interval is very wide; raise --min-runs" in warnings
+    assert "not the ±0.1% asked for; raise --max-runs" in warnings
+
+
+def test_a_case_is_compared_by_mode() -> None:
+    theirs = [observed(i) for i in range(5)]
+    ours = [observed(i, ttfr_s=2.0 + 0.001 * i, blocks=warm_blocks(i, 0.5e-3)) for i in range(5)]
+    cold, warm = compare_case("numpy_matmul_512_f32", theirs, ours, [FILLED, WARM])
+    assert (cold.metric, cold.verdict) == (f"{FILLED}.ttfr_s", "slower")
+    assert (warm.metric, warm.verdict) == ("warm.call_s", "faster")
+    assert warm.ratio == pytest.approx(0.5, rel=0.01)
+    assert warm.baseline == "numpy_matmul_512_f32"
+    (missing,) = compare_case("numpy_matmul_512_f32", theirs, [], [WARM])
+    assert missing.verdict == "undecided"
+
+
+def test_a_comparison_says_where_a_process_was_not_steady() -> None:
+    falling = [
+        Block(order=0, start_s=1, batch=1, compiles=0, samples_s=np.linspace(2, 1, 40).tolist())
+    ]
+    ours = [observed(0, blocks=falling), observed(1), observed(2)]
+    (warm,) = compare_case("base", [observed(i) for i in range(3)], ours, [WARM])
+    assert warm.reason.endswith("1 of 6 processes were not steady")
