@@ -11,8 +11,8 @@ for two, 75 % for three, 87.5 % for four, 93.75 % for five. The range is therefo
 on both sides by ``extension(n, confidence)`` times its own width. For values spread evenly
 around their median the result has exactly the confidence asked for, and noise that is denser
 near its median than far from it is covered more often (see the table). No honest method can do
-without an assumption here: where processes fall into separate modes, only the chance of the
-bare range is guaranteed, and the warnings of a result name such modes.
+without an assumption here: where whole processes fall into separate modes, only the chance of the
+bare range is guaranteed, and so few processes cannot show it.
 
 *Six and more: the hierarchical bootstrap.* Processes are drawn with replacement, then samples
 within each drawn process. The percentiles are expanded for the number of processes (Hesterberg,
