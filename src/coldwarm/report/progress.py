@@ -1,0 +1,249 @@
+"""What runs now, how long is left, and the table as it grows.
+
+A display must not disturb what it shows. There is no refresh thread: the picture changes when
+something happened, between measured processes, and each change costs a few milliseconds
+(``tests/report/test_progress.py`` holds it below 5). So the clock stands still while a process is
+measured. All goes to the console that is given, stderr as a rule, so that stdout stays clean.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Protocol, Self
+
+from rich.live import Live
+from rich.text import Text
+
+from coldwarm.report import units
+from coldwarm.report.view import WARM, headline
+from coldwarm.report.words import mode_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from rich.console import Console
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.result import CaseResult
+
+_COLUMNS: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache", WARM)
+_FIGURE_WIDTH = len("1.63 ms")
+_FIGURES_WIDTH = len(_COLUMNS) * (_FIGURE_WIDTH + 1) + len("  failed")
+_NARROWEST_NAME = 20
+_LINES_AROUND_TABLE = 4
+_NOTES_SHOWN = 3
+
+_Row = tuple[str, list[str], str]
+"""Of a case: its name, its figures, its status."""
+
+
+class Progress(Protocol):
+    """Told by a run what happens; shows it, and never raises because of it."""
+
+    def __enter__(self) -> Self:
+        """Start showing."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop showing and leave the terminal as it was."""
+
+    def started(self, plan_total: int, budget_s: float | None) -> None:
+        """Learn how many processes are planned at least, and the time budget in seconds."""
+
+    def process(self, case: str, mode: str, number: int, of: int) -> None:
+        """Learn that a process is about to be measured: number ``number`` of ``of``."""
+
+    def observed(self, observation: Observation) -> None:
+        """Learn what a process saw."""
+
+    def case_updated(self, case_result: CaseResult) -> None:
+        """Learn the summaries of a case so far."""
+
+    def note(self, text: str) -> None:
+        """Learn something a user should read now."""
+
+    def estimate(self, done: float, left_s: float | None) -> None:
+        """Learn which share of the work (0..1) is done, and the seconds left if known."""
+
+
+def open_progress(console: Console) -> Progress:
+    """Return the live display for a terminal, and plain lines for anything else."""
+    able = console.is_terminal and not console.is_dumb_terminal
+    return LiveProgress(console) if able else PlainProgress(console)
+
+
+class PlainProgress:
+    """One line for each finished process."""
+
+    def __init__(self, console: Console) -> None:
+        """Write to this console."""
+        self._console = console
+        self._done = 0.0
+
+    def __enter__(self) -> Self:
+        """Nothing to prepare."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing to restore."""
+
+    def started(self, plan_total: int, budget_s: float | None) -> None:
+        """Say what is planned."""
+        budget = "" if budget_s is None else f", within {units.duration(budget_s)}"
+        self._print(f"measuring with at least {plan_total} processes{budget}")
+
+    def process(self, case: str, mode: str, number: int, of: int) -> None:
+        """Say nothing: the line comes when the process is through."""
+
+    def observed(self, observation: Observation) -> None:
+        """Print the line of a finished process."""
+        self._print(
+            f"[{100 * self._done:3.0f} %] {observation.case} {observation.cache_mode}  "
+            f"{units.duration(observation.wall_s)}  {outcome(observation)}"
+        )
+
+    def case_updated(self, case_result: CaseResult) -> None:
+        """Say nothing: the table comes at the end."""
+
+    def note(self, text: str) -> None:
+        """Print a note."""
+        self._print(f"note: {text}")
+
+    def estimate(self, done: float, left_s: float | None) -> None:
+        """Keep the share for the next line."""
+        del left_s
+        self._done = done
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+class LiveProgress:
+    """A display that redraws itself when something happened."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        """Draw on this console; ``clock`` gives seconds."""
+        self._console = console
+        self._clock = clock
+        self._begin = clock()
+        self._now = "preparing"
+        self._done = 0.0
+        self._left_s: float | None = None
+        self._budget_s: float | None = None
+        self._rows: dict[str, _Row] = {}
+        self._notes: list[str] = []
+        self._live = Live(
+            console=console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            vertical_overflow="crop",
+        )
+
+    def __enter__(self) -> Self:
+        """Start drawing."""
+        self._begin = self._clock()
+        self._live.start()
+        self._draw()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove the display; notes stay."""
+        self._live.stop()
+        for text in self._notes:
+            self._console.print(f"note: {text}", markup=False, highlight=False)
+
+    def started(self, plan_total: int, budget_s: float | None) -> None:
+        """Show what is planned."""
+        self._budget_s = budget_s
+        self._now = f"at least {plan_total} processes"
+        self._draw()
+
+    def process(self, case: str, mode: str, number: int, of: int) -> None:
+        """Show what is measured now."""
+        self._now = f"{case} · {mode_name(mode)} · process {number} of {of}"
+        self._draw()
+
+    def observed(self, observation: Observation) -> None:
+        """Show how a process ended, where it did not end well."""
+        if observation.status != "ok":
+            where = f"{observation.case} · {mode_name(observation.cache_mode)}"
+            self._notes.append(f"{where}: {outcome(observation)}")
+        self._draw()
+
+    def case_updated(self, case_result: CaseResult) -> None:
+        """Show a case's figures so far; the case that changed last stands last."""
+        self._rows.pop(case_result.case, None)
+        self._rows[case_result.case] = _row(case_result)
+        self._draw()
+
+    def note(self, text: str) -> None:
+        """Show a note, and keep it when the display goes."""
+        self._notes.append(text)
+        self._draw()
+
+    def estimate(self, done: float, left_s: float | None) -> None:
+        """Show how far it got. The next event draws it."""
+        self._done, self._left_s = done, left_s
+
+    def _draw(self) -> None:
+        self._live.update(self._picture(), refresh=True)
+
+    def _picture(self) -> Text:
+        """Write the whole display as one text: laying out tables would take too long."""
+        notes = [f"note: {text}" for text in self._notes[-_NOTES_SHOWN:]]
+        room = max(1, self._console.height - _LINES_AROUND_TABLE - len(notes))
+        name_width = max(_NARROWEST_NAME, self._console.width - _FIGURES_WIDTH)
+        heading = _line("case", [mode_name(mode).split()[0] for mode in _COLUMNS], "", name_width)
+        rows = [_line(*row, name_width) for row in list(self._rows.values())[-room:]]
+        text = self._bar().append(f"now: {self._now}\n", "bold")
+        text.append(f"{heading}\n", "dim").append("\n".join(rows))
+        return text.append("".join(f"\n{note}" for note in notes), "dim")
+
+    def _bar(self) -> Text:
+        """Write the bar, the share done, the time so far, the bound and the time left."""
+        left = "" if self._left_s is None else f" · about {units.clock(self._left_s)} left"
+        budget = "" if self._budget_s is None else f" of at most {units.clock(self._budget_s)}"
+        elapsed = units.clock(self._clock() - self._begin)
+        told = f" {100 * self._done:3.0f} % · {elapsed}{budget}{left}\n"
+        length = max(0, self._console.width - len(told))
+        filled = round(length * min(1.0, self._done))
+        bar = Text(no_wrap=True, overflow="ellipsis")
+        return bar.append("━" * filled, "green").append("─" * (length - filled), "dim").append(told)
+
+
+def outcome(observation: Observation) -> str:
+    """Say how a process ended: ``ok``, or ``failed: timeout``."""
+    if observation.reason is None:
+        return observation.status
+    return f"{observation.status}: {observation.reason}"
+
+
+def _row(case: CaseResult) -> _Row:
+    figures = [headline(case, mode) for mode in _COLUMNS]
+    texts = [units.MISSING if f is None else units.duration(f.median) for f in figures]
+    return (case.case, texts, case.status)
+
+
+def _line(name: str, figures: list[str], status: str, name_width: int) -> str:
+    if len(name) > name_width:
+        name = f"{name[: name_width - 1]}…"
+    columns = "".join(f" {figure:>{_FIGURE_WIDTH}}" for figure in figures)
+    return f"{name.ljust(name_width)}{columns}  {status}"

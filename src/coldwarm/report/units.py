@@ -1,0 +1,114 @@
+"""Numbers as people read them: three significant digits and a fitting unit.
+
+Nothing here computes a result: a value only changes its unit. A positive value never reads as
+zero, and what was not measured is ``MISSING``, never a number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+MISSING = "–"
+DIGITS = 3
+
+_SECONDS = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"), (60.0, "min"), (3600.0, "h"))
+_BYTES = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
+_MINUTES_FROM = 1000.0
+_HOURS_FROM = 6000.0
+_PLAIN_FROM, _PLAIN_TO = -3, 5
+_SMALLEST_PERCENT = 0.1
+
+
+def significant(value: float) -> str:
+    """Write a number that is not negative with three significant digits.
+
+    Below a thousandth and from a million up in powers of ten, as ``1.23e-05``.
+
+    Raises:
+        ValueError: the value is negative, infinite or not a number.
+    """
+    if not math.isfinite(value) or value < 0:
+        message = f"only finite numbers from 0 up can be shown, not {value}"
+        raise ValueError(message)
+    if value == 0:
+        return "0"
+    scientific = f"{value:.{DIGITS - 1}e}"
+    exponent = int(scientific.partition("e")[2])
+    if not _PLAIN_FROM <= exponent <= _PLAIN_TO:
+        return scientific
+    return f"{float(scientific):.{max(DIGITS - 1 - exponent, 0)}f}"
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as ``12.4 µs``, ``812 ms``, ``17.3 s``, ``20.5 min``.
+
+    Raises:
+        ValueError: as ``significant``.
+    """
+    if seconds == 0:
+        return "0 s"
+    shown = _rounded(seconds)
+    if shown >= _HOURS_FROM:
+        unit = _SECONDS[5]
+    elif shown >= _MINUTES_FROM:
+        unit = _SECONDS[4]
+    else:
+        unit = _fitting(shown, _SECONDS[:4])
+    return f"{significant(seconds / unit[0])} {unit[1]}"
+
+
+def size(n_bytes: float) -> str:
+    """Write bytes in decimal units, as ``312 MB``.
+
+    Raises:
+        ValueError: as ``significant``.
+    """
+    scale, name = _fitting(_rounded(n_bytes), _BYTES) if n_bytes else _BYTES[0]
+    return f"{significant(n_bytes / scale)} {name}"
+
+
+def spread(share: float) -> str:
+    """Write a relative half-width as ``±2.1%``, at most five characters up to 1000 %.
+
+    Raises:
+        ValueError: as ``significant``.
+    """
+    significant(share)
+    percent = 100 * share
+    if 0 < percent < _SMALLEST_PERCENT / 2:
+        return f"<{_SMALLEST_PERCENT}%"
+    one_decimal = f"{percent:.1f}"
+    return f"±{one_decimal}%" if len(one_decimal) <= len("9.9") else f"±{percent:.0f}%"
+
+
+Direction = Literal["faster", "slower"]
+
+
+def factor(ratio: float, direction: Direction) -> str:
+    """Write a ratio of times as ``2.30× faster``: below 1, the other way round, is faster.
+
+    Raises:
+        ValueError: the ratio is not positive and finite.
+    """
+    if not math.isfinite(ratio) or ratio <= 0:
+        message = f"a ratio of times is positive and finite, not {ratio}"
+        raise ValueError(message)
+    return f"{significant(1 / ratio if direction == 'faster' else ratio)}× {direction}"
+
+
+def clock(seconds: float) -> str:
+    """Write seconds as a clock does: ``0:07``, ``12:03``, ``1:02:03``."""
+    minutes, second = divmod(max(0, round(seconds)), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def _rounded(value: float) -> float:
+    """Round to the digits that are shown, so that 999.6 becomes 1000 before a unit is chosen."""
+    return float(f"{value:.{DIGITS - 1}e}")
+
+
+def _fitting(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    """Return the largest unit of which the value is at least one, else the smallest unit."""
+    return max((unit for unit in units if unit[0] <= value), default=units[0])

@@ -1,0 +1,259 @@
+"""Hand-built records of a small suite, as a run would leave them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
+import pytest
+
+from coldwarm.contracts.observation import Observation
+from coldwarm.contracts.protocol import Effort, Protocol
+from coldwarm.contracts.result import (
+    CaseResult,
+    ColdSummary,
+    Comparison,
+    SteadyState,
+    SuiteResult,
+    Summary,
+    WarmSummary,
+)
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.base import CacheMode
+
+HASH = "0" * 64
+EMPTY: CacheMode = "cold_process_cold_cache"
+FILLED: CacheMode = "cold_process_warm_cache"
+WARM: CacheMode = "warm_process"
+FIRST: CacheMode = "first_ever"
+NOISY = "the load of the machine was above its processors in 2 of 5 processes"
+
+
+class Job(NamedTuple):
+    """Which workload a case belongs to."""
+
+    workload: str = "matmul"
+    size: int = 512
+    dtype: Literal["f32", "f64"] = "f32"
+    modes: tuple[CacheMode, ...] = (EMPTY, FILLED, WARM)
+
+
+def summary(median: float, *, processes: int = 5) -> Summary:
+    alone = processes == 1
+    return Summary(
+        n_processes=processes,
+        n_samples=processes,
+        median=median,
+        minimum=median * 0.97,
+        maximum=median * 1.08,
+        low=None if alone else median * 0.98,
+        high=None if alone else median * 1.03,
+        null_reasons={"low": "an interval needs at least 2 processes"} if alone else {},
+    )
+
+
+def cold(mode: CacheMode, seconds: dict[str, float], *, processes: int = 5) -> ColdSummary:
+    return ColdSummary(
+        cache_mode=mode,
+        n_ok=processes,
+        n_rejected=0,
+        n_failed=0,
+        seconds={key: summary(value, processes=processes) for key, value in seconds.items()},
+        peak_rss_bytes=summary(312e6),
+        precision_reached=None if processes == 1 else 0.021,
+    )
+
+
+def warm(median: float | None, *, not_steady: str | None = None) -> WarmSummary:
+    return WarmSummary(
+        n_processes=3,
+        n_rejected=0,
+        call_s=None if median is None else summary(median),
+        steady=SteadyState(
+            steady=not_steady is None,
+            reason=not_steady or "steady",
+            n_processes=3,
+            n_steady=0 if not_steady else 3,
+            warmup_samples=[4, 5, 4],
+        ),
+        batch=1,
+        precision_reached=None if median is None else 0.12,
+        null_reasons={"call_s": "programs were compiled in the window"} if median is None else {},
+    )
+
+
+def against(
+    metric: str, verdict: Literal["faster", "slower", "same", "undecided"], ratio: float = 1.0
+) -> Comparison:
+    return Comparison(
+        metric=metric,
+        baseline="numpy",
+        ratio=ratio,
+        low=None,
+        high=None,
+        threshold=0.05,
+        smallest_detectable=0.08,
+        verdict=verdict,
+        reason="the interval holds 1, and only differences from 8 % up would have shown",
+    )
+
+
+def protocol(candidate: str, job: Job) -> Protocol:
+    return Protocol(
+        cache_modes=list(job.modes),
+        process={},
+        workload=job.workload,
+        workload_sha256=HASH,
+        backend=candidate,
+        backend_sha256=HASH,
+        candidate=candidate,
+        size=job.size,
+        dtype=job.dtype,
+        data_layout="two C-contiguous (row-major) n×n arrays",
+        windows={},
+        sync_policy="",
+        warmup_policy="",
+        interleaving="",
+        threads=None,
+        affinity=[0, 1],
+        environment_variables={},
+        seed=0,
+        deterministic=True,
+        effort=Effort(precision=0.05, min_runs=3, max_runs=10, time_budget_s=None, timeout_s=300.0),
+        harness_version="0.1.0",
+        harness_sha256=HASH,
+    )
+
+
+def case(candidate: str, job: Job, **changes: Any) -> CaseResult:
+    made = CaseResult(
+        case=f"{candidate}_{job.workload}_{job.size}_{job.dtype}",
+        workload=job.workload,
+        candidate=candidate,
+        backend=candidate.removesuffix("_cpu"),
+        device="cpu",
+        size=job.size,
+        dtype=job.dtype,
+        status="ok",
+        baseline=candidate == "numpy",
+        dataset_id="matmul",
+        protocol=protocol(candidate, job),
+        environment_sha256=HASH,
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+def compiled(candidate: str, job: Job, slowness: float) -> CaseResult:
+    """Give a case of a compiling backend whose start costs ``slowness`` times JAX's."""
+
+    def parts(compile_key: str, compile_s: float) -> dict[str, float]:
+        first = {"trace": 0.031, "lower": 0.012, "rest": 0.0032, compile_key: compile_s}
+        own = {f"first_call.{key}": value * slowness for key, value in first.items()}
+        call = sum(own.values())
+        return {
+            "import": 0.48,
+            "wrap": 0.00011,
+            **own,
+            "first_call": call,
+            "ttfr": 0.48 + call,
+            "ttfr_process": 0.63 + call,
+        }
+
+    wanted = {
+        FIRST: parts("compile", 0.61),
+        EMPTY: parts("compile", 0.285),
+        FILLED: parts("cache_read", 0.0081),
+    }
+    return case(
+        candidate,
+        job,
+        cold=[cold(mode, wanted[mode]) for mode in job.modes if mode in wanted],
+        warm=warm(0.000583),
+        comparisons=[
+            against(f"{EMPTY}.ttfr", "slower", 8.27 * slowness),
+            against(f"{FILLED}.ttfr", "slower", 6.55),
+            against("warm.call_s", "faster", 1 / 2.3),
+        ],
+    )
+
+
+def group(job: Job) -> list[CaseResult]:
+    """Give the cases of one workload: measured, noisy, failed, and not available."""
+    start = {
+        "import": 0.0961,
+        "wrap": 0.0000004,
+        "first_call": 0.00214,
+        "first_call.rest": 0.00214,
+        "ttfr": 0.0982,
+        "ttfr_process": 0.121,
+    }
+    numpy = case(
+        "numpy",
+        job,
+        cold=[cold(EMPTY, start)],
+        warm=warm(0.00134),
+        null_reasons={FILLED: "numpy keeps no cache"},
+    )
+    torch = compiled("torch_compile_cpu", job, 41.0)
+    eager = case(
+        "torch_eager_cpu",
+        job,
+        cold=[cold(EMPTY, {**start, "import": 1.01, "ttfr": 1.02, "ttfr_process": 1.17})],
+        warm=warm(0.00131, not_steady="not steady: rises by 12 % from start to end"),
+        null_reasons={FILLED: "torch_eager keeps no cache"},
+        comparisons=[against(f"{EMPTY}.ttfr", "slower", 10.4), against("warm.call_s", "undecided")],
+    )
+    return [
+        numpy,
+        compiled("jax_jit_cpu", job, 1.0),
+        eager,
+        msgspec.structs.replace(torch, warnings=[NOISY]),
+        case("numba", job, status="failed", reason="correctness_gate"),
+        case("jax_jit_gpu", job, status="warn", reason="gpu_unavailable"),
+        case("torch_compile_gpu", job, status="warn", reason="gpu_unavailable"),
+    ]
+
+
+@pytest.fixture
+def cases() -> list[CaseResult]:
+    """Cases of two workloads, one of them with the mode ``first_ever``."""
+    return [*group(Job()), *group(Job("mlp_train_step", 128, "f64", (FIRST, EMPTY, FILLED, WARM)))]
+
+
+@pytest.fixture
+def suite() -> SuiteResult:
+    """The index of the suite that the cases belong to."""
+    return SuiteResult(
+        suite="quick",
+        run_id="r",
+        started_at="2026-01-02T03:04:05+00:00",
+        finished_at="2026-01-02T03:07:05+00:00",
+        complete=True,
+        deterministic=True,
+        seed=0,
+        environment_path="environment.json",
+        environment_sha256=HASH,
+        cases=[],
+        n_ok=8,
+        n_warn=4,
+        n_failed=2,
+        order=[],
+        wall_s=221.0,
+        measured_s=216.4,
+    )
+
+
+@pytest.fixture
+def observation() -> Observation:
+    """One process of a compiled case."""
+    return Observation(
+        case="torch_compile_cpu_matmul_512_f32",
+        cache_mode=EMPTY,
+        round=0,
+        attempt=0,
+        order=3,
+        status="ok",
+        started_at="2026-01-02T03:04:05+00:00",
+        wall_s=17.3,
+    )

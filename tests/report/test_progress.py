@@ -1,0 +1,110 @@
+"""The progress display shows what happens, and costs next to nothing."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from coldwarm.report.progress import LiveProgress, PlainProgress, open_progress
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.result import CaseResult
+
+CASE = "torch_compile_cpu_matmul_512_f32"
+EMPTY = "cold_process_cold_cache"
+
+
+def console(*, terminal: bool, height: int = 24) -> Console:
+    """Make a console that writes into memory."""
+    return Console(
+        file=io.StringIO(),
+        width=80,
+        height=height,
+        force_terminal=terminal,
+        color_system=None,
+        _environ={"TERM": "xterm"},
+    )
+
+
+def written(to: Console) -> str:
+    assert isinstance(to.file, io.StringIO)
+    return to.file.getvalue()
+
+
+def test_the_display_fits_the_console() -> None:
+    assert isinstance(open_progress(console(terminal=True)), LiveProgress)
+    assert isinstance(open_progress(console(terminal=False)), PlainProgress)
+
+
+def test_plain_lines(observation: Observation) -> None:
+    to = console(terminal=False)
+    with open_progress(to) as progress:
+        progress.started(40, 240.0)
+        progress.process(CASE, EMPTY, 1, 5)
+        progress.estimate(0.12, 61.0)
+        progress.observed(observation)
+        progress.observed(
+            msgspec.structs.replace(observation, status="failed", reason="timeout", wall_s=60.0)
+        )
+        progress.note("[b]no GPU[/b]")
+    assert written(to).splitlines() == [
+        "measuring with at least 40 processes, within 240 s",
+        f"[ 12 %] {CASE} {EMPTY}  17.3 s  ok",
+        f"[ 12 %] {CASE} {EMPTY}  60.0 s  failed: timeout",
+        "note: [b]no GPU[/b]",
+    ]
+
+
+def test_live_display(observation: Observation, cases: list[CaseResult]) -> None:
+    to = console(terminal=True)
+    ticks = iter(range(0, 1000, 10))
+    with LiveProgress(to, clock=lambda: next(ticks)) as progress:
+        progress.started(40, 240.0)
+        progress.estimate(0.41, 130.0)
+        progress.process(CASE, EMPTY, 2, 5)
+        assert f"now: {CASE} · empty caches · process 2 of 5" in written(to)
+        assert "41 %" in written(to)
+        assert "of at most 4:00 · about 2:10 left" in written(to)
+        progress.case_updated(cases[1])
+        row = next(line for line in written(to).splitlines() if "jax_jit_cpu_matmul" in line)
+        assert row.split()[1:] == ["811", "ms", "534", "ms", "583", "µs", "ok"]
+        progress.observed(
+            msgspec.structs.replace(observation, status="rejected", reason="a cache hit")
+        )
+        progress.note("the machine is busy")
+    after = written(to).rsplit("\x1b[?25h", 1)[-1]
+    assert f"note: {CASE} · empty caches: rejected: a cache hit" in " ".join(after.split())
+    assert "note: the machine is busy" in after
+    assert "now:" not in after
+
+
+def test_no_thread_runs_beside_a_measurement() -> None:
+    before = threading.active_count()
+    with open_progress(console(terminal=True)) as progress:
+        progress.started(3, None)
+        assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("height", [10, 50])
+def test_a_refresh_is_quick_and_stays_on_the_screen(cases: list[CaseResult], height: int) -> None:
+    to = console(terminal=True, height=height)
+    costs = []
+    with LiveProgress(to) as progress:
+        for number in range(60):
+            case = msgspec.structs.replace(cases[1], case=f"case_{number}")
+            begin = time.perf_counter()
+            progress.case_updated(case)
+            costs.append(time.perf_counter() - begin)
+        last = written(to).rsplit("now:", 1)[-1]
+        assert "case_59" in last
+        assert "…" not in last
+        assert last.count("\n") < height
+    # The quickest of the last ten: the cost itself, without what else the machine did.
+    assert min(costs[-10:]) < 0.005

@@ -1,0 +1,98 @@
+"""Numbers read well: three significant digits, a fitting unit, and never zero for something."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coldwarm.report import units
+
+SECONDS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.812, "812 ms"),
+        (0.00163, "1.63 ms"),
+        (12.4e-6, "12.4 µs"),
+        (17.3, "17.3 s"),
+        (0.0009996, "1.00 ms"),
+        (0.9996, "1.00 s"),
+        (7.3e-9, "7.30 ns"),
+        (999.4, "999 s"),
+        (999.6, "16.7 min"),
+        (7200.0, "2.00 h"),
+        (0.0, "0 s"),
+    ],
+)
+def test_duration(seconds: float, text: str) -> None:
+    assert units.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "text"),
+    [(312_400_000, "312 MB"), (999_999, "1.00 MB"), (5, "5.00 B"), (0, "0 B"), (2.5e9, "2.50 GB")],
+)
+def test_size(n_bytes: float, text: str) -> None:
+    assert units.size(n_bytes) == text
+
+
+@given(st.floats(min_value=1e-9, max_value=3e6))
+def test_duration_keeps_three_digits(seconds: float) -> None:
+    check_three_digits(units.duration(seconds), seconds, SECONDS)
+
+
+@given(st.floats(min_value=1.0, max_value=9e14))
+def test_size_keeps_three_digits(n_bytes: float) -> None:
+    check_three_digits(units.size(n_bytes), n_bytes, BYTES)
+
+
+def check_three_digits(text: str, value: float, scales: dict[str, float]) -> None:
+    """Read a text back: it is the value within half a unit of its third digit."""
+    number, unit = text.split(" ")
+    assert len(re.sub(r"\D", "", number).lstrip("0")) == 3
+    assert float(number) * scales[unit] == pytest.approx(value, rel=0.0051)
+    assert len(text) <= len("1.63 min")
+
+
+@given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
+def test_a_positive_value_never_reads_as_zero(value: float) -> None:
+    assert float(units.significant(value)) > 0
+    assert float(units.duration(value).split(" ")[0]) > 0
+    assert re.search("[1-9]", units.spread(min(value, 1e9)))
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
+def test_what_is_no_measurement_is_refused(value: float) -> None:
+    for write in (units.significant, units.duration, units.size, units.spread):
+        with pytest.raises(ValueError, match="only finite numbers"):
+            write(value)
+    with pytest.raises(ValueError, match="ratio"):
+        units.factor(value, "faster")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.021, "±2.1%"), (0.12, "±12%"), (0.0996, "±10%"), (0.0001, "<0.1%"), (2.5, "±250%")],
+)
+def test_spread(share: float, text: str) -> None:
+    assert units.spread(share) == text
+    assert len(text) <= 5
+
+
+def test_factor_turns_a_ratio_below_one_round() -> None:
+    assert units.factor(1 / 2.3, "faster") == "2.30× faster"
+    assert units.factor(8.27, "slower") == "8.27× slower"
+    assert units.factor(1234.0, "slower") == "1230× slower"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(7, "0:07"), (723.4, "12:03"), (3723, "1:02:03"), (-0.2, "0:00")]
+)
+def test_clock(seconds: float, text: str) -> None:
+    assert units.clock(seconds) == text
