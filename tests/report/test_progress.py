@@ -69,7 +69,7 @@ def test_live_display(observation: Observation, cases: list[CaseResult]) -> None
         progress.started(40, 240.0)
         progress.estimate(0.41, 130.0)
         progress.process(CASE, EMPTY, 2, 5)
-        assert f"now: {CASE} · empty caches · process 2 of 5" in written(to)
+        assert f"now: {CASE} · empty caches · 2 of 5" in written(to)
         assert "41 %" in written(to)
         assert "of at most 4:00 · about 2:10 left" in written(to)
         progress.case_updated(cases[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_SUPERSCRIPTS = str.maketrans("0123456789,", "⁰¹²³⁴⁵⁶⁷⁸⁹˒")
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Notes:
@@ -22,5 +22,5 @@ class Notes:
 
 
 def superscript(numbers: tuple[int, ...]) -> str:
-    """Write footnote marks as raised digits: ``¹˒³``."""
+    """Write footnote marks as raised digits: ``¹,³``."""
     return ",".join(str(number) for number in sorted(numbers)).translate(_SUPERSCRIPTS)

@@ -178,7 +178,7 @@ class LiveProgress:
 
     def process(self, case: str, mode: str, number: int, of: int) -> None:
         """Show what is measured now."""
-        self._now = f"{case} · {mode_name(mode)} · process {number} of {of}"
+        self._now = f"{case} · {mode_name(mode)} · {number} of {of}"
         self._draw()
 
     def observed(self, observation: Observation) -> None:
