@@ -16,7 +16,7 @@ gate), ``block``, ``end``, ``reference``, and ``failed`` with ``reason`` and ``d
 """
 
 VERSION = 1
-LINE_LIMIT_BYTES = 64 * 1024 * 1024
+LINE_LIMIT_BYTES = 8 * 1024 * 1024
 """No message is longer; more than this on the pipe is garbage."""
 
 TYPE_CHECKING = False
@@ -25,15 +25,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+class PipeClosedError(Exception):
+    """Nobody writes to the pipe any more."""
+
+
 def encode(message: "Mapping[str, Any]") -> bytes:
     """Return a message as one line.
+
+    Characters stand as they are, and halves of surrogate pairs (of a path that is no
+    UTF-8) as escapes: both JSON and ``decode_bare`` read either alike, but not a whole
+    character that is written as a pair of escapes.
 
     Raises:
         ValueError: a number is not finite.
     """
     import json
 
-    return json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    text = json.dumps(message, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def decode(line: bytes) -> "dict[str, Any]":
@@ -45,7 +54,7 @@ def decode(line: bytes) -> "dict[str, Any]":
     import json
 
     try:
-        message = json.loads(line)
+        message = json.loads(line, parse_float=_finite, parse_constant=_finite)
     except RecursionError as error:
         text = "nested too deeply"
         raise ValueError(text) from error
@@ -55,15 +64,24 @@ def decode(line: bytes) -> "dict[str, Any]":
     return message
 
 
+def _finite(token: str) -> float:
+    number = float(token)
+    if not -float("inf") < number < float("inf"):
+        text = f"{token[:40]} is no finite number"
+        raise ValueError(text)
+    return number
+
+
 def decode_bare(line: bytes) -> "dict[str, Any]":
     """Return the message in a line that the runner wrote, without importing ``json``.
 
-    Before its first result a worker may load nothing, and a line of ASCII JSON is a
-    Python literal once its three constants have names. The line comes from the runner,
-    which tells the worker what code to run anyway; nothing else is ever read this way.
+    Before its first result a worker may load nothing, and a line of JSON as ``encode``
+    writes it is a Python literal once its three constants have names. The line comes from
+    the runner, which tells the worker what code to run anyway; nothing else is ever read
+    this way.
     """
     names = {"__builtins__": {}, "true": True, "false": False, "null": None}
-    message = eval(line.decode("ascii"), names)  # noqa: S307 - see the docstring
+    message = eval(line.decode(), names)  # noqa: S307 - see the docstring
     return dict(message)
 
 
@@ -71,7 +89,7 @@ def read_line(descriptor: int) -> bytes:
     """Read one line from a pipe, byte-exact, waiting without using the processor.
 
     Raises:
-        EOFError: the other side is gone.
+        PipeClosedError: the other side is gone.
     """
     import os
 
@@ -79,7 +97,7 @@ def read_line(descriptor: int) -> bytes:
     while True:
         chunk = os.read(descriptor, 65536)
         if not chunk:
-            raise EOFError
+            raise PipeClosedError
         chunks.append(chunk)
         if chunk.endswith(b"\n"):
             return b"".join(chunks)

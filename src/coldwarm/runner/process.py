@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm import wire
+from coldwarm.runner import replies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +34,8 @@ class ProcessFailedError(Exception):
         super().__init__(reason)
         self.reason = reason
         self.detail = detail
+        self.wall_s = 0.0
+        """From the spawn to the exit of the process, once that is known."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,8 @@ class MeasuredProcess:
         except BrokenPipeError:
             return
 
-    def receive(self) -> dict[str, Any]:
-        """Wait for the next message.
+    def receive(self, due: replies.Kind) -> dict[str, Any]:
+        """Wait for the next message, which must be the one that is due.
 
         Raises:
             ProcessFailedError: the process failed, died, hung, flooded its output, or
@@ -131,13 +134,11 @@ class MeasuredProcess:
                 raise self._died()
         line, _, self._inbox = self._inbox.partition(b"\n")
         try:
-            message = wire.decode(line)
-            kind = message["type"]
-        except (ValueError, KeyError) as error:
+            message = replies.read(line, due, self.spawned_ns)
+        except replies.MalformedReplyError as error:
             self.kill()
-            reason = f"garbage on the pipe: {line[:60]!r}"
-            raise ProcessFailedError(reason, self.output_tail) from error
-        if kind == "failed":
+            raise ProcessFailedError(str(error), self.output_tail) from error
+        if message["type"] == "failed":
             self.kill()
             raise ProcessFailedError(message["reason"], message["detail"] or self.output_tail)
         return message
@@ -209,9 +210,13 @@ class MeasuredProcess:
             raise ProcessFailedError(reason, self.output_tail)
 
     def _died(self) -> ProcessFailedError:
-        ended = self.wait(grace_s=2.0)
+        """Say why nothing more will come: it ended, or it closed its pipe."""
+        lingered = not self._ended_within(2.0)
+        ended = self.wait(grace_s=0.0)
         reason = describe_exit(ended.code)
-        if self._inbox and ended.code == 0:
+        if lingered:
+            reason = "closed its pipe without a result"
+        elif self._inbox and ended.code == 0:
             reason = f"garbage on the pipe: {self._inbox[:60]!r}"
         return ProcessFailedError(reason, self.output_tail)
 
@@ -240,7 +245,7 @@ class MeasuredProcess:
         """Wait for the end, killing what does not end by itself, and sweep the group."""
         if self.exit is not None:
             return self.exit
-        if not self._ended_within(grace_s):
+        if not self._ended_within(min(grace_s, self._timeout_s)):
             self._signal(signal.SIGKILL)
         _, status, usage = os.wait4(self.pid, 0)
         wall_s = (time.perf_counter_ns() - self.spawned_ns) / 1e9

@@ -46,14 +46,17 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
     """Return a case's result so far."""
     observations = ledger.of(case)
     status, reason = _status(case, ledger, facts)
-    summary = summarise.summarise(
-        observations,
-        facts.options.cache_modes,
-        precision=facts.options.precision,
-        seed=facts.options.seed,
-    )
-    sha256 = facts.inputs.get(case.group)
     wrong = status == "failed" and reason == "correctness_gate"
+    summary = summarise.CaseSummary(cold=[], warm=None, warnings=[])
+    # Of a case that did not run, or gave a wrong answer, there is only the reason.
+    if observations and not wrong:
+        summary = summarise.summarise(
+            observations,
+            facts.options.cache_modes,
+            precision=facts.options.precision,
+            seed=facts.options.seed,
+        )
+    sha256 = facts.inputs.get(case.group)
     return CaseResult(
         case=case.id,
         workload=case.workload.name,
@@ -69,10 +72,10 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         dataset_sha256=sha256,
         protocol=protocol(case, facts.options),
         environment_sha256=facts.environment_sha256,
-        cold=[] if wrong else summary.cold,
-        warm=None if wrong else summary.warm,
+        cold=summary.cold,
+        warm=summary.warm,
         limitations=_limitations(case, facts.options),
-        warnings=[] if wrong else summary.warnings,
+        warnings=summary.warnings,
         observations=[_without_timing(seen) for seen in observations] if wrong else observations,
         null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
     )
@@ -116,14 +119,14 @@ def _kind(case: Case) -> type:
 
 def _without_timing(seen: Observation) -> Observation:
     """Return an observation of a wrong answer with no figure that could be quoted."""
+    gone = ("ttfr_s", "ttfr_process_s", "first_call_parts", "harness", "telemetry")
     return replace(
         seen,
         phases=[],
-        ttfr_s=None,
-        ttfr_process_s=None,
-        first_call_parts=None,
         blocks=[],
-        null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), "correctness_gate"),
+        evidence=[replace(found, raw={}) for found in seen.evidence],
+        **dict.fromkeys(gone),
+        null_reasons=dict.fromkeys(gone, "correctness_gate"),
     )
 
 

@@ -229,7 +229,7 @@ def _device(said: Mapping[str, Any]) -> Device:
 def _harness(said: Mapping[str, Any], end: Mapping[str, Any] | None) -> HarnessCost:
     load_s = (said["loaded_ns"] - said["entered_ns"]) / 1e9
     cost = end["harness"] if end else None
-    names = ("timer_s", "loop_s", "sync_s")
+    names = ("timer_s", "loop_s", "sync_s", "unsynced_call_s")
     if cost is None:
         why = "measured in processes that stay"
         return HarnessCost(load_s=load_s, null_reasons=dict.fromkeys(names, why))
@@ -238,8 +238,14 @@ def _harness(said: Mapping[str, Any], end: Mapping[str, Any] | None) -> HarnessC
 
 
 def _telemetry(running: Running, end: Mapping[str, Any] | None) -> Telemetry:
-    """Return the machine's doings during the start; blocks carry their own counts."""
-    said = end or {}
+    """Return the machine's doings during the start; blocks carry their own counts.
+
+    A process that stays goes on for long after its start: its switches in all say
+    nothing about how often it was interrupted in it.
+    """
+    counted = [span["involuntary_switches"] for span in running.start["phases"]]
+    switches = None if None in counted else sum(counted)
+    said = {**(end or {}), "involuntary_switches": switches}
     return telemetry.between(
         running.start_telemetry, running.start_after, running.start_cpu_s, said
     )

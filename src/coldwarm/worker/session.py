@@ -27,7 +27,7 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
             wire.write_all(writer, wire.encode(reference.compute(job)))
             return
         _measure(job, reader, writer, entered_ns)
-    except EOFError:
+    except wire.PipeClosedError:
         return  # the runner is gone, and so is everyone who wanted a result
     except DeviceUnavailableError as error:
         _fail(writer, str(error), "")
@@ -36,10 +36,14 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
 
 
 def _fail(writer: int, reason: str, detail: str) -> None:
-    first_line = reason.splitlines()[0][:400] if reason else "no message"
-    wire.write_all(
-        writer, wire.encode({"type": "failed", "reason": first_line, "detail": detail[-8000:]})
-    )
+    first_line = (reason.splitlines() or ["no message"])[0][:400]
+    said = {"type": "failed", "reason": _readable(first_line), "detail": _readable(detail[-8000:])}
+    wire.write_all(writer, wire.encode(said))
+
+
+def _readable(text: str) -> str:
+    """Return text with halves of surrogate pairs as escapes, so that it can be written."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _traceback(error: BaseException) -> str:
