@@ -29,6 +29,8 @@ class Availability:
     python: str
     modules: dict[str, bool]
     versions: dict[str, str | None]
+    programs: dict[str, bool]
+    """Programs that some backend needs, and whether they are on PATH."""
     gpus: int | None
     """NVIDIA GPUs that the driver counts; ``None``: nobody asked."""
 
@@ -37,6 +39,9 @@ class Availability:
         for module in backend.kind.modules:
             if not self.modules.get(module, False):
                 return f"missing_dependency: {module}"
+        for program in backend.kind.programs(device):
+            if not self.programs.get(program, False):
+                return f"missing_dependency: {program}"
         if device == "gpu" and not self.gpus:
             return "gpu_unavailable"
         return None
@@ -74,6 +79,9 @@ def probe(
     question = {
         "modules": sorted({name for entry in entries for name in entry.kind.modules}),
         "distributions": sorted({name for e in entries for name in e.kind.distributions}),
+        "programs": sorted(
+            {name for e in entries for d in e.kind.devices for name in e.kind.programs(d)}
+        ),
         "gpu": gpu,
         "compile": measured_files(entries, workloads),
     }

@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from coldwarm.contracts import journal
@@ -55,6 +56,8 @@ class RunDirectory:
                 journal.mend(path / JOURNAL)
             else:
                 self._refuse_content()
+            # Caches of a process that was in flight would look like another's.
+            self.clean()
             self.work.mkdir(exist_ok=True)
             self._journal = (path / JOURNAL).open("ab", buffering=0)
         except OSError as error:
@@ -132,8 +135,10 @@ class RunDirectory:
                 os.fsync(file.fileno())
             part.replace(target)
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise storage_error(target, error) from error
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
         return hashlib.sha256(data).hexdigest()
 
     def clean(self) -> None:

@@ -156,7 +156,7 @@ def ptxas(asked: Inquiries, reasons: dict[str, str]) -> list[Ptxas] | None:
         reasons["ptxas"] = "not looked for: no NVIDIA driver here"
         return None
     found = []
-    for kind, file in _ptxas_files():
+    for kind, file in ptxas_files():
         text, why = _Inquiry([str(file), "--version"]).answer
         version = re.search(r"release [\d.]+, V([\d.]+)", text or "")
         missing = {} if version else {"version": why or "its answer names no version"}
@@ -232,7 +232,7 @@ def _gpu(line: str, cuda: str | None, no_cuda: str) -> Gpu:
     return Gpu(model=model, driver=driver, **values, null_reasons=reasons)
 
 
-def _ptxas_files() -> list[tuple[PtxasKind, Path]]:
+def ptxas_files() -> list[tuple[PtxasKind, Path]]:
     """Return each ``ptxas`` in the order in which a framework would come across them."""
     on_path = shutil.which("ptxas")
     found: list[tuple[PtxasKind, Path]] = [] if on_path is None else [("path", Path(on_path))]

@@ -19,6 +19,7 @@ class Guard:
     def __init__(self) -> None:
         """Start the side process in a session of its own, so that Ctrl-C misses it."""
         self.mark_value = uuid.uuid4().hex
+        self._groups: set[int] = set()
         self._start()
 
     def _start(self) -> None:
@@ -36,20 +37,26 @@ class Guard:
         return f"{MARK}={self.mark_value}"
 
     def _tell(self, line: str) -> None:
+        """Tell the side process; where it is gone, start another that knows everything."""
         pipe = self._process.stdin
-        if pipe is None or self._process.poll() is not None:
+        try:
+            if pipe is not None:
+                pipe.write(line.encode())
+                pipe.flush()
+        except BrokenPipeError:
+            self._process.wait()
             self._start()
-            pipe = self._process.stdin
-        if pipe is not None:
-            pipe.write(line.encode())
-            pipe.flush()
+            for group in self._groups:
+                self._tell(f"+{group}\n")
 
     def add(self, group: int) -> None:
         """Register a worker's process group."""
+        self._groups.add(group)
         self._tell(f"+{group}\n")
 
     def remove(self, group: int) -> None:
         """Strike a worker that has ended."""
+        self._groups.discard(group)
         self._tell(f"-{group}\n")
 
     def sweep(self) -> None:

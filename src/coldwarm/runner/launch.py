@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import listing, pages
-from coldwarm.runner import telemetry, translate
+from coldwarm.runner import space, telemetry, translate
 from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.variables import build, owners_of
 
@@ -35,6 +35,8 @@ class Place:
     """Group to the path of its reference answers."""
     order: list[str] = field(default_factory=list)
     """Every process and block in the order in which it ran."""
+    gpu_search_path: str = ""
+    """PATH of the processes that use a GPU."""
     measured_s: float = 0.0
     """Seconds in which a measured process ran."""
 
@@ -129,6 +131,8 @@ def start(place: Place, slot: Slot) -> Running:
         mark=place.guard.mark_value,
         deterministic=options.deterministic,
     )
+    if case.device == "gpu":
+        variables["PATH"] = place.gpu_search_path
     owners = owners_of(case.backend.kind, case.device, slot.mode)
     before = {owner: listing.take(slot.root / owner) for owner in owners}
     if slot.mode == "first_ever":
@@ -144,9 +148,9 @@ def start(place: Place, slot: Slot) -> Running:
         affinity=affinity(options) if options.threads else None,
     )
     try:
-        said = process.receive()
-    except ProcessFailedError:
-        process.wait()
+        said = process.receive("start")
+    except ProcessFailedError as error:
+        error.wall_s = process.wait().wall_s
         place.measured_s += process.active_s
         raise
     except BaseException:
@@ -166,7 +170,7 @@ def block(place: Place, running: Running, batch: int, seconds: float, limit: int
     order = place.next_order(f"{running.slot.case.id} block")
     running.process.go_on()
     running.process.send({"op": "block", "batch": batch, "seconds": seconds, "limit": limit})
-    said = running.process.receive()
+    said = running.process.receive("block")
     running.process.hold()
     made = translate.block(said, order, running.process.spawned_ns)
     running.blocks.append(made)
@@ -189,21 +193,38 @@ def finish(place: Place, running: Running) -> Observation:
         if running.slot.persistent:
             process.go_on()
             process.send({"op": "quit"})
-        end = process.receive()
+        end = process.receive("end")
+    except BaseException:
+        process.kill()
+        raise
     finally:
         ended = process.wait()
         place.measured_s += process.active_s
     return translate.observation(running, end=end, exit_wall_s=ended.wall_s)
 
 
+def abandon(place: Place, running: Running) -> None:
+    """End a process whose result is not wanted any more, whatever it does."""
+    if running.process.exit is None:
+        running.process.kill()
+        place.measured_s += running.process.active_s
+
+
 def failure(
     place: Place, slot: Slot, error: ProcessFailedError, running: Running | None = None
 ) -> Observation:
-    """Return the observation of a process that failed."""
-    if running is not None and running.process.exit is None:
-        running.process.kill()
-        place.measured_s += running.process.active_s
-    return translate.failed(slot, error, place.clock.date(), len(place.order) - 1)
+    """Return the observation of a process that failed.
+
+    Raises:
+        StorageError: it failed because the disk is full: that is nobody's result.
+    """
+    wall_s = error.wall_s
+    if running is not None:
+        abandon(place, running)
+        wall_s = running.process.wait().wall_s
+    space.check(place.work, f"{error.reason}\n{error.detail}")
+    order = max(len(place.order) - 1, 0)
+    return translate.failed(slot, error, place.clock.date(), order, wall_s)
 
 
 def discard(root: Path) -> None:

@@ -49,3 +49,24 @@ class Ledger:
         """Return the number of the next attempt at a process."""
         tried = [s.attempt for s in self.of(case) if (s.cache_mode, s.round) == (mode, round_)]
         return max(tried, default=-1) + 1
+
+
+def earlier_order(observations: Iterable[Observation]) -> list[str]:
+    """Return the processes and blocks of an earlier part of a run in their order.
+
+    Of a process that was in flight when the run ended there is no record but its place.
+    """
+    places: dict[int, str] = {}
+    for seen in observations:
+        places[seen.order] = f"{seen.case} {seen.cache_mode} round {seen.round}"
+        places.update((block.order, f"{seen.case} block") for block in seen.blocks)
+    return [places.get(place, "not recorded") for place in range(max(places, default=-1) + 1)]
+
+
+def used_s(observation: Observation) -> float:
+    """Return the seconds in which a process ran, without those in which it was held."""
+    if not observation.blocks or not observation.phases:
+        return observation.wall_s
+    last = observation.phases[-1]
+    calls_s = sum(block.batch * sum(block.samples_s) for block in observation.blocks)
+    return last.start_s + last.duration_s + calls_s

@@ -99,8 +99,8 @@ class Rounds:
 
     def _cold(self, case: Case, mode: CacheMode, round_: int) -> None:
         """Measure one process that ends after its second call; retry a rejected one."""
-        for _ in range(MAX_ATTEMPTS):
-            if self.ledger.failure(case) or self.ledger.done(case, mode, round_):
+        while self._may_try(case, mode, round_):
+            if self.ledger.done(case, mode, round_):
                 return
             if mode == "cold_process_warm_cache" and not self._fill(case, round_):
                 return
@@ -111,8 +111,17 @@ class Rounds:
             if filled:
                 self._filled[case.id] = slot.root
             else:
-                self._filled.pop(case.id, None)
-                launch.discard(slot.root)
+                self._drop(slot)
+
+    def _may_try(self, case: Case, mode: CacheMode, round_: int) -> bool:
+        """Say whether a mode's process of a round may be started, for the first time or again."""
+        tried = self.ledger.next_attempt(case, mode, round_)
+        return self.ledger.failure(case) is None and tried < MAX_ATTEMPTS
+
+    def _drop(self, slot: Slot) -> None:
+        """Remove the caches of a process, so that none starts with them again."""
+        self._filled.pop(slot.case.id, None)
+        launch.discard(slot.root)
 
     def _whole(self, slot: Slot) -> Observation:
         """Start and end a process."""
@@ -131,7 +140,8 @@ class Rounds:
         launch.discard(root)
         root.mkdir(parents=True)
         self.listener.process(case.id, "filling its caches", 1, 1)
-        observation = self._whole(Slot(case, "cold_process_cold_cache", round_, 0, root))
+        attempt = self.ledger.next_attempt(case, "cold_process_cold_cache", round_)
+        observation = self._whole(Slot(case, "cold_process_cold_cache", round_, attempt, root))
         if observation.status == "failed":
             self._record(observation)
             return False
@@ -156,14 +166,14 @@ class Rounds:
                 self._end(live.pop())
         finally:
             for running in live:
-                running.process.kill()
+                launch.abandon(self.place, running)
 
     def _stay(self, case: Case, round_: int) -> Running | None:
         """Start a process that stays, held; its start is an observation of its own."""
         filled = "cold_process_warm_cache" in self.place.options.cache_modes
         mode: CacheMode = "cold_process_warm_cache" if filled else "warm_process"
-        for _ in range(MAX_ATTEMPTS):
-            if self.ledger.failure(case) or self.ledger.done(case, "warm_process", round_):
+        while self._may_try(case, mode, round_):
+            if self.ledger.done(case, "warm_process", round_):
                 return None
             if filled and not self._fill(case, round_):
                 return None
@@ -172,6 +182,7 @@ class Rounds:
                 running = launch.start(self.place, slot)
             except ProcessFailedError as error:
                 self._record(launch.failure(self.place, slot, error))
+                self._drop(slot)
                 return None
             running.process.hold()
             observation = launch.started(running)
@@ -179,8 +190,8 @@ class Rounds:
                 self._record(observation)
             if observation.status == "ok":
                 return running
-            running.process.kill()
-            self._filled.pop(case.id, None)
+            launch.abandon(self.place, running)
+            self._drop(slot)
         return None
 
     def _blocks(
@@ -197,6 +208,7 @@ class Rounds:
                 except ProcessFailedError as error:
                     live = [other for other in live if other is not running]
                     self._record(launch.failure(self.place, running.slot, error, running))
+                    self._drop(running.slot)
         return live
 
     def _block(self, running: Running, *, first: bool) -> None:
@@ -213,8 +225,8 @@ class Rounds:
     def _end(self, running: Running) -> None:
         try:
             observation = launch.finish(self.place, running)
-            self._record(observation)
-            if observation.status != "ok":
-                self._filled.pop(running.slot.case.id, None)
         except ProcessFailedError as error:
-            self._record(launch.failure(self.place, running.slot, error, running))
+            observation = launch.failure(self.place, running.slot, error, running)
+        self._record(observation)
+        if observation.status != "ok" or running.slot.mode == "warm_process":
+            self._drop(running.slot)

@@ -15,13 +15,13 @@ from coldwarm.contracts import codec
 from coldwarm.contracts.environment import differences, fingerprint
 from coldwarm.contracts.observation import Observation
 from coldwarm.errors import ResumeError
-from coldwarm.runner import availability, environment, launch, plan, results
+from coldwarm.runner import availability, environment, launch, plan, ptxas, results
 from coldwarm.runner.budget import Budget, wanting
 from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
-from coldwarm.runner.guarded import Guard
+from coldwarm.runner.guarded import MARK, Guard
 from coldwarm.runner.launch import Place, Slot, workload_job
-from coldwarm.runner.ledger import Ledger
+from coldwarm.runner.ledger import Ledger, earlier_order, used_s
 from coldwarm.runner.listener import Listener, Silent
 from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.rounds import Rounds
@@ -99,6 +99,7 @@ class _Session:
     clock: Clock
     ledger: Ledger = field(default_factory=Ledger)
     inputs: dict[str, str] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
 
     def run(self, *, resume: bool) -> Outcome:
         began_s = self.clock.now_s()
@@ -112,7 +113,9 @@ class _Session:
         runnable = [case for case in self.cases if case.id not in facts.unavailable]
         interrupted = False
         with Guard() as guard:
-            place = Place(self.options, guard, self.clock, self.directory.work)
+            place = Place(self.options, guard, self.clock, self.directory.work, order=self.order)
+            if any(case.device == "gpu" for case in runnable):
+                place.gpu_search_path = ptxas.search_path(os.environ.get("PATH", ""))
             try:
                 self._measure(place, runnable, facts, budget)
             except KeyboardInterrupt:
@@ -127,9 +130,9 @@ class _Session:
     def _measure(
         self, place: Place, runnable: Sequence[Case], facts: results.Facts, budget: Budget
     ) -> None:
-        groups = plan.groups(runnable)
-        for members in groups.values():
+        for members in plan.groups(self.cases).values():
             self._reference(place, members)
+        groups = plan.groups(runnable)
         rounds = Rounds(place, self.directory, self.ledger, self.listener)
         modes = len(self.options.cache_modes)
         self.listener.started(len(runnable) * modes * self.options.min_runs, budget.limit_s)
@@ -159,21 +162,26 @@ class _Session:
             **workload_job(case, self.options.seed),
             "reference": str(path),
         }
-        process = MeasuredProcess(
-            message, os.environ, place.guard, timeout_s=self.options.timeout_s
-        )
+        variables = {**os.environ, MARK: place.guard.mark_value}
+        process = MeasuredProcess(message, variables, place.guard, timeout_s=self.options.timeout_s)
         try:
-            self.inputs[case.group] = process.receive()["input_sha256"]
+            self.inputs[case.group] = process.receive("reference")["input_sha256"]
+            process.wait()
         except ProcessFailedError as error:
             why = ProcessFailedError(f"no reference answer: {error.reason}", error.detail)
             for member in members:
-                slot = Slot(member, self.options.cache_modes[0], 0, 0, place.work)
-                observation = launch.failure(place, slot, why)
-                self.directory.append("observation", observation)
-                self.ledger.add(observation)
+                self._fail(place, member, why)
         finally:
-            process.wait()
+            process.kill()
         place.references[case.group] = str(path)
+
+    def _fail(self, place: Place, case: Case, why: ProcessFailedError) -> None:
+        mode = self.options.cache_modes[0]
+        slot = Slot(case, mode, 0, self.ledger.next_attempt(case, mode, 0), place.work)
+        observation = launch.failure(place, slot, why)
+        self.directory.append("observation", observation)
+        self.ledger.add(observation)
+        self.listener.observed(observation)
 
     def _facts(self, machine: Environment, header: dict[str, Any]) -> results.Facts:
         sha256 = self.directory.write(results.ENVIRONMENT, codec.encode(machine))
@@ -199,8 +207,8 @@ class _Session:
         )
 
     def _header(self, machine: Environment) -> dict[str, Any]:
-        sources = {case.workload.name: case.workload.source for case in self.cases}
-        sources |= {case.backend.name: case.backend.source for case in self.cases}
+        sources = {f"workload {case.workload.name}": case.workload.source for case in self.cases}
+        sources |= {f"backend {case.backend.name}": case.backend.source for case in self.cases}
         return {
             "run_id": uuid.uuid4().hex,
             "started_at": self.clock.date(),
@@ -222,6 +230,9 @@ class _Session:
         entries, faults = self.directory.entries()
         for fault in faults:
             self.listener.note(f"journal line {fault.line}: {fault.reason}; left out")
+        if not entries and not faults:  # it ended before it had begun
+            self.directory.append("header", header)
+            return 0.0
         first = next((e.record for e in entries if e.kind == "header"), None)
         if not isinstance(first, dict):
             text = f"{self.directory.path} has a journal without a header; start a new run"
@@ -230,7 +241,8 @@ class _Session:
         header.update(run_id=first["run_id"], started_at=first["started_at"])
         seen = [e.record for e in entries if isinstance(e.record, Observation)]
         self.ledger = Ledger(seen)
-        return sum(observation.wall_s for observation in seen)
+        self.order = earlier_order(seen)
+        return sum(used_s(one) for case in self.cases for one in self.ledger.of(case))
 
     def _finish(
         self, facts: results.Facts, place: Place, *, interrupted: bool, wall_s: float
