@@ -13,8 +13,10 @@ import msgspec
 
 from coldwarm import wire
 from coldwarm.contracts.base import Count, Seconds, Sha256
+from coldwarm.contracts.observation import HarnessCost
 
 _PHASES = ["import", "device_init", "setup", "wrap", "first_call", "second_call"]
+_HARNESS = set(HarnessCost.__struct_fields__) - {"load_s", "null_reasons"}
 _Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 _Number = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 
@@ -89,12 +91,6 @@ class _Block(msgspec.Struct):
     idle_cpu_s: Seconds
 
 
-class _Harness(msgspec.Struct, forbid_unknown_fields=True):
-    timer_s: Seconds | None
-    loop_s: Seconds | None
-    sync_s: Seconds | None
-
-
 class _End(msgspec.Struct):
     type: Literal["end"]
     gate: _Gate | None
@@ -104,7 +100,7 @@ class _End(msgspec.Struct):
     child_cpu_s: Seconds
     counters: dict[str, _Counters]
     device: _Device
-    harness: _Harness | None
+    harness: dict[str, Seconds | None] | None
     analysis: dict[str, float | int | None]
 
 
@@ -152,6 +148,9 @@ def read(line: bytes, due: Kind, spawned_ns: int) -> dict[str, Any]:
         raise MalformedReplyError(text) from error
     if isinstance(said, _Start):
         _check_order(said, spawned_ns)
+    if isinstance(said, _End) and not _HARNESS.issuperset(said.harness or {}):
+        text = f"malformed 'end' message: expected no harness figures but {sorted(_HARNESS)}"
+        raise MalformedReplyError(text)
     if isinstance(said, _Block) and said.start_ns < spawned_ns:
         text = "malformed 'block' message: it began before the process did"
         raise MalformedReplyError(text)
