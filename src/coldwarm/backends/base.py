@@ -57,6 +57,12 @@ class Backend(ABC):
         del cls, device, threads
         return {}
 
+    @classmethod
+    def programs(cls, device: str) -> "tuple[str, ...]":
+        """Return the programs that must be on PATH, such as a C++ compiler."""
+        del cls, device
+        return ()
+
     @abstractmethod
     def import_runtime(self) -> None:
         """Import the runtime stack alone: the ``import`` phase."""

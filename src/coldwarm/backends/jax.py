@@ -7,8 +7,7 @@ nest (a lowering may trace and compile an inner program), so each is charged wit
 of functions and cause retraces of its own.
 """
 
-import time
-
+from coldwarm.backends._spans import SpanAccount
 from coldwarm.backends.base import Backend, DeviceUnavailableError
 
 TYPE_CHECKING = False
@@ -18,10 +17,11 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+_COMPILE = "/jax/core/compile/backend_compile_duration"
 _SPANS = {
     "/jax/core/compile/jaxpr_trace_duration": "trace_s",
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower_s",
-    "/jax/core/compile/backend_compile_duration": "compile_s",
+    _COMPILE: "compile_s",
 }
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
@@ -30,7 +30,7 @@ _WRITE = "/jax/compilation_cache/cache_misses"  # fires when an entry is written
 
 
 class Account:
-    """Adds up what ``jax.monitoring`` tells: exclusive seconds and counts.
+    """What ``jax.monitoring`` tells: exclusive seconds by part, and counts.
 
     The part ``compile_s`` of a program found in the cache is the time around the read:
     making the key, and what XLA does with the entry; the read itself is ``cache_read_s``.
@@ -38,55 +38,36 @@ class Account:
 
     def __init__(self) -> None:
         """Start empty."""
-        self.seconds = dict.fromkeys((*_SPANS.values(), "cache_read_s"), 0.0)
-        self.counts = {"requests": 0, "hits": 0, "writes": 0, "compiles": 0, "traces": 0}
-        self.events: dict[str, int] = {}
-        # One frame for each open span: [event, begin, seconds of inner spans, was a hit].
-        self._stack: list[list[Any]] = []
-
-    def begin(self) -> None:
-        """Set the seconds back to zero; counts go on."""
-        for part in self.seconds:
-            self.seconds[part] = 0.0
+        self.spans = SpanAccount()
+        self.requests = self.hits = self.writes = self.compiles = 0
 
     def on_scalar(self, event: str, _value: float, **_details: "Any") -> None:
         """Open a span."""
         if event in _SPANS:
-            self._stack.append([event, time.perf_counter(), 0.0, False])
+            self.spans.open(event, _SPANS[event])
 
     def on_event(self, event: str, **_details: "Any") -> None:
         """Count a request, a hit or a write."""
         if event == _REQUEST:
-            self.counts["requests"] += 1
+            self.requests += 1
         elif event == _HIT:
-            self.counts["hits"] += 1
-            if self._stack:
-                self._stack[-1][3] = True
+            self.hits += 1
+            span = self.spans.innermost()
+            if span is not None:
+                span.marked = True
         elif event == _WRITE:
-            self.counts["writes"] += 1
+            self.writes += 1
 
     def on_duration(self, event: str, seconds: float, **_details: "Any") -> None:
-        """Close a span, or take the time of a cache read out of the span it is in."""
-        self.events[event] = self.events.get(event, 0) + 1
+        """Close a span, or charge a cache read apart from the span it happened in."""
         if event == _RETRIEVAL:
-            self.seconds["cache_read_s"] += seconds
-            if self._stack:
-                self._stack[-1][2] += seconds
-            return
-        part = _SPANS.get(event)
-        if part is None:
-            return
-        inner, hit = 0.0, False
-        if self._stack and self._stack[-1][0] == event:
-            _, begin, inner, hit = self._stack.pop()
-            seconds = time.perf_counter() - begin
-            if self._stack:
-                self._stack[-1][2] += seconds
-        self.seconds[part] += max(0.0, seconds - inner)
-        if part == "trace_s":
-            self.counts["traces"] += 1
-        elif part == "compile_s" and not hit:
-            self.counts["compiles"] += 1
+            self.spans.move(int(seconds * 1e9), "cache_read_s")
+        elif event in _SPANS:
+            span = self.spans.innermost()
+            hit = span is not None and span.marked
+            self.spans.close(event)
+            if event == _COMPILE and not hit:
+                self.compiles += 1
 
 
 class _Jax(Backend):
@@ -106,6 +87,7 @@ class _Jax(Backend):
         super().__init__(device, threads)
         self._account = Account()
         self._device: Any = None
+        self._tells_starts = False
 
     @classmethod
     def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
@@ -144,7 +126,8 @@ class _Jax(Backend):
 
         monitoring.register_event_listener(self._account.on_event)
         monitoring.register_event_duration_secs_listener(self._account.on_duration)
-        if hasattr(monitoring, "register_scalar_listener"):  # since jax 0.6.1
+        self._tells_starts = hasattr(monitoring, "register_scalar_listener")
+        if self._tells_starts:
             monitoring.register_scalar_listener(self._account.on_scalar)
 
     def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
@@ -175,30 +158,31 @@ class _Jax(Backend):
 
     def begin_call(self) -> None:
         """Start the account of a call."""
-        self._account.begin()
+        self._account.spans.begin()
 
     def parts(self) -> "Mapping[str, Any]":
         """Return the exclusive seconds of tracing, lowering, compiling and cache reads."""
-        hits = self._account.counts["hits"]
-        parts: dict[str, Any] = dict(self._account.seconds)
-        reasons = {}
-        if not hits:
-            parts["cache_read_s"] = None
-            reasons["cache_read_s"] = "nothing was read from the persistent cache"
-        return {**parts, "reasons": reasons}
+        parts: dict[str, Any] = self._account.spans.seconds()
+        if not self._tells_starts:
+            why = "JAX before 0.6.1 does not tell when a step begins"
+            return {**dict.fromkeys(parts), "reasons": dict.fromkeys(parts, why)}
+        if self._account.hits:
+            return parts
+        why = "nothing was read from the persistent cache"
+        return {**parts, "cache_read_s": None, "reasons": {"cache_read_s": why}}
 
     def counters(self) -> "dict[str, dict[str, Any]]":
         """Return the persistent cache's counts; a miss is a request without a hit."""
-        counts = self._account.counts
+        account = self._account
         return {
             "jax": {
-                "requests": counts["requests"],
-                "hits": counts["hits"],
-                "misses": counts["requests"] - counts["hits"],
-                "writes": counts["writes"],
+                "requests": account.requests,
+                "hits": account.hits,
+                "misses": account.requests - account.hits,
+                "writes": account.writes,
                 "bypasses": None,
-                "compiles": counts["compiles"],
-                "raw": {"traces": counts["traces"], **self._account.events},
+                "compiles": account.compiles,
+                "raw": dict(account.spans.closed),
             }
         }
 
@@ -207,7 +191,7 @@ class _Jax(Backend):
 
         A read counts too: a warm window must need neither.
         """
-        return self._account.counts["compiles"] + self._account.counts["hits"]
+        return self._account.compiles + self._account.hits
 
     def device_info(self) -> "dict[str, Any]":
         """Return the device as JAX names it; memory where it keeps a count."""

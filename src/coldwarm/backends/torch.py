@@ -126,6 +126,11 @@ class TorchCompile(TorchEager):
     caches = ("inductor",)
     compiles = True
 
+    @classmethod
+    def programs(cls, device: str) -> "tuple[str, ...]":
+        """Return the C++ compiler, and the program that Inductor hashes binaries with."""
+        return (os.environ.get("CXX", "g++"), "openssl") if device == "cpu" else ()
+
     def __init__(self, device: str, threads: "int | None" = None) -> None:
         """Remember where to run; import nothing."""
         super().__init__(device, threads)

@@ -87,13 +87,14 @@ def command(**given: Any) -> int:  # noqa: ANN401 - click hands over the options
     that `coldwarm validate` checks. Exits with 3 when a case failed, with 4 when nothing
     valid was measured.
     """
+    from rich.console import Console
+
+    from coldwarm.report.progress import open_progress
     from coldwarm.runner import suite
 
     options = _options(given)
     out_dir = given["out_dir"] or _new_directory(options.suite, resume=given["resume"])
-    from coldwarm.report.progress import Progress
-
-    with Progress() as progress:
+    with open_progress(Console(stderr=True)) as progress:
         outcome = suite.run(options, out_dir, resume=given["resume"], listener=progress)
     _show(outcome, as_json=given["as_json"])
     return _code(outcome)

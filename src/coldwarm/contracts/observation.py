@@ -120,6 +120,9 @@ class HarnessCost(Record, frozen=True, kw_only=True):
     """A null workload in the same batched loop, for one call."""
     sync_s: Seconds | None = None
     """Synchronising on an output that is already there."""
+    unsynced_call_s: Seconds | None = None
+    """A warm call timed without synchronising, which would be a wrong figure: it is how
+    long the call took to be handed over, shown to be held against the warm median."""
     null_reasons: dict[str, str] = {}
 
 

@@ -1,14 +1,15 @@
 """What is installed in this interpreter, and whether a GPU is there; run by path, cheap.
 
-Reads ``{"modules": […], "distributions": […], "gpu": bool, "compile": […]}`` from standard
-input and answers with one line of JSON. No framework is imported. The files named under
-``compile`` (the measured side's own) get bytecode where they have none, so that no
-measured process has to parse them.
+Reads ``{"modules": […], "distributions": […], "programs": […], "gpu": bool, "compile": […]}``
+from standard input and answers with one line of JSON. No framework is imported. The files
+named under ``compile`` (the measured side's own) get bytecode where they have none, so
+that no measured process has to parse them.
 """
 
 import json
 import sys
 from importlib import metadata, util
+from shutil import which
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def answer(question: "dict[str, Any]") -> "dict[str, Any]":
         "python": sys.version.split()[0],
         "modules": {name: _found(name) for name in question["modules"]},
         "versions": {name: _version(name) for name in question["distributions"]},
+        "programs": {name: which(name) is not None for name in question["programs"]},
         "gpus": gpu_count() if question["gpu"] else None,
     }
 
