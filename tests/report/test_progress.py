@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from coldwarm.contracts.observation import Block
 from coldwarm.report.progress import LiveProgress, PlainProgress, open_progress
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 CASE = "torch_compile_cpu_matmul_512_f32"
 EMPTY = "cold_process_cold_cache"
+FILLED = "cold_process_warm_cache"
+WARM = "warm_process"
 
 
 def console(*, terminal: bool, height: int = 24) -> Console:
@@ -45,21 +48,32 @@ def test_the_display_fits_the_console() -> None:
 
 def test_plain_lines(observation: Observation) -> None:
     to = console(terminal=False)
+    block = Block(order=1, start_s=2.0, batch=1, samples_s=[9.0, 0.000583, 0.0005], compiles=0)
     with open_progress(to) as progress:
-        progress.started(40, 240.0)
+        progress.started(4, 240.0)
         progress.process(CASE, EMPTY, 1, 5)
-        progress.estimate(0.12, 61.0)
         progress.observed(observation)
+        progress.estimate(0.12, 61.0)
         progress.observed(
             msgspec.structs.replace(observation, status="failed", reason="timeout", wall_s=60.0)
         )
+        stays = msgspec.structs.replace(observation, cache_mode=FILLED, also_modes=[WARM])
+        progress.observed(stays)
+        progress.observed(msgspec.structs.replace(stays, blocks=[block]))
+        progress.observed(observation)
         progress.note("[b]no GPU[/b]")
-    assert written(to).splitlines() == [
-        "measuring with at least 40 processes, within 240 s",
-        f"[ 12 %] {CASE} {EMPTY}  17.3 s  ok",
-        f"[ 12 %] {CASE} {EMPTY}  60.0 s  failed: timeout",
+    lines = written(to).splitlines()
+    assert lines[0] == "measuring with at least 4 processes, within 240 s; warm: the median call"
+    assert lines[1].split() == ["done", "case", "process", "took", "ended"]
+    assert lines[2:] == [
+        f"[ 25 %] {CASE}         empty caches   17.3 s  ok",
+        f"[ 50 %] {CASE}         empty caches   60.0 s  failed: timeout",
+        f"[ 75 %] {CASE}         filled caches  17.3 s  ok",
+        f"[100 %] {CASE}         warm           583 µs  ok",
+        f"[extra] {CASE}         empty caches   17.3 s  ok",
         "note: [b]no GPU[/b]",
     ]
+    assert max(len(line) for line in lines if line.endswith("ok")) <= 80
 
 
 def test_live_display(observation: Observation, cases: list[CaseResult]) -> None:

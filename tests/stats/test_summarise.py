@@ -103,8 +103,13 @@ def test_what_is_not_proved_does_not_count_and_is_told() -> None:
     assert (found.cold[0].n_ok, found.cold[0].n_rejected, found.cold[0].n_failed) == (4, 1, 1)
     assert found.warm is not None
     assert (found.warm.n_processes, found.warm.n_rejected) == (3, 2)
-    assert any("1 of 5 processes rejected" in w and "a hit in" in w for w in found.warnings)
-    assert any("1 process failed: timeout" in w for w in found.warnings)
+    lost = [w for w in found.warnings if w.subject == FILLED and w.kind in {"rejected", "failed"}]
+    assert [(w.kind, w.figure, w.n_processes) for w in lost] == [
+        ("rejected", "1 of 5 processes", 1),
+        ("failed", "1 of 6 processes", 1),
+    ]
+    assert "contradicts the mode: a hit in an empty cache" in lost[0].text
+    assert lost[1].text == "1 of 6 processes failed: timeout"
 
 
 def test_blocks_with_compiles_never_count() -> None:
@@ -125,7 +130,9 @@ def test_blocks_with_compiles_never_count() -> None:
     assert found.warm.call_s is not None
     assert found.warm.call_s.maximum < 2e-3
     assert found.warm.steady.warmup_samples[0] >= 5 + 4
-    assert any("2 blocks left out" in w for w in found.warnings)
+    (left_out,) = [w for w in found.warnings if w.kind == "compiled"]
+    assert (left_out.value, left_out.n_processes, left_out.of_processes) == (2, 2, 3)
+    assert left_out.text.startswith("2 blocks left out")
 
 
 def test_nothing_valid_gives_reasons_and_no_figures() -> None:
@@ -136,7 +143,7 @@ def test_nothing_valid_gives_reasons_and_no_figures() -> None:
     assert found.warm.call_s is None
     assert "call_s" in found.warm.null_reasons
     assert not found.warm.steady.steady
-    assert sum("no valid process" in w for w in found.warnings) == 2
+    assert found.warnings == []
     assert summarise([], [COLD]).warm is None
 
 
@@ -147,12 +154,42 @@ def test_warnings_say_cause_and_remedy() -> None:
     ]
     slow = [Phase(name="second_call", start_s=0.9, duration_s=9.0)]
     runs = [observed(i, telemetry=noisy[i], blocks=falling, phases=slow) for i in range(2)]
-    warnings = "\n".join(summarise(runs, [FILLED, WARM], precision=0.001).warnings)
-    assert "noisy: 2 of 2 processes: load was 0.5 on 2 processors; close other" in warnings
-    assert "still falling" in warnings
-    assert "the second call takes" in warnings
-    assert "2 valid processes, so its interval is very wide; raise --min-runs" in warnings
-    assert "not the ±0.1% asked for; raise --max-runs" in warnings
+    found = summarise(runs, [FILLED, WARM], precision=0.001).warnings
+    assert all(w.text and w.advice for w in found)
+    by_kind = {w.kind: w for w in found}
+    assert list(by_kind) == ["few", "precision", "unsteady", "second_call", "noisy"]
+    assert by_kind["few"].text == "2 valid processes, so its interval is very wide"
+    assert by_kind["few"].advice == "raise --min-runs"
+    assert by_kind["precision"].text.endswith("not the ±0.1% asked for")
+    assert by_kind["unsteady"].figure == "2 of 2 processes"
+    assert "still falling" in by_kind["unsteady"].text
+    assert by_kind["second_call"].text == "the second call takes 7.2 times a steady one"
+    assert by_kind["second_call"].figure == "7.2×"
+
+
+def test_a_disturbance_is_told_once_with_its_largest_figure() -> None:
+    flags = [["others used 0.9 processors"], ["others used 1.4 processors", "a thing"], []]
+    runs = [observed(i, telemetry=Telemetry(flags=flags[i])) for i in range(3)]
+    used, thing = [w for w in summarise(runs, [WARM]).warnings if w.kind == "noisy"]
+    assert (used.subject, used.figure, used.value) == ("others used … processors", "1.4", 1.4)
+    assert (used.n_processes, used.of_processes) == (2, 3)
+    assert used.text == "2 of 3 processes, at worst: others used 1.4 processors"
+    assert (thing.subject, thing.figure, thing.value) == ("a thing", None, None)
+
+
+def test_a_mode_without_a_valid_process_is_told() -> None:
+    runs = [observed(0, status="failed", reason="timeout", judgements={}, blocks=[])]
+    few = [w for w in summarise(runs, [FILLED]).warnings if w.kind == "few"]
+    assert [w.text for w in few] == ["0 valid processes, so there is no figure"]
+
+
+def test_start_is_what_no_phase_of_the_way_has() -> None:
+    phases = [*observed(0).phases, Phase(name="wrap", start_s=0.4, duration_s=0.05)]
+    (cold,) = summarise([observed(0, phases=phases)], [FILLED]).cold
+    # 0.1 s before the import, less the wrap: the three named ones are ttfr and wrap.
+    assert cold.seconds["start"].median == pytest.approx(0.05)
+    (cold,) = summarise([observed(0)], [FILLED]).cold
+    assert "start" in cold.null_reasons
 
 
 def test_a_case_is_compared_by_mode() -> None:

@@ -36,8 +36,9 @@ class ColdSummary(Record, frozen=True, kw_only=True):
     n_rejected: Count
     n_failed: Count
     seconds: dict[str, Summary]
-    """``ttfr``, ``ttfr_process``, each phase, and the first call's parts
-    (``first_call.trace``, …, ``first_call.rest``)."""
+    """``ttfr``, ``ttfr_process``, each phase, the first call's parts (``first_call.trace``,
+    …, ``first_call.rest``), and ``start``: of ``ttfr_process`` all but import, wrap and
+    first call."""
     peak_rss_bytes: Summary | None = None
     precision_reached: float | None = None
     """Relative half-width of the interval of the ``ttfr`` median."""
@@ -86,6 +87,41 @@ class Comparison(Record, frozen=True, kw_only=True):
     reason: str
 
 
+CautionKind = Literal[
+    "rejected",
+    "failed",
+    "few",
+    "precision",
+    "noisy",
+    "unsteady",
+    "bimodal",
+    "second_call",
+    "compiled",
+]
+
+
+class Caution(Record, frozen=True, kw_only=True):
+    """Something to know before trusting a case, such that many can be told as one."""
+
+    kind: CautionKind
+    subject: str
+    """The cache mode it is about; for ``noisy`` the disturbance in words, with ``…`` where
+    its figure stands."""
+    n_processes: Count
+    """Processes it was seen in."""
+    of_processes: Count
+    """Processes that were looked at."""
+    figure: str | None = None
+    """How much, as a person reads it: ``±61%``, ``2 of 5 processes``, ``2.5×``; ``None``
+    where there is nothing to count."""
+    value: float | None = None
+    """The number in ``figure``, a relative one as a share; ``None`` as there."""
+    text: str
+    """What was seen, and its cause."""
+    advice: str
+    """What to do about it."""
+
+
 class CaseResult(Record, frozen=True, kw_only=True):
     """Everything known about one case."""
 
@@ -113,7 +149,8 @@ class CaseResult(Record, frozen=True, kw_only=True):
     comparisons: list[Comparison] = []
     limitations: list[str] = []
     """What could not be controlled."""
-    warnings: list[str] = []
+    warnings: list[Caution] = []
+    """Those about validity first; none where nothing was observed."""
     observations: list[Observation] = []
     null_reasons: dict[str, str] = {}
 

@@ -4,50 +4,53 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report.view import WARM, Cell, Group, Row, suite_view
-from coldwarm.report.words import COLD_MODES, MAIN_LEGEND, MODES, PARTS, PARTS_LEGEND
+from coldwarm.report.view import suite_view
+from coldwarm.report.words import COLD_MODES, HEADINGS, MODES, PARTS, parts_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.report.care import Remark
+    from coldwarm.report.view import Cell, Group
 
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#"} | {"\n": " "})
 
 
 def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
-    """Return the tables, the notes, what was not measured, and what the columns mean."""
+    """Return the tables, what to read with care, what was not measured, and a legend."""
     view = suite_view(suite, cases)
     blocks: list[str] = []
     for group in view.groups:
         blocks += _group(group)
-    if view.notes:
-        blocks.append(_lines(f"{number}. {_escaped(text)}" for number, text in view.notes))
+    if view.care:
+        heading = "Read with care, in all tables:" if len(view.groups) > 1 else "Read with care:"
+        blocks += [heading, _remarks(view.care)]
     if view.unavailable:
-        blocks.append(_lines(f"- {_escaped(line)}" for line in view.unavailable))
-    legend = (*MAIN_LEGEND, *PARTS_LEGEND)
-    blocks.append(_lines(f"- **{term}**: {_escaped(meaning)}" for term, meaning in legend))
+        blocks.append(_terms(("not measured", line) for line in view.unavailable))
+    blocks += ["How to read this:", _terms(view.legend)]
     # Closing lines name commands in backticks, and are ours: nothing to escape.
     blocks.append(_lines(view.closing))
     return "\n\n".join(blocks) + "\n"
 
 
 def _group(group: Group) -> list[str]:
-    against = f", compared with {_escaped(group.baseline)}" if group.baseline else ""
-    blocks = [f"### {_escaped(group.title)}{against}", _escaped(group.layout)]
+    blocks = [f"### {_escaped(group.title)}", _escaped(group.about)]
     if group.rows:
         blocks.append(_main_table(group))
     if group.failures:
-        blocks.append(_lines(f"- **failed**: {_escaped(failure)}" for failure in group.failures))
+        blocks.append(_terms(("failed", failure) for failure in group.failures))
     if any(row.parts for row in group.rows):
-        blocks += ["Medians of the parts:", _parts_table(group)]
+        blocks += [f"{_escaped(parts_title(group.unit))}:", _parts_table(group)]
+    if group.care:
+        blocks += ["Read with care:", _remarks(group.care)]
     return blocks
 
 
 def _main_table(group: Group) -> str:
-    names = ["warm call" if mode == WARM else MODES[mode] for mode in group.modes]
+    names = ["<br>".join(filter(None, HEADINGS[mode])) for mode in group.modes]
     rows = [
-        [_name(row), *(_figure(row.figures[mode]) for mode in group.modes), _figure(row.memory)]
+        [_code(row.candidate), *(_figure(row.figures[mode]) for mode in group.modes), row.memory]
         for row in group.rows
     ]
     return _table(["candidate", *names, "peak memory"], rows)
@@ -55,16 +58,12 @@ def _main_table(group: Group) -> str:
 
 def _parts_table(group: Group) -> str:
     rows = [
-        [MODES[mode], _code(row.candidate), *row.parts[mode].values()]
+        [MODES[mode], _code(row.candidate), *map(_escaped, row.parts[mode])]
         for mode in COLD_MODES
         for row in group.rows
         if mode in row.parts
     ]
     return _table(["caches", "candidate", *PARTS.values()], rows, labels=2)
-
-
-def _name(row: Row) -> str:
-    return f"{_code(row.candidate)}{_marks(row.marks)}"
 
 
 def _code(name: str) -> str:
@@ -73,18 +72,22 @@ def _code(name: str) -> str:
 
 
 def _figure(cell: Cell) -> str:
-    text = " ".join(filter(None, (cell.text, cell.spread))) + _marks(cell.marks)
-    return f"{text}<br>{cell.verdict}" if cell.verdict else text
-
-
-def _marks(marks: tuple[int, ...]) -> str:
-    return f"<sup>{', '.join(map(str, sorted(marks)))}</sup>" if marks else ""
+    text = " ".join(filter(None, (cell.text, _escaped(cell.spread))))
+    return f"{text}<br>{_escaped(cell.verdict)}" if cell.verdict else text
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1) -> str:
     """Lay out a table whose first columns are labels, aligned left, and the others figures."""
     rule = [":--" if place < labels else "--:" for place in range(len(heading))]
     return _lines(f"| {' | '.join(cells)} |" for cells in (heading, rule, *rows))
+
+
+def _remarks(remarks: Iterable[Remark]) -> str:
+    return _terms((remark.label, remark.text) for remark in remarks)
+
+
+def _terms(items: Iterable[tuple[str, str]]) -> str:
+    return _lines(f"- **{term}**: {_escaped(meaning)}" for term, meaning in items)
 
 
 def _lines(lines: Iterable[str]) -> str:

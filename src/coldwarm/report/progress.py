@@ -8,6 +8,7 @@ measured. All goes to the console that is given, stderr as a rule, so that stdou
 
 from __future__ import annotations
 
+import statistics
 import time
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -15,7 +16,8 @@ from rich.live import Live
 from rich.text import Text
 
 from coldwarm.report import units
-from coldwarm.report.view import WARM, headline
+from coldwarm.report.figures import WARM, headline
+from coldwarm.report.share import Share
 from coldwarm.report.words import mode_name
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ _FIGURES_WIDTH = len(_COLUMNS) * (_FIGURE_WIDTH + 1) + len("  failed")
 _NARROWEST_NAME = 20
 _LINES_AROUND_TABLE = 4
 _NOTES_SHOWN = 3
+_CASE_WIDTH = len("torch_compile_cpu_mlp_train_step_128_f32")
+_MODE_WIDTH = len("filled caches")
+_SHARE_WIDTH = len("[100 %]")
 
 _Row = tuple[str, list[str], str]
 """Of a case: its name, its figures, its status."""
@@ -84,7 +89,7 @@ class PlainProgress:
     def __init__(self, console: Console) -> None:
         """Write to this console."""
         self._console = console
-        self._done = 0.0
+        self._share = Share()
 
     def __enter__(self) -> Self:
         """Nothing to prepare."""
@@ -100,18 +105,23 @@ class PlainProgress:
 
     def started(self, plan_total: int, budget_s: float | None) -> None:
         """Say what is planned."""
+        self._share.plan(plan_total)
         budget = "" if budget_s is None else f", within {units.duration(budget_s)}"
-        self._print(f"measuring with at least {plan_total} processes{budget}")
+        self._print(
+            f"measuring with at least {plan_total} processes{budget}; warm: the median call"
+        )
+        self._row("done", "case", "process", "took", "ended")
 
     def process(self, case: str, mode: str, number: int, of: int) -> None:
         """Say nothing: the line comes when the process is through."""
 
     def observed(self, observation: Observation) -> None:
         """Print the line of a finished process."""
-        self._print(
-            f"[{100 * self._done:3.0f} %] {observation.case} {observation.cache_mode}  "
-            f"{units.duration(observation.wall_s)}  {outcome(observation)}"
-        )
+        self._share.ended()
+        done = "[extra]" if self._share.beyond else f"[{100 * self._share.value:3.0f} %]"
+        mode, seconds = _what_it_shows(observation)
+        took = units.duration(seconds)
+        self._row(done, observation.case, mode_name(mode), took, outcome(observation))
 
     def case_updated(self, case_result: CaseResult) -> None:
         """Say nothing: the table comes at the end."""
@@ -123,7 +133,11 @@ class PlainProgress:
     def estimate(self, done: float, left_s: float | None) -> None:
         """Keep the share for the next line."""
         del left_s
-        self._done = done
+        self._share.estimated(done)
+
+    def _row(self, done: str, case: str, mode: str, took: str, end: str) -> None:
+        columns = f"{done:{_SHARE_WIDTH}} {case:{_CASE_WIDTH}} {mode:{_MODE_WIDTH}}"
+        self._print(f"{columns} {took:>{_FIGURE_WIDTH}}  {end}")
 
     def _print(self, line: str) -> None:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -138,7 +152,7 @@ class LiveProgress:
         self._clock = clock
         self._begin = clock()
         self._now = "preparing"
-        self._done = 0.0
+        self._share = Share()
         self._left_s: float | None = None
         self._budget_s: float | None = None
         self._rows: dict[str, _Row] = {}
@@ -173,6 +187,7 @@ class LiveProgress:
     def started(self, plan_total: int, budget_s: float | None) -> None:
         """Show what is planned."""
         self._budget_s = budget_s
+        self._share.plan(plan_total)
         self._now = f"at least {plan_total} processes"
         self._draw()
 
@@ -183,8 +198,9 @@ class LiveProgress:
 
     def observed(self, observation: Observation) -> None:
         """Show how a process ended, where it did not end well."""
+        self._share.ended()
         if observation.status != "ok":
-            where = f"{observation.case} · {mode_name(observation.cache_mode)}"
+            where = f"{observation.case} · {mode_name(_what_it_shows(observation)[0])}"
             self._notes.append(f"{where}: {outcome(observation)}")
         self._draw()
 
@@ -201,7 +217,8 @@ class LiveProgress:
 
     def estimate(self, done: float, left_s: float | None) -> None:
         """Show how far it got. The next event draws it."""
-        self._done, self._left_s = done, left_s
+        self._share.estimated(done)
+        self._left_s = left_s
 
     def _draw(self) -> None:
         self._live.update(self._picture(), refresh=True)
@@ -222,11 +239,24 @@ class LiveProgress:
         left = "" if self._left_s is None else f" · about {units.clock(self._left_s)} left"
         budget = "" if self._budget_s is None else f" of at most {units.clock(self._budget_s)}"
         elapsed = units.clock(self._clock() - self._begin)
-        told = f" {100 * self._done:3.0f} % · {elapsed}{budget}{left}\n"
+        done = self._share.value
+        extra = ", extra processes" if self._share.beyond else ""
+        told = f" {100 * done:3.0f} %{extra} · {elapsed}{budget}{left}\n"
         length = max(0, self._console.width - len(told))
-        filled = round(length * min(1.0, self._done))
+        filled = round(length * done)
         bar = Text(no_wrap=True, overflow="ellipsis")
         return bar.append("━" * filled, "green").append("─" * (length - filled), "dim").append(told)
+
+
+def _what_it_shows(observation: Observation) -> tuple[CacheMode, float]:
+    """Return the mode that a record tells news of, and its seconds: wall clock, or a warm call.
+
+    A process that stays is told twice: at its start, and with its warm blocks at its end.
+    """
+    samples = [sample for block in observation.blocks for sample in block.samples_s]
+    if observation.status == "ok" and samples:
+        return WARM, statistics.median(samples)
+    return observation.cache_mode, observation.wall_s
 
 
 def outcome(observation: Observation) -> str:

@@ -1,4 +1,4 @@
-"""The final tables, for a terminal of 80 columns or more."""
+"""The final tables, for a terminal of 80 columns or more; nothing is told by colour alone."""
 
 from __future__ import annotations
 
@@ -8,140 +8,146 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from coldwarm.report.notes import superscript
 from coldwarm.report.units import MISSING
-from coldwarm.report.view import WARM, Cell, Group, Row, View, suite_view
-from coldwarm.report.words import (
-    COLD_MODES,
-    MAIN_LEGEND,
-    MODES,
-    PARTS,
-    PARTS_LEGEND,
-    WIDE_PARTS,
-)
+from coldwarm.report.view import suite_view
+from coldwarm.report.words import COLD_MODES, HEADINGS, MODES, PARTS, parts_title
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.report.care import Remark
+    from coldwarm.report.view import Cell, Group
 
-WIDE_FROM = 100
-_VALUE = 7
-_FIGURE = len("8.27× slower")
-_STYLES = {"faster": "green", "slower": "yellow", "same": "", "undecided": "italic"}
+WIDEST = 100
+_VALUE = len("1.42 ms")
+_SPREAD = len(">999%")
+_LABEL = len("few processes")
+_WIDEST_GAP = 3
+_STYLES = {"faster": "green", "slower": "dim", "same": "dim", "undecided": "dim italic"}
 
 
 def render(suite: SuiteResult, cases: Sequence[CaseResult], console: Console) -> None:
-    """Print the tables, the notes, what was not measured, and what the columns mean."""
+    """Print the tables, what to read with care, what was not measured, and a legend."""
     view = suite_view(suite, cases)
+    width = min(console.width, WIDEST)
+
+    def show(*blocks: Table | Text) -> None:
+        for block in blocks:
+            console.print(block, width=width, soft_wrap=False)
+
     for group in view.groups:
-        _print_group(group, console)
-    _print_notes(view, console)
+        show(*_group(group, width), Text())
+    if view.care:
+        heading = "Read with care, in all tables" if len(view.groups) > 1 else "Read with care"
+        show(Text(heading, style="bold"), _remarks(view.care), Text())
+    if view.unavailable:
+        told = [("not measured", line) for line in view.unavailable]
+        show(_listing(told, style="dim"), Text())
+    show(_listing(view.legend, style="dim"), Text())
+    show(*(Text(line) for line in view.closing))
 
 
-def _print_group(group: Group, console: Console) -> None:
-    against = f", compared with {group.baseline}" if group.baseline else ""
-    console.print(Text.assemble((group.title, "bold"), against))
-    console.print(Text(group.layout, style="dim"))
-    wide = console.width >= WIDE_FROM
+def _group(group: Group, width: int) -> list[Table | Text]:
+    title = f"━━ {group.title} "
+    blocks: list[Table | Text] = [
+        Text(title + "━" * (width - len(title)), style="bold"),
+        Text(group.about, style="dim"),
+        Text(),
+    ]
     if group.rows:
-        console.print(_main_table(group, wide=wide))
-    for failure in group.failures:
-        console.print(Text(f"failed: {failure}", style="bold red"))
+        blocks.append(_main_table(group, width))
+    blocks += [Text(f"failed: {failure}", style="bold red") for failure in group.failures]
     if any(row.parts for row in group.rows):
-        console.print()
-        console.print(_parts_table(group, wide=wide))
-    console.print()
+        blocks += [Text(), Text(parts_title(group.unit), style="bold")]
+        blocks.append(_parts_table(group, width))
+    if group.care:
+        blocks += [Text(), Text("Read with care", style="bold"), _remarks(group.care)]
+    return blocks
 
 
-def _main_table(group: Group, *, wide: bool) -> Table:
+def _main_table(group: Group, width: int) -> Table:
     """One row for each candidate; under each figure its verdict against the baseline."""
-    table = _table("candidate")
-    bare = set() if wide else {"first_ever"}
-    for mode in group.modes:
-        heading = "warm call" if mode == WARM else MODES[mode]
-        text = heading.replace(" ", "\n") if mode in bare else heading
-        table.add_column(_lines(text, _VALUE if mode in bare else _FIGURE), no_wrap=True)
-    table.add_column("peak\nmemory", justify="right", no_wrap=True)
-    for row in group.rows:
-        cells = [_figure(row.figures[mode], bare=mode in bare) for mode in group.modes]
-        table.add_row(_name(row), *cells, _marked(row.memory))
-    return table
+    headings = [_stacked(HEADINGS[mode]) for mode in group.modes]
+    rows = [
+        [
+            Text(row.candidate, style="bold"),
+            *(_figure(row.figures[mode]) for mode in group.modes),
+            _plain(row.memory),
+        ]
+        for row in group.rows
+    ]
+    return _table(["candidate", *headings, "peak\nmemory"], rows, width)
 
 
-def _lines(text: str, width: int) -> str:
-    """Push each line to the right of a column of this width."""
-    return "\n".join(line.rjust(width) for line in text.split("\n"))
+def _stacked(lines: tuple[str, str]) -> str:
+    return "\n".join(lines)
 
 
-def _figure(cell: Cell, *, bare: bool) -> Text:
-    """Lay out a figure so that values and intervals line up down a column.
-
-    A bare one has neither interval nor verdict: at 80 columns there is no room for all.
-    """
-    marks = superscript(cell.marks)
+def _figure(cell: Cell) -> Text:
+    """Lay out a figure so that values and intervals line up down a column."""
     if cell.text == MISSING:
-        return Text(MISSING.rjust(_VALUE) + marks, style="dim")
-    if bare:
-        return Text(cell.text.rjust(_VALUE)).append(marks, "dim")
-    text = Text.assemble(cell.text.rjust(_VALUE), " ", (cell.spread + marks, "dim"))
+        return _plain(MISSING)
+    text = Text.assemble(cell.text, (f" {cell.spread:>{_SPREAD}}", "dim"))
     if cell.verdict:
-        style = _STYLES.get(cell.verdict.split()[-1], "")
-        text.append("\n").append(cell.verdict.rjust(_FIGURE), style)
+        text.append(f"\n{cell.verdict}", _STYLES.get(cell.verdict.split()[-1], "dim"))
     return text
 
 
-def _marked(cell: Cell) -> Text:
-    return Text(cell.text + superscript(cell.marks), style="dim" if cell.marks else "")
+def _plain(text: str) -> Text:
+    return Text(text, style="dim" if text == MISSING else "")
 
 
-def _name(row: Row) -> Text:
-    return Text.assemble((row.candidate, "bold"), superscript(row.marks))
-
-
-def _parts_table(group: Group, *, wide: bool) -> Table:
+def _parts_table(group: Group, width: int) -> Table:
     """Where the first results went, a section for each cold cache mode."""
-    keys = [key for key in PARTS if wide or key not in WIDE_PARTS]
-    table = _table("medians")
-    for key in keys:
-        table.add_column(PARTS[key], justify="right", no_wrap=True, min_width=_VALUE)
+    rows: list[list[Text]] = []
     for mode in COLD_MODES:
-        rows = [row for row in group.rows if mode in row.parts]
-        if rows:
-            table.add_row(Text(MODES[mode], style="italic"))
-        for row in rows:
-            cells = [row.parts[mode][key] for key in keys]
-            texts = [Text(cell, style="dim" if cell == MISSING else "") for cell in cells]
-            table.add_row(Text(f" {row.candidate}"), *texts)
-    return table
+        measured = [row for row in group.rows if mode in row.parts]
+        if measured:
+            rows.append([Text(MODES[mode], style="italic")])
+        rows += [[Text(f" {row.candidate}"), *map(_plain, row.parts[mode])] for row in measured]
+    return _table(["", *PARTS.values()], rows, width)
 
 
-def _table(heading: str) -> Table:
-    """Make a table whose first column alone may wrap."""
+def _table(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> Table:
+    """Lay out a table: labels to the left, figures to the right, as airy as there is room."""
+    gap = _gap(headings, rows, width)
     table = Table(
-        box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_edge=False, header_style="bold"
+        box=box.SIMPLE_HEAD,
+        padding=(0, 0, 0, gap - 1),  # the box itself gives the last column of a gap
+        pad_edge=False,
+        show_edge=False,
+        header_style="bold",
     )
-    table.add_column(heading, overflow="fold")
+    first, *others = headings
+    table.add_column(first, overflow="fold", vertical="top")
+    for heading in others:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def _print_notes(view: View, console: Console) -> None:
-    if view.notes:
-        console.print(_listing([(superscript((number,)), text) for number, text in view.notes]))
-        console.print()
-    for line in view.unavailable:
-        console.print(Text(line, style="dim"))
-    for term, meaning in (*MAIN_LEGEND, *PARTS_LEGEND):
-        console.print(Text.assemble((term, "bold dim"), (f": {meaning}", "dim")))
-    console.print()
-    for line in view.closing:
-        console.print(Text(line))
+def _gap(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> int:
+    """Return the columns between two columns of a table of this width."""
+    taken = 0
+    for place, heading in enumerate(headings):
+        cells = [heading, *(row[place].plain for row in rows if place < len(row))]
+        taken += max(len(line) for cell in cells for line in cell.split("\n"))
+    return max(1, min(_WIDEST_GAP, (width - taken) // (len(headings) - 1)))
 
 
-def _listing(items: Sequence[tuple[str, str]]) -> Table:
-    table = Table.grid(padding=(0, 1, 0, 0))
-    for mark, text in items:
-        table.add_row(Text(mark), Text(text))
+def _remarks(remarks: Iterable[Remark]) -> Table:
+    return _listing([(remark.label, remark.text) for remark in remarks])
+
+
+def _listing(items: Iterable[tuple[str, str]], style: str = "") -> Table:
+    """Lay out terms and what is said of them, lines indented under the first."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(min_width=_LABEL, no_wrap=True, style=style)
+    table.add_column(style=style, overflow="fold")
+    for term, meaning in items:
+        table.add_row(Text(term), Text(meaning))
     return table

@@ -1,4 +1,4 @@
-"""Numbers as people read them: three significant digits and a fitting unit.
+"""Numbers as people read them: two or three significant digits and a fitting unit.
 
 Nothing here computes a result: a value only changes its unit. A positive value never reads as
 zero, and what was not measured is ``MISSING``, never a number.
@@ -18,10 +18,16 @@ _MINUTES_FROM = 1000.0
 _HOURS_FROM = 6000.0
 _PLAIN_FROM, _PLAIN_TO = -3, 5
 _SMALLEST_PERCENT = 0.1
+_LARGEST_PERCENT = 999
+_LARGEST_FACTOR = 9999
+_CLOSE_FACTOR = 1.1
+_FEW_DIGITS = 2
+_HUNDRED = 100
+_SECONDS_FROM = 100.0
 
 
-def significant(value: float) -> str:
-    """Write a number that is not negative with three significant digits.
+def significant(value: float, digits: int = DIGITS) -> str:
+    """Write a number that is not negative with three significant digits, or as many as told.
 
     Below a thousandth and from a million up in powers of ten, as ``1.23e-05``.
 
@@ -33,11 +39,11 @@ def significant(value: float) -> str:
         raise ValueError(message)
     if value == 0:
         return "0"
-    scientific = f"{value:.{DIGITS - 1}e}"
+    scientific = f"{value:.{digits - 1}e}"
     exponent = int(scientific.partition("e")[2])
     if not _PLAIN_FROM <= exponent <= _PLAIN_TO:
         return scientific
-    return f"{float(scientific):.{max(DIGITS - 1 - exponent, 0)}f}"
+    return f"{float(scientific):.{max(digits - 1 - exponent, 0)}f}"
 
 
 def duration(seconds: float) -> str:
@@ -59,17 +65,36 @@ def duration(seconds: float) -> str:
 
 
 def size(n_bytes: float) -> str:
-    """Write bytes in decimal units, as ``312 MB``.
+    """Write bytes in decimal units, two digits below a hundred: ``312 MB``, ``1.2 GB``.
 
     Raises:
         ValueError: as ``significant``.
     """
     scale, name = _fitting(_rounded(n_bytes), _BYTES) if n_bytes else _BYTES[0]
-    return f"{significant(n_bytes / scale)} {name}"
+    digits = DIGITS if n_bytes >= _HUNDRED * scale else _FEW_DIGITS
+    return f"{significant(n_bytes / scale, digits)} {name}"
+
+
+def table_unit(seconds: float) -> str:
+    """Return the one unit for a table of parts whose largest figure is this: ms, or s."""
+    return "s" if seconds >= _SECONDS_FROM else "ms"
+
+
+def part(seconds: float, unit: str) -> str:
+    """Write a part in a table's unit: ``0``, ``<1`` and ``512`` in ms, ``<0.1`` and ``7.3`` in s.
+
+    Raises:
+        ValueError: as ``significant``.
+    """
+    significant(seconds)
+    text, least = (f"{1e3 * seconds:.0f}", "<1") if unit == "ms" else (f"{seconds:.1f}", "<0.1")
+    if seconds == 0:
+        return "0"
+    return text if float(text) else least
 
 
 def spread(share: float) -> str:
-    """Write a relative half-width as ``±2.1%``, at most five characters up to 1000 %.
+    """Write a relative half-width in at most five characters: ``±2.1%``, ``±12%``, ``>999%``.
 
     Raises:
         ValueError: as ``significant``.
@@ -78,6 +103,8 @@ def spread(share: float) -> str:
     percent = 100 * share
     if 0 < percent < _SMALLEST_PERCENT / 2:
         return f"<{_SMALLEST_PERCENT}%"
+    if percent >= _LARGEST_PERCENT + 0.5:
+        return f">{_LARGEST_PERCENT}%"
     one_decimal = f"{percent:.1f}"
     return f"±{one_decimal}%" if len(one_decimal) <= len("9.9") else f"±{percent:.0f}%"
 
@@ -86,7 +113,7 @@ Direction = Literal["faster", "slower"]
 
 
 def factor(ratio: float, direction: Direction) -> str:
-    """Write a ratio of times as ``2.30× faster``: below 1, the other way round, is faster.
+    """Write a ratio of times as ``2.3× faster``: below 1, the other way round, is faster.
 
     Raises:
         ValueError: the ratio is not positive and finite.
@@ -94,7 +121,18 @@ def factor(ratio: float, direction: Direction) -> str:
     if not math.isfinite(ratio) or ratio <= 0:
         message = f"a ratio of times is positive and finite, not {ratio}"
         raise ValueError(message)
-    return f"{significant(1 / ratio if direction == 'faster' else ratio)}× {direction}"
+    return f"{times(1 / ratio if direction == 'faster' else ratio)} {direction}"
+
+
+def times(number: float) -> str:
+    """Write a factor as ``2.3×``; one near 1 as ``1.04×``.
+
+    Raises:
+        ValueError: as ``significant``.
+    """
+    if number > _LARGEST_FACTOR:
+        return f">{_LARGEST_FACTOR}×"
+    return f"{significant(number, DIGITS if number < _CLOSE_FACTOR else _FEW_DIGITS)}×"
 
 
 def clock(seconds: float) -> str:

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from coldwarm.report import units
-from coldwarm.report.notes import Notes
-from coldwarm.report.words import COLD_MODES, MODES, PARTS
+from coldwarm.report import care, units
+from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
+from coldwarm.report.words import COLD_MODES, MODES, PARTS, legend
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.result import (
-        CaseResult,
-        ColdSummary,
-        Comparison,
-        SuiteResult,
-        Summary,
-        WarmSummary,
-    )
-
-WARM: CacheMode = "warm_process"
+    from coldwarm.contracts.result import CaseResult, ColdSummary, Comparison, SuiteResult
+    from coldwarm.report.care import Remark
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure: its text, its interval, its verdict against the baseline, its notes."""
+    """A figure: its text, its interval, its verdict against the baseline."""
 
     text: str = units.MISSING
     spread: str = ""
     verdict: str = ""
-    marks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,9 +33,9 @@ class Row:
 
     candidate: str
     figures: Mapping[CacheMode, Cell]
-    memory: Cell
-    parts: Mapping[CacheMode, Mapping[str, str]]
-    marks: tuple[int, ...] = ()
+    memory: str
+    parts: Mapping[CacheMode, tuple[str, ...]]
+    """For each mode that has any, a text for each of ``PARTS``."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +43,13 @@ class Group:
     """The candidates of one workload, size and dtype."""
 
     title: str
-    layout: str
-    baseline: str | None
+    about: str
     modes: tuple[CacheMode, ...]
     rows: tuple[Row, ...]
+    unit: str
+    """Of all parts."""
     failures: tuple[str, ...]
+    care: tuple[Remark, ...]
 
 
 @dataclass(frozen=True)
@@ -64,54 +57,55 @@ class View:
     """A whole suite."""
 
     groups: tuple[Group, ...]
-    notes: tuple[tuple[int, str], ...]
+    care: tuple[Remark, ...]
+    """What holds for all groups or for the machine."""
     unavailable: tuple[str, ...]
-    closing: tuple[str, ...] = field(default=())
+    legend: tuple[tuple[str, str], ...]
+    closing: tuple[str, ...]
 
 
 def suite_view(suite: SuiteResult, cases: Sequence[CaseResult]) -> View:
     """Put a suite into words and numbers, in the order in which its cases stand."""
-    notes = Notes()
-    keys = list(dict.fromkeys(_group_key(case) for case in cases))
-    groups = [_group([c for c in cases if _group_key(c) == key], notes) for key in keys]
+    grouped: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        grouped.setdefault(group_name(case), []).append(case)
+    names = {case.case: case.candidate for case in cases}
+    groups = [_group(title, members, names) for title, members in grouped.items()]
+    shown = tuple(group for group in groups if group.rows or group.failures)
     return View(
-        groups=tuple(group for group in groups if group.rows or group.failures),
-        notes=tuple(notes.texts()),
+        groups=shown,
+        care=care.of_suite([case for case in cases if _has_row(case)]),
         unavailable=_unavailable(cases),
+        legend=legend(
+            first_ever=any("first_ever" in group.modes for group in shown),
+            thresholds={one.threshold for case in cases for one in case.comparisons},
+        ),
         closing=_closing(suite),
     )
 
 
-def headline(case: CaseResult, mode: CacheMode) -> Summary | None:
-    """Return the figure that stands for a mode: time to the first result, or a warm call."""
-    if mode == WARM:
-        return case.warm.call_s if case.warm else None
-    return next((s.seconds.get("ttfr") for s in case.cold if s.cache_mode == mode), None)
+def _has_row(case: CaseResult) -> bool:
+    """Say whether a case has a figure, or was tried without a failure that tells all."""
+    figures = any(summary.seconds for summary in case.cold) or (case.warm and case.warm.call_s)
+    return bool(figures or (case.observations and case.status != "failed"))
 
 
-def _group_key(case: CaseResult) -> tuple[str, int, str]:
-    return (case.workload, case.size, case.dtype)
-
-
-def _measured(case: CaseResult) -> bool:
-    """Whether a case has anything to show in a table."""
-    return bool(case.warm or case.cold)
-
-
-def _group(cases: Sequence[CaseResult], notes: Notes) -> Group:
-    first = cases[0]
-    shown = [case for case in cases if _measured(case)]
+def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) -> Group:
+    shown = [case for case in cases if _has_row(case)]
     asked = {mode for case in shown for mode in case.protocol.cache_modes}
     modes = tuple(mode for mode in MODES if mode in asked)
-    baselines = {c.baseline for case in cases for c in case.comparisons}
+    baselines = {names.get(c.baseline, c.baseline) for case in shown for c in case.comparisons}
     baselines |= {case.candidate for case in shown if case.baseline}
+    against = f" · baseline: {', '.join(sorted(baselines))}" if baselines else ""
+    unit = units.table_unit(_longest_s(shown))
     return Group(
-        title=f"{first.workload} · {first.size} · {first.dtype}",
-        layout=first.protocol.data_layout,
-        baseline=", ".join(sorted(baselines)) or None,
+        title=title,
+        about=cases[0].protocol.data_layout + against,
         modes=modes,
-        rows=tuple(_row(case, modes, notes) for case in shown),
+        rows=tuple(_row(case, modes, unit) for case in shown),
+        unit=unit,
         failures=tuple(_failure(case) for case in cases if case.status == "failed"),
+        care=care.of_group(shown, modes),
     )
 
 
@@ -119,112 +113,73 @@ def _failure(case: CaseResult) -> str:
     return f"{case.candidate}: {case.reason or 'no reason was recorded'}"
 
 
-def _row(case: CaseResult, modes: Sequence[CacheMode], notes: Notes) -> Row:
-    remarks = list(case.warnings)
-    if case.status == "warn" and case.reason:
-        remarks.insert(0, case.reason)
-    if case.warm and not case.warm.steady.steady and case.warm.steady.reason not in remarks:
-        remarks.append(case.warm.steady.reason)
-    cold = {summary.cache_mode: summary for summary in case.cold}
+def _longest_s(cases: Sequence[CaseResult]) -> float:
+    whole = [
+        s.seconds["ttfr_process"] for c in cases for s in c.cold if "ttfr_process" in s.seconds
+    ]
+    return max((summary.median for summary in whole), default=0.0)
+
+
+def _row(case: CaseResult, modes: Sequence[CacheMode], unit: str) -> Row:
     return Row(
         candidate=case.candidate,
-        figures={mode: _figure(case, mode, cold.get(mode), notes) for mode in modes},
-        memory=_memory(case, cold, notes),
+        figures={mode: _figure(case, mode) for mode in modes},
+        memory=_memory(case),
         parts={
-            mode: {key: _duration(cold[mode].seconds.get(key)) for key in PARTS}
+            summary.cache_mode: _parts(summary, unit)
             for mode in COLD_MODES
-            if mode in cold and cold[mode].seconds
+            for summary in case.cold
+            if summary.cache_mode == mode and summary.seconds
         },
-        marks=tuple(notes.number(remark) for remark in remarks),
     )
 
 
-def _figure(case: CaseResult, mode: CacheMode, cold: ColdSummary | None, notes: Notes) -> Cell:
+def _figure(case: CaseResult, mode: CacheMode) -> Cell:
     """Return the headline figure of a mode: time to the first result, or a warm call."""
     summary = headline(case, mode)
     if summary is None:
-        return Cell(marks=(notes.number(_why_missing(case, mode, cold)),))
-    holder = case.warm if mode == WARM else cold
-    reached = holder.precision_reached if holder else None
-    comparison = _comparison(case, mode)
-    marks = []
-    if reached is None:
-        marks.append(notes.number(_why_no_interval(summary)))
-    if comparison and comparison.verdict == "undecided":
-        marks.append(notes.number(f"undecided: {comparison.reason}"))
+        return Cell()
+    half_width = reached(case, mode)
     return Cell(
         text=units.duration(summary.median),
-        spread="" if reached is None else units.spread(reached),
-        verdict=_verdict(comparison),
-        marks=tuple(marks),
+        spread="" if half_width is None else units.spread(half_width),
+        verdict=_verdict(comparison(case, mode)),
     )
 
 
-def _why_missing(case: CaseResult, mode: CacheMode, cold: ColdSummary | None) -> str:
-    """Find the reason for a missing figure where its record keeps it."""
-    name = MODES[mode]
-    reasons = [
-        *(_reasons(case.warm, "call_s") if mode == WARM else _reasons(cold, "ttfr", "seconds")),
-        *_reasons(case, mode, "warm" if mode == WARM else "cold"),
-    ]
-    if not reasons and mode not in case.protocol.cache_modes:
-        reasons = ["not asked for"]
-    if not reasons and case.reason:
-        reasons = [case.reason]
-    return f"{name}: {reasons[0] if reasons else 'no process gave a valid result'}"
-
-
-def _reasons(record: CaseResult | ColdSummary | WarmSummary | None, *keys: str) -> list[str]:
-    if record is None:
-        return []
-    return [record.null_reasons[key] for key in keys if key in record.null_reasons]
-
-
-def _why_no_interval(summary: Summary) -> str:
-    reason = summary.null_reasons.get("low") or summary.null_reasons.get("high")
-    return f"no interval: {reason or f'{summary.n_processes} process'}"
-
-
-def _comparison(case: CaseResult, mode: CacheMode) -> Comparison | None:
-    """Return the comparison of a mode's headline figure: its metric names the mode."""
-    wanted = {WARM, "warm", "call_s", "warm.call_s"} if mode == WARM else {mode, f"{mode}.ttfr"}
-    return next((c for c in case.comparisons if c.metric in wanted), None)
-
-
-def _verdict(comparison: Comparison | None) -> str:
-    if comparison is None:
+def _verdict(found: Comparison | None) -> str:
+    if found is None:
         return ""
-    verdict = comparison.verdict
-    if verdict in {"faster", "slower"} and comparison.ratio:
-        return units.factor(comparison.ratio, "faster" if verdict == "faster" else "slower")
-    return verdict
+    if found.verdict in {"faster", "slower"} and found.ratio:
+        return units.factor(found.ratio, found.verdict)
+    return found.verdict
 
 
-def _memory(case: CaseResult, cold: Mapping[CacheMode, ColdSummary], notes: Notes) -> Cell:
-    """Return the peak memory of the first cold mode that has one, empty caches before others."""
-    for mode in sorted(cold, key=lambda mode: mode != "cold_process_cold_cache"):
-        peak = cold[mode].peak_rss_bytes
-        if peak is not None:
-            return Cell(text=units.size(peak.median))
-    reasons = [r for summary in cold.values() for r in _reasons(summary, "peak_rss_bytes")]
-    reason = reasons[0] if reasons else (case.reason or "no fresh process was measured")
-    return Cell(marks=(notes.number(f"peak memory: {reason}"),))
+def _memory(case: CaseResult) -> str:
+    peak = peak_memory(case)
+    return units.MISSING if peak is None else units.size(peak.median)
 
 
-def _duration(summary: Summary | None) -> str:
-    return units.MISSING if summary is None else units.duration(summary.median)
+def _parts(summary: ColdSummary, unit: str) -> tuple[str, ...]:
+    seconds = dict(summary.seconds)
+    if "first_call.rest" not in seconds and "first_call" in seconds:
+        # Nothing is known of its parts, so all of it is the rest.
+        seconds["first_call.rest"] = seconds["first_call"]
+    found = [seconds.get(key) for key in PARTS]
+    return tuple(units.MISSING if one is None else units.part(one.median, unit) for one in found)
 
 
 def _unavailable(cases: Sequence[CaseResult]) -> tuple[str, ...]:
     """Return one line for each reason for which cases were not measured."""
-    skipped = [case for case in cases if case.status == "warn" and not _measured(case)]
+    skipped = [case for case in cases if case.status != "failed" and not _has_row(case)]
     skipped.sort(key=lambda case: case.reason or "")
     lines = []
     for reason, group in groupby(skipped, key=lambda case: case.reason or "no reason recorded"):
         members = list(group)
         names = ", ".join(dict.fromkeys(case.candidate for case in members))
-        plural = "case" if len(members) == 1 else "cases"
-        lines.append(f"not measured, {reason}: {len(members)} {plural} of {names}")
+        n_groups = len({group_name(case) for case in members})
+        where = f" (in {n_groups} groups)" if n_groups > 1 else ""
+        lines.append(f"{reason}: {names}{where}")
     return tuple(lines)
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.result import CautionKind
 
 MODES: dict[CacheMode, str] = {
     "first_ever": "first ever",
@@ -21,10 +24,18 @@ COLD_MODES: tuple[CacheMode, ...] = (
     "cold_process_warm_cache",
 )
 
+HEADINGS: dict[CacheMode, tuple[str, str]] = {
+    "first_ever": ("first result", "first ever"),
+    "cold_process_cold_cache": ("first result", "empty caches"),
+    "cold_process_warm_cache": ("first result", "filled caches"),
+    "warm_process": ("", "warm call"),
+}
+"""Headings of the main table's columns, in two lines."""
+
 PARTS = {
+    "start": "start",
     "import": "import",
     "wrap": "wrap",
-    "first_call": "first call",
     "first_call.trace": "trace",
     "first_call.lower": "lower",
     "first_call.compile": "compile",
@@ -34,42 +45,55 @@ PARTS = {
 }
 """Columns of the table of parts: keys of ``ColdSummary.seconds`` and their headings."""
 
-WIDE_PARTS = frozenset({"wrap", "first_call"})
-"""Columns that are shown only where there is room."""
+KINDS: dict[CautionKind, str] = {
+    "rejected": "rejected",
+    "failed": "failed",
+    "few": "few processes",
+    "precision": "precision",
+    "noisy": "noisy machine",
+    "unsteady": "not steady",
+    "bimodal": "two speeds",
+    "second_call": "second call",
+    "compiled": "compiled",
+}
+"""What a list of cautions calls each kind."""
 
-MAIN_LEGEND = (
-    (
-        "first ever, empty caches, filled caches",
+
+def parts_title(unit: str) -> str:
+    """Return the title of a table of parts in this unit."""
+    return f"Where a first result's time goes: the median of each part, in {unit}"
+
+
+def legend(*, first_ever: bool, thresholds: Collection[float]) -> tuple[tuple[str, str], ...]:
+    """Return terms and their meanings.
+
+    Args:
+        first_ever: Whether that mode was measured.
+        thresholds: The relative differences below which two figures were called the same.
+    """
+    ever = "; first ever: nothing at all is cached" if first_ever else ""
+    same = " or ".join(f"{100 * threshold:g} %" for threshold in sorted(thresholds))
+    within = f"at most {same} apart" if same else "no difference that matters"
+    return (
         (
-            "time to the first result (import + first call) in a fresh process: nothing cached "
-            "anywhere; compilation caches empty; compilation caches filled by an earlier run"
+            "first result",
+            (
+                "import + first call of a fresh process whose compilation caches are empty, or "
+                f"filled by an earlier run{ever}"
+            ),
         ),
-    ),
-    ("warm call", "one call in the steady state of a process"),
-    ("±", "half the width of the 95 % interval of the median, relative to the median"),
-    ("peak memory", "highest resident memory of a process up to its first result"),
-    (
-        "faster, slower, same",
-        "judged against the baseline; undecided: this run cannot tell, a note says why",
-    ),
-)
-PARTS_LEGEND = (
-    (
-        "trace, lower, compile, read, rest",
+        ("warm call", "one call in the steady state of a running process"),
+        ("±", "half the width of the median's 95 % interval"),
+        ("verdicts", f"against the baseline; same: {within}; undecided: cannot tell"),
         (
-            "exclusive parts of the first call; read is reading a compilation cache, rest is "
-            "dispatch, transfers and the first execution itself"
+            "start, in all",
+            (
+                "interpreter, devices and inputs; from the start of the process to the result. "
+                "Rest: dispatch, transfers, execution"
+            ),
         ),
-    ),
-    ("in all", "from starting the process to the first result: what a person waits"),
-    (
-        "–",
-        (
-            "not measured, for the reason in the note beside it; among the parts also a step that "
-            "the backend does not have or that did not happen"
-        ),
-    ),
-)
+        ("–", "no such step, or it did not happen; for a figure, the reason stands below"),
+    )
 
 
 def mode_name(mode: str) -> str:

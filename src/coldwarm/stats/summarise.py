@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.result import Caution
 
 PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 
@@ -38,7 +39,7 @@ class CaseSummary:
 
     cold: list[ColdSummary]
     warm: WarmSummary | None
-    warnings: list[str]
+    warnings: list[Caution]
 
 
 def summarise(
@@ -97,6 +98,8 @@ def figure(observation: Observation, name: str) -> float | None:
         return observation.ttfr_s
     if name == "ttfr_process":
         return observation.ttfr_process_s
+    if name == "start":
+        return _start(observation)
     phase, _, part = name.partition(".")
     if not part:
         return observation.phase_s(phase)
@@ -105,9 +108,21 @@ def figure(observation: Observation, name: str) -> float | None:
     return value
 
 
+def _start(observation: Observation) -> float | None:
+    """Return what the way to the first result took besides import, wrap and first call.
+
+    That is the interpreter's start, the first query of the devices and placing the inputs.
+    """
+    named = [observation.phase_s(name) for name in ("import", "wrap", "first_call")]
+    spent = [seconds for seconds in named if seconds is not None]
+    if observation.ttfr_process_s is None or len(spent) < len(named):
+        return None
+    return max(0.0, observation.ttfr_process_s - sum(spent))
+
+
 def _figure_names(observations: Sequence[Observation]) -> list[str]:
     """Return the headline figures, every phase in the order of life, the first call's parts."""
-    names = ["ttfr", "ttfr_process", *PHASES]
+    names = ["ttfr", "ttfr_process", "start", *PHASES]
     names += [phase.name for observation in observations for phase in observation.phases]
     names += [f"first_call.{part}" for part in PARTS]
     return list(dict.fromkeys(names))

@@ -1,0 +1,47 @@
+"""Which figure of a case stands for what in every view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.result import CaseResult, ColdSummary, Comparison, Summary
+
+WARM: CacheMode = "warm_process"
+
+
+def group_name(case: CaseResult) -> str:
+    """Name the workload, size and dtype of a case."""
+    return f"{case.workload} · {case.size} · {case.dtype}"
+
+
+def cold_summary(case: CaseResult, mode: CacheMode) -> ColdSummary | None:
+    """Return the summary of a cold mode."""
+    return next((summary for summary in case.cold if summary.cache_mode == mode), None)
+
+
+def headline(case: CaseResult, mode: CacheMode) -> Summary | None:
+    """Return the figure that stands for a mode: time to the first result, or a warm call."""
+    if mode == WARM:
+        return case.warm.call_s if case.warm else None
+    cold = cold_summary(case, mode)
+    return cold.seconds.get("ttfr") if cold else None
+
+
+def reached(case: CaseResult, mode: CacheMode) -> float | None:
+    """Return the relative half-width of the interval of a mode's headline figure."""
+    holder = case.warm if mode == WARM else cold_summary(case, mode)
+    return holder.precision_reached if holder else None
+
+
+def comparison(case: CaseResult, mode: CacheMode) -> Comparison | None:
+    """Return the comparison of a mode's headline figure."""
+    wanted = "warm.call_s" if mode == WARM else f"{mode}.ttfr_s"
+    return next((c for c in case.comparisons if c.metric == wanted), None)
+
+
+def peak_memory(case: CaseResult) -> Summary | None:
+    """Return the peak memory of the first cold mode that has one, empty caches before others."""
+    cold = sorted(case.cold, key=lambda summary: summary.cache_mode != "cold_process_cold_cache")
+    return next((s.peak_rss_bytes for s in cold if s.peak_rss_bytes is not None), None)
