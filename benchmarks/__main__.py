@@ -1,0 +1,103 @@
+"""The harness measured, as one table: ``python -m benchmarks [GROUP …] [--save]``.
+
+With ``--save`` the figures are also written to ``benchmarks/results/harness.json``. Exits with 1
+where a figure misses its bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import accuracy, interference, overhead, share, startup
+from rich.console import Console
+from rich.table import Table
+
+from coldwarm import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchmarks.rows import Row
+
+GROUPS = {
+    "accuracy": accuracy.measure,
+    "share": share.measure,
+    "overhead": overhead.measure,
+    "startup": startup.measure,
+    "interference": interference.measure,
+}
+WIDTH = 120
+"""Of the table where it goes to a file, in characters."""
+RESULTS = Path(__file__).resolve().parent / "results" / "harness.json"
+
+
+def main() -> int:
+    """Measure what was asked for, print the table, and say whether all bounds are kept."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}")
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} as well")
+    given = parser.parse_args()
+    unknown = sorted(set(given.groups) - set(GROUPS))
+    if unknown:
+        parser.error(f"no group is called {unknown[0]!r}; known: {', '.join(GROUPS)}")
+    rows: list[Row] = []
+    status = Console(stderr=True)
+    for name in given.groups or GROUPS:
+        with status.status(f"measuring {name} …"):
+            rows += GROUPS[name]()
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    console.print(table(rows))
+    if given.save:
+        save(rows)
+    return 0 if all(row.ok for row in rows) else 1
+
+
+def table(rows: Iterable[Row]) -> Table:
+    """Return the rows as a table."""
+    made = Table(title="The harness measured", title_justify="left")
+    for name in ("", "what", "measured", "against"):
+        made.add_column(name)
+    made.add_column("figure", justify="right")
+    made.add_column("bound", justify="right")
+    made.add_column("")
+    group = ""
+    for row in rows:
+        if group and row.group != group:
+            made.add_section()
+        made.add_row(
+            row.group if row.group != group else "",
+            row.what,
+            row.measured,
+            row.against,
+            f"{row.figure:.3g} {row.unit}".strip(),
+            f"≤ {row.bound:.3g} {row.unit}".strip(),
+            "[green]ok[/green]" if row.ok else "[bold red]missed[/bold red]",
+        )
+        group = row.group
+    return made
+
+
+def save(rows: Iterable[Row]) -> None:
+    """Write the rows, and where they were measured."""
+    document = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "coldwarm": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processors": os.cpu_count(),
+        "load_1m": os.getloadavg()[0],
+        "rows": [row.document() for row in rows],
+    }
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
