@@ -10,6 +10,7 @@ from _generate import source
 from _generate.rst import body_of, code, heading, literal, title_of, toctree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -40,7 +41,14 @@ def _name(name: str) -> str:
     if not text:
         message = f"coldwarm.{name} has no docstring, and its section is made of it: write one"
         raise source.UndocumentedError(message)
-    return top + code(f"{name}{inspect.signature(member)}") + source.google(text) + "\n\n"
+    return top + code(f"{name}{_signature(member)}") + source.google(text) + "\n\n"
+
+
+def _signature(member: Callable[..., object]) -> str:
+    """Return how a member is called; an exception takes its message."""
+    if isinstance(member, type) and issubclass(member, BaseException):
+        return "(message)"
+    return str(inspect.signature(member))
 
 
 def _errors(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sysconfig
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,13 @@ LIMITATIONS = (
 )
 
 
-def runtime_files() -> list[Path]:
+@cache
+def runtime_files() -> tuple[Path, ...]:
     """Return the files of the standard library and of the installed packages."""
     roots = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return [
+    return tuple(
         Path(folder, name) for root in roots for folder, _, names in os.walk(root) for name in names
-    ]
+    )
 
 
 def drop(files: Iterable[Path]) -> int | None:

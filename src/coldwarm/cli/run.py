@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,9 @@ def _options(given: dict[str, Any]) -> Options:
     if max_runs < min_runs:
         text = f"--max-runs {max_runs} is below --min-runs {min_runs}"
         raise click.UsageError(text)
+    if math.isnan(given["precision"]):
+        text = "nan is no share; write 0.05 for 5 %"
+        raise click.BadParameter(text, param_hint="--precision")
     modes: Any = _split(given["modes"]) or plan.DEFAULT_MODES
     return plan.Options(
         suite=suite.name,

@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.stats import precision
 from coldwarm.stats.selection import warm_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.ledger import Ledger
     from coldwarm.runner.plan import Case, Options
 
+    Wanted = Mapping[CacheMode, Sequence[Case]]
+    Cost = Callable[[Case, CacheMode], float | None]
 
-def wanting(case: Case, round_: int, options: Options, ledger: Ledger) -> bool:
-    """Say whether a case needs round ``round_`` (counted from 0).
+
+def wanting(cases: Sequence[Case], round_: int, options: Options, ledger: Ledger) -> Wanted:
+    """Return, for each mode, the cases that want round ``round_`` (counted from 0).
 
     A deterministic run measures ``min_runs`` rounds, whatever they give, so that its plan
-    depends on nothing but its options.
+    depends on nothing but its options. Otherwise the effort goes where the precision is
+    not reached yet.
     """
+    return {
+        mode: [case for case in cases if _wants(case, mode, round_, options, ledger)]
+        for mode in options.cache_modes
+    }
+
+
+def _wants(case: Case, mode: CacheMode, round_: int, options: Options, ledger: Ledger) -> bool:
     if ledger.failure(case) is not None or round_ >= options.max_runs:
         return False
     if round_ < options.min_runs:
         return True
-    return not options.deterministic and not reached(case, options, ledger)
+    return not options.deterministic and not reached(case, mode, options, ledger)
 
 
-def reached(case: Case, options: Options, ledger: Ledger) -> bool:
-    """Say whether every mode of a case has the precision that was asked for."""
-    return all(
-        precision.plan(
-            _values(mode, ledger.good(case, mode)),
-            target=options.precision,
-            fewest=options.min_runs,
-            most=options.max_runs,
-            seed=options.seed,
-        ).met
-        for mode in options.cache_modes
-    )
+def reached(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> bool:
+    """Say whether a mode of a case has the precision that was asked for."""
+    return precision.plan(
+        _values(mode, ledger.good(case, mode)),
+        target=options.precision,
+        fewest=options.min_runs,
+        most=options.max_runs,
+        seed=options.seed,
+    ).met
 
 
 def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[Sequence[float]]:
@@ -51,36 +59,50 @@ def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[Sequence[float
     return [[one.ttfr_s] for one in seen if one.ttfr_s is not None]
 
 
-@dataclass
+def left(cases: Sequence[Case], options: Options, ledger: Ledger, cost_s: Cost) -> float | None:
+    """Return the seconds until every case has its ``min_runs``; ``None``: not known yet."""
+    total_s = 0.0
+    for case in cases:
+        if ledger.failure(case) is not None:
+            continue
+        for mode in options.cache_modes:
+            missing = options.min_runs - len(ledger.good(case, mode))
+            one_s = cost_s(case, mode)
+            if missing > 0 and one_s is None:
+                return None
+            total_s += max(missing, 0) * (one_s or 0.0)
+    return total_s
+
+
+@dataclass(frozen=True)
 class Budget:
-    """What rounds took so far, and so whether another one fits."""
+    """A limit in seconds for the whole run, if there is one, and when the run began."""
 
     limit_s: float | None
     started_s: float
-    _last_s: dict[str, float] = field(default_factory=dict)
 
-    def took(self, group: str, seconds: float) -> None:
-        """Note what a group's round took."""
-        self._last_s[group] = seconds
+    def fitting(self, wanted: Wanted, cost_s: Cost, now_s: float) -> Wanted:
+        """Return what of a round still fits; what was never measured always does.
 
-    def allows(self, group: str, now_s: float) -> bool:
-        """Say whether another round of a group fits; the first one always does."""
-        if self.limit_s is None or group not in self._last_s:
-            return True
-        return now_s - self.started_s + self._last_s[group] <= self.limit_s
+        The cheap processes first, so that one slow compiler does not keep the others from
+        their precision.
+        """
+        if self.limit_s is None:
+            return wanted
+        left_s = self.limit_s - (now_s - self.started_s)
+        pieces = [(cost_s(case, mode), mode, case) for mode in wanted for case in wanted[mode]]
+        chosen: dict[CacheMode, list[Case]] = {mode: [] for mode in wanted}
+        for one_s, mode, case in sorted(pieces, key=lambda piece: piece[0] or 0.0):
+            if one_s is None or one_s <= left_s:
+                chosen[mode].append(case)
+                left_s -= one_s or 0.0
+        return chosen
 
-    def estimate(
-        self, groups: Sequence[str], rounds_done: int, rounds_wanted: int, now_s: float
-    ) -> tuple[float, float | None]:
-        """Return the share done, and the seconds left where every group has been timed."""
+    def estimate(self, left_s: float | None, now_s: float) -> tuple[float, float | None]:
+        """Return the share done, and the seconds left where they can be told."""
         spent_s = now_s - self.started_s
-        total = len(groups) * rounds_wanted
-        if not total:
-            return 1.0, 0.0
-        if len(self._last_s) < len(groups):
-            return min(rounds_done / total, 1.0), None
-        left = max(total - rounds_done, 0)
-        left_s = left * sum(self._last_s.values()) / len(groups)
+        if left_s is None:
+            return 0.0, None
         if self.limit_s is not None:
             left_s = min(left_s, max(self.limit_s - spent_s, 0.0))
         return spent_s / (spent_s + left_s) if spent_s + left_s else 1.0, left_s

@@ -56,9 +56,6 @@ class RunDirectory:
                 journal.mend(path / JOURNAL)
             else:
                 self._refuse_content()
-            # Caches of a process that was in flight would look like another's.
-            self.clean()
-            self.work.mkdir(exist_ok=True)
             self._journal = (path / JOURNAL).open("ab", buffering=0)
         except OSError as error:
             os.close(self._lock)
@@ -140,6 +137,20 @@ class RunDirectory:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
         return hashlib.sha256(data).hexdigest()
+
+    def prepare(self) -> None:
+        """Make an empty place for private caches and references.
+
+        What a process in flight had left there would look like another's.
+
+        Raises:
+            StorageError: the disk is full, or the write failed otherwise.
+        """
+        self.clean()
+        try:
+            self.work.mkdir(exist_ok=True)
+        except OSError as error:
+            raise storage_error(self.work, error) from error
 
     def clean(self) -> None:
         """Remove the private caches and references."""

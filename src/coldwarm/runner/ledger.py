@@ -50,6 +50,14 @@ class Ledger:
         tried = [s.attempt for s in self.of(case) if (s.cache_mode, s.round) == (mode, round_)]
         return max(tried, default=-1) + 1
 
+    def contradicted(self, case: Case, mode: CacheMode, round_: int) -> int:
+        """Return how many attempts gave evidence against what they were to show."""
+        return sum(
+            any(not judgement.proved for judgement in seen.judgements.values())
+            for seen in self.of(case)
+            if (seen.cache_mode, seen.round) == (mode, round_)
+        )
+
 
 def earlier_order(observations: Iterable[Observation]) -> list[str]:
     """Return the processes and blocks of an earlier part of a run in their order.

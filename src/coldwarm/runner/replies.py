@@ -138,7 +138,7 @@ def read(line: bytes, due: Kind, spawned_ns: int) -> dict[str, Any]:
         text = f"garbage on the pipe: {line[:60]!r}"
         raise MalformedReplyError(text) from error
     kind = message.get("type")
-    if kind not in {due, "failed"}:
+    if kind != due and kind != "failed":  # noqa: PLR1714 - it may be unhashable
         text = f"garbage on the pipe: expected a {due!r} message, got {str(kind)[:40]!r}"
         raise MalformedReplyError(text)
     try:
@@ -148,8 +148,8 @@ def read(line: bytes, due: Kind, spawned_ns: int) -> dict[str, Any]:
         raise MalformedReplyError(text) from error
     if isinstance(said, _Start):
         _check_order(said, spawned_ns)
-    if isinstance(said, _End) and not _HARNESS.issuperset(said.harness or {}):
-        text = f"malformed 'end' message: expected no harness figures but {sorted(_HARNESS)}"
+    if isinstance(said, _End) and said.harness is not None and set(said.harness) != _HARNESS:
+        text = f"malformed 'end' message: expected the harness figures {sorted(_HARNESS)}"
         raise MalformedReplyError(text)
     if isinstance(said, _Block) and said.start_ns < spawned_ns:
         text = "malformed 'block' message: it began before the process did"

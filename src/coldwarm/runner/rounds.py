@@ -15,15 +15,16 @@ import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
 from coldwarm.runner import launch
 from coldwarm.runner.launch import Running, Slot
+from coldwarm.runner.ledger import used_s
 from coldwarm.runner.process import ProcessFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.directory import RunDirectory
     from coldwarm.runner.launch import Place
@@ -36,6 +37,11 @@ SHORT_CALL_S = 100e-6
 """Calls below this are batched: reading the clock would be seen in them."""
 BATCH_WINDOW_S = 500e-6
 BLOCK_LIMIT = 1000
+COLD_ORDER: tuple[CacheMode, ...] = (
+    "first_ever",
+    "cold_process_cold_cache",
+    "cold_process_warm_cache",
+)
 _FIRST_BLOCK_S = 0.05
 _LONGEST_BLOCK_S = 2.0
 
@@ -61,31 +67,36 @@ class Rounds:
     ledger: Ledger
     listener: Listener
     _filled: dict[str, Path] = field(default_factory=dict)
-    """Case to a cache directory that a process of this round has filled."""
+    """Case to the cache directory that its last process with empty caches has filled."""
     _call_s: dict[str, float] = field(default_factory=dict)
     """Case to a rough duration of a warm call."""
+    _cost_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
 
-    def measure(self, cases: Sequence[Case], round_: int) -> None:
-        """Measure one round of the cases of a group, in every mode asked for."""
-        modes = self.place.options.cache_modes
-        shuffle = random.Random(f"{self.place.options.seed} {round_} {cases[0].group}").sample  # noqa: S311 - an order, not a secret
-        for mode in ("first_ever", "cold_process_cold_cache"):
-            if mode in modes:
-                for case in shuffle(list(cases), len(cases)):
-                    self._cold(case, mode, round_)
-        if "warm_process" in modes:
-            for _ in range(MAX_ATTEMPTS):
-                self._warm(shuffle(list(cases), len(cases)), round_, shuffle)
-        elif "cold_process_warm_cache" in modes:
-            for case in shuffle(list(cases), len(cases)):
-                self._cold(case, "cold_process_warm_cache", round_)
-        for root in self._filled.values():
-            launch.discard(root)
-        self._filled.clear()
+    def measure(self, group: str, wanted: Mapping[CacheMode, Sequence[Case]], round_: int) -> None:
+        """Measure one round of a group: of each mode, the cases that still want it."""
+        shuffle = random.Random(f"{self.place.options.seed} {round_} {group}").sample  # noqa: S311 - an order, not a secret
+        staying = wanted.get("warm_process", ())
+        for mode in COLD_ORDER:
+            cases = [
+                case
+                for case in wanted.get(mode, ())
+                # One that stays shows its start with filled caches by the way.
+                if mode != "cold_process_warm_cache" or case not in staying
+            ]
+            for case in shuffle(cases, len(cases)):
+                self._cold(case, mode, round_)
+        for _ in range(MAX_ATTEMPTS):
+            self._warm(shuffle(list(staying), len(staying)), round_, shuffle)
+
+    def cost_s(self, case: Case, mode: CacheMode) -> float | None:
+        """Return the seconds that a mode's last process of a case ran; ``None``: none did."""
+        return self._cost_s.get((case.id, mode))
 
     def _record(self, observation: Observation) -> None:
         self.directory.append("observation", observation)
         self.ledger.add(observation)
+        mode = "warm_process" if observation.blocks else observation.cache_mode
+        self._cost_s[observation.case, mode] = used_s(observation)
         self.listener.observed(observation)
 
     def _slot(self, case: Case, mode: CacheMode, round_: int, *, persistent: bool) -> Slot:
@@ -109,18 +120,26 @@ class Rounds:
             self._record(observation)
             filled = mode == "cold_process_cold_cache" and observation.status == "ok"
             if filled:
-                self._filled[case.id] = slot.root
-            else:
+                self._keep(slot)
+            elif mode != "cold_process_warm_cache" or observation.status != "ok":
                 self._drop(slot)
 
     def _may_try(self, case: Case, mode: CacheMode, round_: int) -> bool:
         """Say whether a mode's process of a round may be started, for the first time or again."""
-        tried = self.ledger.next_attempt(case, mode, round_)
-        return self.ledger.failure(case) is None and tried < MAX_ATTEMPTS
+        contradicted = self.ledger.contradicted(case, mode, round_)
+        return self.ledger.failure(case) is None and contradicted < MAX_ATTEMPTS
+
+    def _keep(self, slot: Slot) -> None:
+        """Keep the caches that a process has filled, instead of those from before."""
+        before = self._filled.get(slot.case.id)
+        if before is not None:
+            launch.discard(before)
+        self._filled[slot.case.id] = slot.root
 
     def _drop(self, slot: Slot) -> None:
         """Remove the caches of a process, so that none starts with them again."""
-        self._filled.pop(slot.case.id, None)
+        if self._filled.get(slot.case.id) == slot.root:
+            del self._filled[slot.case.id]
         launch.discard(slot.root)
 
     def _whole(self, slot: Slot) -> Observation:
@@ -170,8 +189,14 @@ class Rounds:
 
     def _stay(self, case: Case, round_: int) -> Running | None:
         """Start a process that stays, held; its start is an observation of its own."""
-        filled = "cold_process_warm_cache" in self.place.options.cache_modes
-        mode: CacheMode = "cold_process_warm_cache" if filled else "warm_process"
+        wanted: CacheMode = "cold_process_warm_cache"
+        # A round has one start with filled caches; another try at the blocks needs none.
+        filled = (
+            wanted in self.place.options.cache_modes
+            and not self.ledger.done(case, wanted, round_)
+            and self._may_try(case, wanted, round_)
+        )
+        mode: CacheMode = wanted if filled else "warm_process"
         while self._may_try(case, mode, round_):
             if self.ledger.done(case, "warm_process", round_):
                 return None

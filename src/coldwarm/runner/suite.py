@@ -16,7 +16,7 @@ from coldwarm.contracts.environment import differences, fingerprint
 from coldwarm.contracts.observation import Observation
 from coldwarm.errors import ResumeError
 from coldwarm.runner import availability, environment, launch, plan, ptxas, results
-from coldwarm.runner.budget import Budget, wanting
+from coldwarm.runner.budget import Budget, left, wanting
 from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
 from coldwarm.runner.guarded import MARK, Guard
@@ -108,6 +108,7 @@ class _Session:
         previous_s = self._take_up(header, machine) if resume else 0.0
         if not resume:
             self.directory.append("header", header)
+        self.directory.prepare()
         facts = self._facts(machine, header)
         budget = Budget(self.options.time_budget_s, began_s - previous_s)
         runnable = [case for case in self.cases if case.id not in facts.unavailable]
@@ -132,26 +133,21 @@ class _Session:
     ) -> None:
         for members in plan.groups(self.cases).values():
             self._reference(place, members)
-        groups = plan.groups(runnable)
         rounds = Rounds(place, self.directory, self.ledger, self.listener)
-        modes = len(self.options.cache_modes)
-        self.listener.started(len(runnable) * modes * self.options.min_runs, budget.limit_s)
-        done = 0
+        total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
+        self.listener.started(total, budget.limit_s)
         for round_ in range(self.options.max_runs):
-            for name, members in groups.items():
-                open_ = [c for c in members if wanting(c, round_, self.options, self.ledger)]
-                if not open_ or not budget.allows(name, self.clock.now_s()):
+            for name, members in plan.groups(runnable).items():
+                wanted = wanting(members, round_, self.options, self.ledger)
+                wanted = budget.fitting(wanted, rounds.cost_s, self.clock.now_s())
+                if not any(wanted.values()):
                     continue
-                began_s = self.clock.now_s()
-                rounds.measure(open_, round_)
-                budget.took(name, self._since(began_s))
-                done += 1
-                for case in open_:
+                rounds.measure(name, wanted, round_)
+                for case in members:
                     self.listener.case_updated(results.case_result(case, self.ledger, facts))
-                share = budget.estimate(
-                    list(groups), done, self.options.min_runs, self.clock.now_s()
-                )
-                self.listener.estimate(*share)
+                now_s = self.clock.now_s()
+                left_s = left(runnable, self.options, self.ledger, rounds.cost_s)
+                self.listener.estimate(*budget.estimate(left_s, now_s))
 
     def _reference(self, place: Place, members: Sequence[Case]) -> None:
         """Compute a group's float64 answers in a process of their own."""
