@@ -44,7 +44,7 @@ class Execution(NamedTuple):
     around: Callable[[], AbstractContextManager[Any]] = nullcontext
 
 
-def unchanged(given: Any) -> Any:  # noqa: ANN401 — a function or an array
+def unchanged(given: Any) -> Any:
     """Return what is given, as an eager backend wraps and NumPy places."""
     return given
 
