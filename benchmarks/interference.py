@@ -1,12 +1,13 @@
 """Interference: a worker's ``import`` phase beside the same import in a bare interpreter.
 
-Both run in turns. What is judged is the fastest tenth of each side: whatever else the machine
-does only adds to an import, and on a busy one by more than the bound, so that medians would tell
-of the neighbours. What the worker itself adds, it would add to its fastest imports too.
+Both run in pairs, in random order within each, and the median of the pairs' differences is
+judged: a machine that slows down does so for both of a pair. Where other programs scatter the
+imports by more than the bound, the interval of that median says how far it can be trusted.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from benchmarks import interleaved, runs
 from benchmarks.rows import Row
 
 GROUP = "interference"
-TURNS = 25
+PAIRS = 25
 CANDIDATES = {"jax": "jax_jit_cpu", "numpy": "numpy"}
 
 
@@ -26,25 +27,35 @@ def measure() -> list[Row]:
     """Compare the import of JAX, or of NumPy where JAX is not installed."""
     module = next(name for name in CANDIDATES if util.find_spec(name) is not None)
     found = interleaved.measure(
-        {"worker": lambda: worker(CANDIDATES[module]), "bare": lambda: bare(module)}, TURNS
+        {"worker": lambda: worker(CANDIDATES[module]), "bare": lambda: bare(module)}, PAIRS
     )
     worker_ms, bare_ms = ([1e3 * value for value in values] for values in found.values())
+    differences = [one - other for one, other in zip(worker_ms, bare_ms, strict=True)]
+    low, high = median_interval(differences)
+    typical_ms = statistics.median(bare_ms)
     return [
         Row(
             GROUP,
-            f"import {module}, fastest tenth",
-            f"{_fast(worker_ms):.1f} ms in a worker",
-            f"{_fast(bare_ms):.1f} ms bare",
-            abs(_fast(worker_ms) - _fast(bare_ms)),
-            max(5.0, 0.02 * _fast(bare_ms)),
+            f"import {module}, worker − bare",
+            f"{statistics.median(worker_ms):.0f} ms; fastest {min(worker_ms):.0f}",
+            f"{typical_ms:.0f} ms; fastest {min(bare_ms):.0f}",
+            abs(statistics.median(differences)),
+            max(5.0, 0.02 * typical_ms),
             "ms",
-            {"worker_ms": worker_ms, "bare_ms": bare_ms},
+            noise=(high - low) / 2,
+            series={"worker_ms": worker_ms, "bare_ms": bare_ms},
         )
     ]
 
 
-def _fast(values: list[float]) -> float:
-    return statistics.quantiles(values, n=10)[0]
+def median_interval(values: list[float]) -> tuple[float, float]:
+    """Return the two values between which the true median lies at 95 %, by the sign test."""
+    ranked, n = sorted(values), len(values)
+    below, rank = 0.5**n, 0
+    while below <= 0.025:
+        rank += 1
+        below += math.comb(n, rank) * 0.5**n
+    return ranked[rank - 1], ranked[n - rank]
 
 
 def worker(candidate: str) -> float:

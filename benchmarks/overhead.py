@@ -52,7 +52,7 @@ def measure() -> list[Row]:
             own_ns - other_ns,
             BOUND_NS,
             "ns",
-            {"coldwarm_ns": found["coldwarm"], f"{name}_ns": found[name]},
+            series={"coldwarm_ns": found["coldwarm"], f"{name}_ns": found[name]},
         )
         for name, other_ns in (("timeit", timeit_ns), ("pyperf", pyperf_ns))
     ]

@@ -20,14 +20,18 @@ class Row:
     bound: float
     """The most that ``figure`` may be."""
     unit: str
+    noise: float = 0.0
+    """How far ``figure`` may be off by chance: half of its interval at 95 %."""
     series: dict[str, list[float]] = field(default_factory=dict)
     """What the figure was computed from, where it is not in a run's artifacts."""
 
     @property
-    def ok(self) -> bool:
-        """Whether the bound is kept."""
-        return self.figure <= self.bound
+    def verdict(self) -> str:
+        """``ok``; ``missed``; or ``undecided``: missed by no more than the noise."""
+        if self.figure <= self.bound:
+            return "ok"
+        return "undecided" if self.figure - self.noise <= self.bound else "missed"
 
     def document(self) -> dict[str, object]:
         """Return the row as plain values."""
-        return {**vars(self), "ok": self.ok}
+        return {**vars(self), "verdict": self.verdict}

@@ -52,7 +52,7 @@ def measure() -> list[Row]:
             own_s / pyperf_s,
             BOUND_RATIO,
             "×",
-            {f"{name}_s": values for name, values in found.items()},
+            series={f"{name}_s": values for name, values in found.items()},
         ),
         heavy(),
     ]
