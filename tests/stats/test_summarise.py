@@ -211,3 +211,23 @@ def test_a_comparison_says_where_a_process_was_not_steady() -> None:
     ours = [observed(0, blocks=falling), observed(1), observed(2)]
     (warm,) = compare_case("base", [observed(i) for i in range(3)], ours, [WARM])
     assert warm.reason.endswith("1 of 6 processes were not steady")
+
+
+def test_single_calls_that_chose_the_batch_are_no_part_of_a_batched_series() -> None:
+    """GIVEN a first block of single calls THEN figures come from the batched blocks alone."""
+    seen = []
+    for seed in range(3):
+        single, *_ = warm_blocks(seed, level=2e-6, first=0)
+        batched = [
+            Block(
+                order=b.order + 1, start_s=b.start_s, batch=256, samples_s=b.samples_s, compiles=0
+            )
+            for b in warm_blocks(seed, level=1e-6, first=0)
+        ]
+        seen.append(observed(seed, blocks=[single, *batched]))
+    warm = summarise(seen, [WARM]).warm
+    assert warm is not None
+    assert warm.call_s is not None
+    assert warm.batch == 256
+    assert warm.call_s.maximum < 1.5e-6
+    assert warm.steady.warmup_samples == [10, 10, 10]

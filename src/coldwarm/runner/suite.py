@@ -15,15 +15,14 @@ from coldwarm.contracts import codec
 from coldwarm.contracts.environment import differences, fingerprint
 from coldwarm.contracts.observation import Observation
 from coldwarm.errors import ResumeError
-from coldwarm.runner import availability, environment, launch, plan, ptxas, results
+from coldwarm.runner import availability, environment, launch, plan, ptxas, references, results
 from coldwarm.runner.budget import Budget, left, wanting
 from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
-from coldwarm.runner.guarded import MARK, Guard
-from coldwarm.runner.launch import Place, Slot, workload_job
+from coldwarm.runner.guarded import Guard
+from coldwarm.runner.launch import Place, Slot
 from coldwarm.runner.ledger import Ledger, earlier_order, used_s
 from coldwarm.runner.listener import Listener, Silent
-from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.rounds import Rounds
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.plan import Case, Options
+    from coldwarm.runner.process import ProcessFailedError
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,7 @@ class _Session:
     def _measure(
         self, place: Place, runnable: Sequence[Case], facts: results.Facts, budget: Budget
     ) -> None:
-        for members in plan.groups(self.cases).values():
-            self._reference(place, members)
+        self._references(place)
         rounds = Rounds(place, self.directory, self.ledger, self.listener)
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
@@ -149,27 +148,16 @@ class _Session:
                 left_s = left(runnable, self.options, self.ledger, rounds.cost_s)
                 self.listener.estimate(*budget.estimate(left_s, now_s))
 
-    def _reference(self, place: Place, members: Sequence[Case]) -> None:
-        """Compute a group's float64 answers in a process of their own."""
-        case = members[0]
-        path = place.work / f"{case.group}.npz"
-        message = {
-            "role": "reference",
-            **workload_job(case, self.options.seed),
-            "reference": str(path),
-        }
-        variables = {**os.environ, MARK: place.guard.mark_value}
-        process = MeasuredProcess(message, variables, place.guard, timeout_s=self.options.timeout_s)
-        try:
-            self.inputs[case.group] = process.receive("reference")["input_sha256"]
-            process.wait()
-        except ProcessFailedError as error:
-            why = ProcessFailedError(f"no reference answer: {error.reason}", error.detail)
-            for member in members:
-                self._fail(place, member, why)
-        finally:
-            process.kill()
-        place.references[case.group] = str(path)
+    def _references(self, place: Place) -> None:
+        """Compute the float64 answers; a group without one has failed as a whole."""
+        groups = plan.groups(self.cases)
+        found = references.compute(place, [members[0] for members in groups.values()])
+        for group, answer in found.items():
+            if isinstance(answer, str):
+                self.inputs[group] = answer
+                continue
+            for case in groups[group]:
+                self._fail(place, case, answer)
 
     def _fail(self, place: Place, case: Case, why: ProcessFailedError) -> None:
         mode = self.options.cache_modes[0]

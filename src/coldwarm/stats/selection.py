@@ -26,7 +26,7 @@ class WarmProcess:
 
     observation: Observation
     blocks: tuple[Block, ...]
-    """Those in which nothing was compiled."""
+    """Those of one batch in which nothing was compiled."""
     steadiness: Steadiness
     warmup: int
     """Samples of all its blocks, those with compiles too, before the steady state."""
@@ -70,11 +70,13 @@ def _why_rejected(observation: Observation, mode: CacheMode) -> str:
 
 
 def clean_blocks(observation: Observation) -> list[Block]:
-    """Return the blocks with samples in which nothing was compiled.
+    """Return the blocks with samples in which nothing was compiled, all of one batch.
 
-    A block whose compiles are unknown counts only where the reason is written down.
+    A block whose compiles are unknown counts only where the reason is written down. Single
+    calls that only served to choose the batch are left out: their noise is another one.
     """
-    return [block for block in observation.blocks if block.samples_s and is_clean(block)]
+    clean = [block for block in observation.blocks if block.samples_s and is_clean(block)]
+    return [block for block in clean if block.batch == clean[-1].batch]
 
 
 def is_clean(block: Block) -> bool:
@@ -91,17 +93,18 @@ def warm_processes(observations: Sequence[Observation]) -> list[WarmProcess]:
         blocks = clean_blocks(observation)
         steadiness = detect([block.samples_s for block in blocks])
         if steadiness.samples:
-            warmup = _raw_position(observation, steadiness.warmup)
+            warmup = _raw_position(observation, blocks, steadiness.warmup)
             found.append(WarmProcess(observation, tuple(blocks), steadiness, warmup))
     return found
 
 
-def _raw_position(observation: Observation, position: int) -> int:
+def _raw_position(observation: Observation, clean: Sequence[Block], position: int) -> int:
     """Turn a position among the clean samples into one among all samples of the process."""
     raw = 0
+    orders = {block.order for block in clean}
     for block in observation.blocks:
         length = len(block.samples_s)
-        if is_clean(block):
+        if block.order in orders:
             if position < length:
                 return raw + position
             position -= length

@@ -14,6 +14,7 @@ as ``reentry``, apart from the warm-up.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,11 @@ def detect(blocks: Sequence[Sequence[float]], *, tolerance: float = TOLERANCE) -
     The unit does not matter. ``tolerance`` is the relative difference below which two levels
     count as the same.
     """
+    return _detect(tuple(map(tuple, blocks)), tolerance)
+
+
+@lru_cache(maxsize=512)  # a run asks again after every round, about the same processes
+def _detect(blocks: tuple[tuple[float, ...], ...], tolerance: float) -> Steadiness:
     total = sum(len(block) for block in blocks)
     leads = [_lead(blocks, place, tolerance) for place in range(len(blocks))]
     where = _positions(blocks, leads)
