@@ -1,0 +1,61 @@
+"""``coldwarm show``: the table of a run that was measured before."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.result import CaseResult, SuiteResult
+
+_PICTURE_COLUMNS = 80
+
+
+@click.command("show")
+@click.argument("directory", type=click.Path(path_type=Path), metavar="DIRECTORY")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "svg"]),
+    default="table",
+    show_default=True,
+    help="A table for the terminal, Markdown, or a picture of a terminal of 80 columns.",
+)
+def command(directory: Path, form: str) -> None:
+    """Print the table of a run: DIRECTORY is what `coldwarm run` wrote to.
+
+    Nothing is measured or computed again; the figures are those of the artifacts.
+    """
+    from rich.console import Console
+
+    from coldwarm.report import markdown, terminal
+
+    suite, cases = _load(directory)
+    if form == "markdown":
+        click.echo(markdown.render(suite, cases))
+        return
+    if form == "table":
+        terminal.render(suite, cases, Console())
+        return
+    console = Console(record=True, width=_PICTURE_COLUMNS, file=StringIO(), force_terminal=True)
+    terminal.render(suite, cases, console)
+    picture = console.export_svg(title=f"coldwarm run --suite {suite.suite}")
+    # A picture must be whole without a network: the viewer's own font serves.
+    click.echo(re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL))
+
+
+def _load(directory: Path) -> tuple[SuiteResult, list[CaseResult]]:
+    from coldwarm.contracts import codec
+    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.errors import UsageError
+
+    index = directory / "suite.json"
+    if not index.exists():
+        text = f"{directory} holds no suite.json; name the directory of a finished run"
+        raise UsageError(text)
+    suite = codec.load_as(SuiteResult, index)
+    return suite, [codec.load_as(CaseResult, directory / row.path) for row in suite.cases]
