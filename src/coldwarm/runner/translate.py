@@ -75,7 +75,7 @@ def parts(said: Mapping[str, Any], first_call_s: float) -> FirstCallParts:
     """
     known = {name: said.get(name) for name in _PARTS}
     total_s = sum(value for value in known.values() if value is not None)
-    if total_s > first_call_s > 0:
+    if total_s > first_call_s:
         scale = first_call_s / total_s
         known = {name: None if v is None else v * scale for name, v in known.items()}
         total_s = first_call_s
