@@ -1,0 +1,167 @@
+"""Whether evidence proves a cache mode: the table of what each owner says to what it sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coldwarm.caches import counts, modes
+from coldwarm.contracts.base import CACHE_MODES
+from coldwarm.contracts.observation import Block, CacheEvidence
+from coldwarm.errors import PluginError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldwarm.contracts.base import CacheMode
+
+COLD: CacheMode = "cold_process_cold_cache"
+FILLED: CacheMode = "cold_process_warm_cache"
+WARM: CacheMode = "warm_process"
+FIRST: CacheMode = "first_ever"
+
+
+def evidence(owner: str = "jax", **fields: Any) -> CacheEvidence:
+    return CacheEvidence(owner=owner, **fields)
+
+
+def empty(**fields: Any) -> CacheEvidence:
+    """Return what a start with empty caches shows."""
+    return evidence(
+        **{"files_before": 0, "hits": 0, "misses": 1, "compiles": 1, "bypasses": 0, **fields}
+    )
+
+
+def filled(**fields: Any) -> CacheEvidence:
+    """Return what a start with filled caches shows."""
+    return evidence(
+        **{"files_before": 3, "hits": 2, "misses": 0, "compiles": 0, "bypasses": 0, **fields}
+    )
+
+
+@pytest.mark.parametrize(
+    ("mode", "seen", "proved", "reason"),
+    [
+        (COLD, empty(), True, "jax: empty before, 0 hits, 1 compiles"),
+        (FIRST, empty(), True, "jax: empty before, 0 hits, 1 compiles"),
+        (COLD, empty(files_before=2), False, "jax: 2 files before the spawn"),
+        (COLD, empty(hits=1), False, "jax: 1 hits in an empty cache"),
+        (COLD, empty(compiles=0), False, "jax: nothing was compiled"),
+        (COLD, empty(compiles=None), False, "jax: nothing was compiled"),
+        (COLD, empty(hits=None), False, "jax: no listing or no count of hits"),
+        (COLD, empty(files_before=None), False, "jax: no listing or no count of hits"),
+        (COLD, filled(), False, "jax: 3 files before the spawn"),
+        (FILLED, filled(), True, "jax: 3 files before, 2 hits, no miss"),
+        (FILLED, filled(misses=None, bypasses=None), True, "jax: 3 files before, 2 hits, no miss"),
+        (FILLED, filled(hits=0), False, "jax: no hits"),
+        (FILLED, filled(hits=None), False, "jax: no hits"),
+        (FILLED, filled(misses=1), False, "jax: 1 misses with a filled cache"),
+        (FILLED, filled(bypasses=2), False, "jax: 2 bypasses with a filled cache"),
+        (FILLED, filled(compiles=1), False, "jax: 1 compiles with a filled cache"),
+        (FILLED, filled(files_before=0), False, "jax: no files before the spawn"),
+        (FILLED, filled(files_before=None), False, "jax: no files before the spawn"),
+        (FILLED, empty(), False, "jax: no files before the spawn"),
+        (WARM, empty(hits=None), True, "nothing is asked of the start"),
+    ],
+)
+def test_files_and_counters_prove_or_contradict(
+    mode: CacheMode,
+    seen: CacheEvidence,
+    proved: bool,  # noqa: FBT001 - of a table
+    reason: str,
+) -> None:
+    judged = counts.judge(mode, seen, compiles=True)
+    assert (judged.proved, judged.reason) == (proved, reason)
+
+
+def test_a_backend_that_compiles_nothing_need_not_compile() -> None:
+    assert counts.judge(COLD, empty(compiles=0), compiles=False).proved
+
+
+NUMBERS = st.none() | st.integers(0, 3)
+EVIDENCE = st.builds(
+    evidence,
+    owner=st.sampled_from(["jax", "numba", "inductor"]),
+    files_before=NUMBERS,
+    files_after=NUMBERS,
+    hits=NUMBERS,
+    misses=NUMBERS,
+    bypasses=NUMBERS,
+    compiles=NUMBERS,
+    new_files=st.dictionaries(st.sampled_from([".so", ".o", ".py"]), st.integers(0, 2)),
+)
+
+
+@given(EVIDENCE, st.booleans())
+def test_no_evidence_proves_both_empty_and_filled(seen: CacheEvidence, compiles: bool) -> None:  # noqa: FBT001 - drawn
+    judged = {mode: modes.judge(mode, [seen], compiles=compiles) for mode in CACHE_MODES}
+    assert not (judged[COLD].proved and judged[FILLED].proved)
+    if judged[FILLED].proved:
+        assert seen.hits
+        assert not seen.misses
+        assert not seen.compiles
+    if judged[COLD].proved:
+        assert not seen.files_before
+        assert not seen.hits
+    assert all(judgement.reason for judgement in judged.values())
+
+
+@given(EVIDENCE, EVIDENCE)
+def test_every_owner_must_prove_the_mode(first: CacheEvidence, second: CacheEvidence) -> None:
+    for mode in CACHE_MODES:
+        alone = [modes.judge(mode, [one], compiles=True) for one in (first, second)]
+        both = modes.judge(mode, [first, second], compiles=True)
+        assert both.proved == all(judgement.proved for judgement in alone)
+
+
+def test_without_a_cache_a_fresh_process_is_cold() -> None:
+    assert modes.judge(COLD, [], compiles=False).proved
+    assert modes.judge(FILLED, [], compiles=False).proved
+
+
+def block(compiles: int | None) -> Block:
+    reasons = {} if compiles is not None else {"compiles": "not counted"}
+    return Block(
+        order=0, start_s=0.0, batch=1, samples_s=[1.0], compiles=compiles, null_reasons=reasons
+    )
+
+
+@pytest.mark.parametrize(
+    ("compiles", "proved", "reason"),
+    [
+        ([0, 0], True, "0 compiles in 2 blocks"),
+        ([0, 2], False, "2 programs compiled in the warm window"),
+        ([0, None], False, "1 blocks without a count of compiles"),
+        ([], False, "no block of warm calls"),
+    ],
+)
+def test_the_warm_regime_needs_blocks_without_compiles(
+    compiles: list[int | None],
+    proved: bool,  # noqa: FBT001 - of a table
+    reason: str,
+) -> None:
+    judged = modes.judge_blocks([block(number) for number in compiles])
+    assert (judged.proved, judged.reason) == (proved, reason)
+
+
+def test_bytecode_is_judged_by_the_prefix() -> None:
+    owner = modes.owner("bytecode")
+    assert owner.judge(COLD, evidence("bytecode", files_before=9), compiles=False).proved
+    for before, after, proved in ((0, 5, True), (1, 5, False), (0, 0, False)):
+        seen = evidence("bytecode", files_before=before, files_after=after)
+        assert owner.judge(FIRST, seen, compiles=False).proved == proved
+
+
+def test_every_owner_moves_its_cache_and_says_what_it_cannot_control(tmp_path: Path) -> None:
+    for name, owner in modes.owners().items():
+        assert name == owner.OWNER
+        root = tmp_path / name
+        root.mkdir()
+        variables = owner.isolate(root)
+        assert any(str(root) in value for value in variables.values())
+        assert modes.limitations([name])
+    with pytest.raises(PluginError, match="no cache owner is called 'jaxx'; known are bytecode"):
+        modes.owner("jaxx")

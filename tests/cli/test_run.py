@@ -1,0 +1,86 @@
+"""The options of ``coldwarm run``, and the code it ends with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import rich_click as click
+from click.testing import CliRunner
+
+from coldwarm.cli import run
+from coldwarm.errors import UsageError
+from coldwarm.runner import plan
+
+if TYPE_CHECKING:
+    from coldwarm.runner.plan import Options
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90.0), ("90s", 90.0), ("2.5m", 150.0), ("1h", 3600.0), ("1e-3", 0.001)],
+)
+def test_a_duration(text: str, seconds: float) -> None:
+    assert run.seconds(text) == seconds
+
+
+@pytest.mark.parametrize(
+    "text", ["soon", "-5", "0", "0s", "nan", "inf", "1e999h", "5d", "s", "", "5 m s"]
+)
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(click.BadParameter, match=r"is no duration; write 90, 90s, 2\.5m or 1h"):
+        run.seconds(text)
+
+
+def options(*arguments: str) -> Options:
+    """Return what the command makes of arguments."""
+    with run.command.make_context("run", list(arguments)) as context:
+        given: dict[str, Any] = context.params
+    return run._options(given)
+
+
+def test_the_suite_sets_the_effort_and_the_options_change_it() -> None:
+    quick = options()
+    assert (quick.suite, quick.min_runs, quick.max_runs, quick.time_budget_s) == (
+        "quick",
+        plan.SUITES["quick"].min_runs,
+        plan.SUITES["quick"].max_runs,
+        plan.SUITES["quick"].time_budget_s,
+    )
+    assert quick.cache_modes == plan.DEFAULT_MODES
+    few = options("--max-runs", "1")
+    assert (few.min_runs, few.max_runs) == (1, 1)
+    many = options("--min-runs", "50")
+    assert (many.min_runs, many.max_runs) == (50, 50)
+    assert options("--time-budget", "2m", "--timeout", "5").timeout_s == 5.0
+
+
+def test_lists_come_repeated_or_with_commas() -> None:
+    made = options("--case", "a,b", "--case", "c", "--backend", "numpy,numba")
+    assert made.cases == ("a", "b", "c")
+    assert made.backends == ("numpy", "numba")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--precision", "0"],
+        ["--precision", "nan"],
+        ["--min-runs", "0"],
+        ["--min-runs", "5", "--max-runs", "2"],
+        ["--seed", "-1"],
+        ["--threads", "0"],
+        ["--timeout", "never"],
+        ["--resume"],
+        ["--no-such-option"],
+    ],
+)
+def test_options_that_make_no_sense_are_named(arguments: list[str]) -> None:
+    done = CliRunner().invoke(run.command, arguments)
+    assert done.exit_code == 2
+    assert arguments[0] in done.output
+
+
+def test_an_unknown_suite_is_told_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="did you mean full"):
+        options("--suite", "ful")

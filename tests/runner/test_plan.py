@@ -1,0 +1,81 @@
+"""What the options choose, and what is said of names that nobody has."""
+
+from __future__ import annotations
+
+import pytest
+
+from coldwarm.errors import UsageError
+from coldwarm.runner import plan
+from coldwarm.runner.plan import SUITES, Options
+
+
+def ids(**options: object) -> list[str]:
+    return [case.id for case in plan.choose(Options(**options))]  # type: ignore[arg-type]  # of one test each
+
+
+def test_every_case_has_a_name_of_its_own_and_can_be_chosen_by_it() -> None:
+    every = plan.every_case()
+    names = [case.id for case in every]
+    assert len(set(names)) == len(names)
+    assert ids(cases=(names[-1], names[0])) == [names[-1], names[0]]
+
+
+def test_a_case_may_be_of_any_suite_and_is_chosen_once() -> None:
+    assert ids(suite="quick", cases=("numpy_matmul_1024_f64",)) == ["numpy_matmul_1024_f64"]
+    group = ids(cases=("matmul_512_f32",))
+    assert ids(cases=("numpy_matmul_512_f32", "matmul_512_f32", "matmul_512_f32")) == group
+    assert all(name.endswith("_matmul_512_f32") for name in group)
+
+
+def test_a_backend_may_be_named_with_or_without_its_device() -> None:
+    both = ids(backends=("jax_jit",))
+    assert {name.split("_matmul")[0].split("_mlp")[0] for name in both} == {
+        "jax_jit_cpu",
+        "jax_jit_gpu",
+    }
+    assert set(ids(backends=("jax_jit_cpu",))) < set(both)
+    assert ids(backends=("jax_jit_cpu", "jax_jit_gpu")) == both
+
+
+def test_the_suites_name_groups_that_there_are() -> None:
+    groups = plan.groups(plan.every_case())
+    for suite in SUITES.values():
+        assert set(suite.groups or ()) <= groups.keys()
+        assert 1 <= suite.min_runs <= suite.max_runs
+        assert plan.choose(Options(suite=suite.name))
+    assert {case.id for case in plan.choose(Options(suite="full"))} == {
+        case.id for case in plan.every_case()
+    }
+
+
+def test_the_order_is_that_of_the_suite() -> None:
+    groups = list(plan.groups(plan.choose(Options(suite="ml"))))
+    assert groups == list(SUITES["ml"].groups or ())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"suite": "fast"}, "no suite is called 'fast'"),
+        ({"cases": ("jax_jit_cpu_matmul_521_f32",)}, "did you mean jax_jit_cpu_matmul_512_f32"),
+        ({"cases": ("matmul_512_f16",)}, "did you mean matmul_512_f"),
+        ({"backends": ("nmpy",)}, "no backend is called 'nmpy'; did you mean numpy"),
+        ({"backends": ("numpy_gpu",)}, "no backend is called 'numpy_gpu'"),
+        ({"cache_modes": ("warm_proces",)}, "did you mean warm_process"),
+        ({"cache_modes": ("zzz",)}, "known: cold_process_cold_cache, "),
+        (
+            {"backends": ("numpy",), "cases": ("numba_matmul_512_f32",)},
+            "these options leave nothing to run; see 'coldwarm cases'",
+        ),
+    ],
+)
+def test_a_name_that_nobody_has(options: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        plan.choose(Options(**options))  # type: ignore[arg-type]  # of one test each
+    assert said in str(caught.value)
+
+
+def test_the_harness_is_hashed_with_everything_that_measures() -> None:
+    names = {f"{path.parent.name}/{path.name}" for path in plan.source_paths()}
+    assert names >= {"worker/warm.py", "runner/rounds.py", "backends/base.py", "coldwarm/wire.py"}
+    assert all(path.is_file() for path in plan.source_paths())

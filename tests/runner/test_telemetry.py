@@ -1,0 +1,79 @@
+"""What the machine did meanwhile, and when it is flagged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from coldwarm.runner import telemetry
+from coldwarm.runner.telemetry import Reading, between
+
+BEFORE = Reading(
+    now_s=100.0,
+    load_1m=0.5,
+    busy_s=10.0,
+    total_s=100.0,
+    steal_s=1.0,
+    pressure_s=2.0,
+    throttled_s=0.0,
+    thermal=3,
+)
+QUIET = replace(BEFORE, now_s=102.0, busy_s=11.0, total_s=104.0)
+"""Two seconds later on two processors, one of them busy for one second."""
+
+
+def test_a_quiet_machine_is_not_flagged() -> None:
+    seen = between(BEFORE, QUIET, 1.0, {"involuntary_switches": 4, "cpu_user_s": 0.9})
+    assert seen.flags == []
+    assert (seen.foreign_cpu, seen.steal_share, seen.cpu_pressure_share) == (0.0, 0.0, 0.0)
+    assert (seen.load_1m_before, seen.load_1m_after) == (0.5, 0.5)
+    assert seen.involuntary_switches == 4
+    assert seen.cpu_user_s == 0.9
+    assert seen.null_reasons.keys() == {"cpu_system_s", "child_cpu_s"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "own_cpu_s", "switches", "flag"),
+    [
+        ({"busy_s": 12.0}, 1.0, 0, "other processes used 0.5 processors"),
+        ({"steal_s": 1.4}, 1.0, 0, "the host took 10.0% of the processor time"),
+        ({"throttled_s": 0.25}, 1.0, 0, "the CPU quota throttled it for 0.25 s"),
+        ({"thermal": 5}, 1.0, 0, "2 thermal throttles"),
+        ({}, 1.0, 1000, "500 involuntary switches a second"),
+    ],
+)
+def test_each_disturbance_is_flagged_in_words(
+    changes: dict[str, float], own_cpu_s: float, switches: int, flag: str
+) -> None:
+    after = replace(QUIET, **changes)  # type: ignore[arg-type]  # fields of the reading
+    assert between(BEFORE, after, own_cpu_s, {"involuntary_switches": switches}).flags == [flag]
+
+
+def test_its_own_work_is_not_foreign() -> None:
+    busy = replace(QUIET, busy_s=14.0)
+    assert between(BEFORE, busy, 4.0, {}).flags == []
+    assert between(BEFORE, busy, 5.0, {}).foreign_cpu == 0.0
+
+
+def test_what_this_system_does_not_count_is_null_with_a_reason() -> None:
+    nothing = Reading(0.0, None, None, None, None, None, None, None)
+    seen = between(nothing, replace(nothing, now_s=1.0), None, {})
+    fields = {name for name in seen.__struct_fields__ if name not in {"flags", "null_reasons"}}
+    assert {getattr(seen, name) for name in fields} == {None}
+    assert seen.null_reasons.keys() == fields
+    assert seen.flags == []
+
+
+def test_counters_that_go_back_are_no_negative_time() -> None:
+    seen = between(QUIET, BEFORE, 0.0, {})
+    assert seen.steal_share is None
+    assert (seen.foreign_cpu, seen.throttled_s, seen.thermal_throttles) == (0.0, 0.0, 0)
+
+
+def test_reading_is_cheap_and_moves_on() -> None:
+    first = telemetry.read(1.0)
+    second = telemetry.read(2.0)
+    for name in ("busy_s", "total_s", "pressure_s"):
+        before, after = getattr(first, name), getattr(second, name)
+        assert (before is None and after is None) or after >= before

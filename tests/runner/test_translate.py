@@ -1,0 +1,152 @@
+"""What becomes of a worker's messages."""
+
+from __future__ import annotations
+
+import json
+import signal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coldwarm.runner import replies, translate
+from coldwarm.runner.process import describe_exit
+
+SECONDS = st.none() | st.floats(0, 100)
+NAMES = ("trace_s", "lower_s", "compile_s", "cache_read_s")
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(NAMES, SECONDS)), st.floats(0, 100))
+def test_parts_and_rest_make_the_whole(said: dict[str, float | None], first_call_s: float) -> None:
+    parts = translate.parts(said, first_call_s)
+    values = {name: getattr(parts, name) for name in NAMES}
+    known = [value for value in (*values.values(), parts.rest_s) if value is not None]
+    assert all(value >= 0 for value in known)
+    assert sum(known) == pytest.approx(first_call_s)
+    assert {name for name, value in values.items() if value is None} == parts.null_reasons.keys()
+    assert {name for name, value in said.items() if value is None} == parts.null_reasons.keys()
+
+
+def test_the_reason_of_the_backend_is_kept() -> None:
+    said = {**dict.fromkeys(NAMES), "reasons": {"trace_s": "eager: nothing is traced"}}
+    parts = translate.parts(said, 1.0)
+    assert parts.null_reasons["trace_s"] == "eager: nothing is traced"
+    assert parts.null_reasons["lower_s"] == "the backend gives no account of it"
+    assert parts.rest_s == 1.0
+
+
+def test_samples_are_seconds_for_one_call() -> None:
+    said = {
+        "start_ns": 3_000_000_000,
+        "batch": 4,
+        "samples_ns": [4000, 8000],
+        "compiles": None,
+        "involuntary_switches": 2,
+        "idle_cpu_s": 0.5,
+    }
+    block = translate.block(said, 7, 1_000_000_000)
+    assert block.start_s == 2.0
+    assert block.samples_s == [1e-6, 2e-6]
+    assert (block.order, block.batch, block.compiles) == (7, 4, None)
+    assert block.null_reasons == {"compiles": "the backend keeps no count of compiles"}
+
+
+def start() -> dict[str, Any]:
+    """Return a reply as a worker gives it after its start."""
+    names = ("import", "device_init", "setup", "wrap", "first_call", "second_call")
+    return {
+        "type": "start",
+        "entered_ns": 20,
+        "loaded_ns": 30,
+        "phases": [
+            {
+                "name": name,
+                "begin_ns": 40 + 10 * place,
+                "end_ns": 45 + 10 * place,
+                "peak_rss_bytes": 4096,
+                "involuntary_switches": None,
+            }
+            for place, name in enumerate(names)
+        ],
+        "parts": dict.fromkeys(NAMES),
+        "counters": {"jax": {"hits": 1, "raw": {"events": 2}}},
+        "bytecode": {"with_bytecode": 1},
+        "read_bytes": None,
+        "gate": None,
+        "input_sha256": "0" * 64,
+        "device": {"platform": "cpu", "kind": "cpu", "count": 1, "memory_peak_bytes": None},
+        "versions": {"python": "3"},
+    }
+
+
+def read(message: object, due: replies.Kind = "start", spawned_ns: int = 10) -> dict[str, Any]:
+    return replies.read(json.dumps(message).encode(), due, spawned_ns)
+
+
+def test_a_reply_in_its_shape_is_taken_as_it_is() -> None:
+    assert read(start()) == start()
+    failed = {"type": "failed", "reason": "because", "detail": ""}
+    assert read(failed, "block") == failed
+
+
+def test_phases_are_on_the_axis_of_the_spawn() -> None:
+    spans = translate.phases(start(), 10)
+    assert [span.name for span in spans][:2] == ["interpreter", "import"]
+    assert spans[0].duration_s == pytest.approx(1e-8)
+    assert spans[1].start_s == pytest.approx(3e-8)
+    assert spans[1].null_reasons.keys() == {"involuntary_switches"}
+
+
+@pytest.mark.parametrize("name", [name for name in start() if name != "type"])
+def test_a_reply_without_a_field_is_refused_with_its_name(name: str) -> None:
+    message = start()
+    del message[name]
+    with pytest.raises(replies.MalformedReplyError, match=f"missing required field `{name}`"):
+        read(message)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"type": "end"}, "expected a 'start' message, got 'end'"),
+        ({"type": None}, "expected a 'start' message, got 'None'"),
+        ({"phases": []}, "expected the phases import, device_init"),
+        ({"phases": list(reversed(start()["phases"]))}, "expected the phases import"),
+        ({"entered_ns": 5}, "not one after the other"),
+        ({"loaded_ns": 10**6}, "not one after the other"),
+        ({"entered_ns": -1}, "malformed 'start' message"),
+        ({"entered_ns": 2**70}, "garbage on the pipe|malformed 'start' message"),
+        ({"input_sha256": "abc"}, "malformed 'start' message"),
+        ({"counters": {"jax": {"hits": -1}}}, "malformed 'start' message"),
+        ({"versions": {"python": "\udc80"}}, "garbage on the pipe"),
+    ],
+)
+def test_a_reply_out_of_shape_is_refused(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(replies.MalformedReplyError, match=said):
+        read({**start(), **changes})
+
+
+@given(st.dictionaries(st.sampled_from(list(start())), st.none() | st.integers() | st.text()))
+def test_nothing_but_a_shape_gets_through(changes: dict[str, object]) -> None:
+    try:
+        message = read({**start(), **changes})
+    except replies.MalformedReplyError:
+        return
+    assert message["type"] in {"start", "failed"}
+    translate.phases(message, 10)
+    translate.parts(message["parts"], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (3, "exit: 3 before a result"),
+        (0, "exit: 0 before a result"),
+        (-signal.SIGSEGV, "signal: SIGSEGV"),
+        (-signal.SIGKILL, "signal: SIGKILL (killed; out of memory?)"),
+        (-250, "signal: 250"),
+    ],
+)
+def test_an_exit_in_words(code: int, said: str) -> None:
+    assert describe_exit(code) == said

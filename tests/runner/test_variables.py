@@ -1,0 +1,117 @@
+"""The environment of a measured process: nothing of the user's caches gets in."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from coldwarm import registry
+from coldwarm.caches import modes
+from coldwarm.contracts.base import CACHE_MODES
+from coldwarm.runner.guarded import MARK
+from coldwarm.runner.variables import build, owners_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from coldwarm.contracts.base import CacheMode
+
+USERS = "/home/user/.cache/mine"
+CACHES = (
+    "JAX_COMPILATION_CACHE_DIR",
+    "TORCHINDUCTOR_CACHE_DIR",
+    "TRITON_CACHE_DIR",
+    "TRITON_HOME",
+    "NUMBA_CACHE_DIR",
+    "CUDA_CACHE_PATH",
+    "PYTORCH_KERNEL_CACHE_PATH",
+    "PYTHONPYCACHEPREFIX",
+    "TMPDIR",
+)
+"""Variables with which a user may have moved a cache."""
+
+
+def made(  # noqa: PLR0913 - each is one independent fact of a process
+    root: Path,
+    backend: str = "numpy",
+    mode: CacheMode = "cold_process_cold_cache",
+    *,
+    deterministic: bool = False,
+    threads: int | None = None,
+    base: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, str]:
+    kind = registry.backends()[backend].kind
+    return build(
+        base,
+        kind,
+        device="cpu",
+        threads=threads,
+        mode=mode,
+        root=root,
+        mark="m",
+        deterministic=deterministic,
+    )
+
+
+@pytest.mark.parametrize("mode", CACHE_MODES)
+@pytest.mark.parametrize("backend", list(registry.backends()))
+def test_no_cache_of_the_user_is_used(tmp_path: Path, backend: str, mode: CacheMode) -> None:
+    variables = made(tmp_path, backend, mode, base=dict.fromkeys(CACHES, USERS))
+    assert USERS not in variables.values()
+    for name in set(CACHES) - {"PYTHONPYCACHEPREFIX"}:
+        assert variables[name].startswith(str(tmp_path)), name
+
+
+def test_the_rest_of_the_environment_is_the_users_and_nothing_secret_is_added(
+    tmp_path: Path,
+) -> None:
+    theirs = {"PATH": "/bin", "HOME": "/home/user", "LANG": "C", "EMPTY": ""}
+    variables = made(tmp_path, base=theirs)
+    assert {name: variables[name] for name in ("PATH", "HOME", "LANG")} == {
+        "PATH": "/bin",
+        "HOME": "/home/user",
+        "LANG": "C",
+    }
+    added = variables.keys() - theirs.keys()
+    isolated = {name for owner in modes.owners().values() for name in owner.isolate(tmp_path)}
+    assert added <= isolated | {"TMPDIR", "PYTHONDONTWRITEBYTECODE", MARK}
+    assert variables[MARK] == "m"
+
+
+@pytest.mark.parametrize("mode", CACHE_MODES)
+def test_bytecode_is_written_and_moved_in_first_ever_alone(tmp_path: Path, mode: CacheMode) -> None:
+    variables = made(tmp_path, mode=mode, base={"PYTHONPYCACHEPREFIX": USERS})
+    if mode == "first_ever":
+        assert variables["PYTHONPYCACHEPREFIX"] == str(tmp_path / "bytecode")
+        assert "PYTHONDONTWRITEBYTECODE" not in variables
+    else:
+        assert "PYTHONPYCACHEPREFIX" not in variables
+        assert variables["PYTHONDONTWRITEBYTECODE"] == "1"
+
+
+def test_the_directories_are_there_and_apart(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    first, second = made(one), made(two)
+    assert (one / "tmp").is_dir()
+    shared = {
+        name for name, value in first.items() if value.startswith("/") and value == second.get(name)
+    }
+    assert not shared
+
+
+def test_threads_are_bounded_and_a_deterministic_run_fixes_its_seeds(tmp_path: Path) -> None:
+    assert made(tmp_path, threads=3)["OPENBLAS_NUM_THREADS"] == "3"
+    assert "OPENBLAS_NUM_THREADS" not in made(tmp_path)
+    assert made(tmp_path, deterministic=True)["PYTHONHASHSEED"] == "0"
+    assert "PYTHONHASHSEED" not in made(tmp_path)
+
+
+def test_which_caches_are_looked_at() -> None:
+    kinds = {name: entry.kind for name, entry in registry.backends().items()}
+    assert owners_of(kinds["numpy"], "cpu", "cold_process_cold_cache") == []
+    assert owners_of(kinds["numpy"], "cpu", "first_ever") == ["bytecode"]
+    assert owners_of(kinds["jax_jit"], "cpu", "warm_process") == ["jax"]
+    assert "cuda" in owners_of(kinds["jax_jit"], "gpu", "warm_process")

@@ -1,0 +1,76 @@
+"""The correctness gate: what passes and what is said of what does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coldwarm.worker import gate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+ANSWER = np.array([[4.0, -8.0], [1.0, 0.0]])
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("gate") / "answer.npz"
+    np.savez(path, ANSWER, np.zeros(3))
+    return str(path)
+
+
+def check(stored: str, first: NDArray[np.float64], tolerance: float = 1e-3) -> dict[str, object]:
+    return gate.check([first, np.zeros(3)], stored, tolerance)
+
+
+def test_the_answer_itself_passes(stored: str) -> None:
+    assert check(stored, ANSWER, 0.0) == {
+        "passed": True,
+        "max_abs_error": 0.0,
+        "max_scaled_error": 0.0,
+        "tolerance": 0.0,
+        "reason": None,
+    }
+
+
+@given(st.floats(-1, 1), st.integers(0, 1), st.integers(0, 1))
+def test_the_error_is_scaled_by_the_largest_magnitude(
+    stored: str, error: float, row: int, column: int
+) -> None:
+    out = ANSWER.copy()
+    out[row, column] += error
+    said = check(stored, out)
+    moved = abs(out[row, column] - ANSWER[row, column])
+    assert said["max_abs_error"] == moved
+    assert said["max_scaled_error"] == moved / 8
+    assert said["passed"] == (moved / 8 <= 1e-3)
+
+
+def test_an_answer_of_zeros_is_compared_as_it_is(stored: str) -> None:
+    said = gate.check([ANSWER, np.full(3, 2e-3)], stored, 1e-3)
+    assert not said["passed"]
+    assert said["max_scaled_error"] == 2e-3
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_never_passes(stored: str, value: float) -> None:
+    out = ANSWER.copy()
+    out[0, 0] = value
+    said = check(stored, out, 1e300)
+    assert not said["passed"]
+    assert said["max_abs_error"] is None
+    assert said["reason"] == "the output holds values that are not finite"
+
+
+def test_other_shapes_and_other_numbers_of_outputs(stored: str, tmp_path: Path) -> None:
+    assert "expected shape (2, 2), got (4,)" in str(check(stored, ANSWER.ravel())["reason"])
+    assert gate.check([ANSWER], stored, 1.0)["reason"] == "expected 2 output arrays, got 1"
+    np.savez(tmp_path / "empty.npz", np.empty((0, 2)))
+    assert gate.check([np.empty((0, 2))], str(tmp_path / "empty.npz"), 0.0)["passed"]

@@ -1,0 +1,217 @@
+"""One measured process, spoken to as the runner does: what it loads, and its phases."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coldwarm import registry, wire
+from coldwarm.contracts.observation import PHASES
+from coldwarm.runner.process import WORKER
+
+BARE = Path(__file__).with_name("bare_backend.py")
+MATMUL = registry.workloads()["matmul"].source
+
+
+def job(backend: str, *, persistent: bool = False, **changes: object) -> dict[str, Any]:
+    """Return the job of a small matrix product."""
+    if backend == "bare":
+        named = {"module": "bare_backend", "path": str(BARE), "object": "Bare"}
+    else:
+        entry = registry.backends()[backend]
+        source = entry.source
+        named = {
+            "module": source.module,
+            "path": str(source.path),
+            "object": entry.kind.__name__,
+        }
+    return {
+        "role": "measure",
+        "backend": named,
+        "device": "cpu",
+        "threads": None,
+        "workload": {"module": MATMUL.module, "path": str(MATMUL.path)},
+        "size": 16,
+        "numpy_dtype": "float32",
+        "seed": 1,
+        "tolerance": 1e-5,
+        "reference": None,
+        "persistent": persistent,
+        "analyse": False,
+        "list_modules": True,
+        **changes,
+    }
+
+
+class Worker:
+    """A worker and the two pipes to it."""
+
+    def __init__(self, message: dict[str, Any]) -> None:
+        """Start it and send its job."""
+        down_read, self.down = os.pipe()
+        up_read, up_write = os.pipe()
+        self.up = os.fdopen(up_read, "rb")
+        self.spawned_ns = time.perf_counter_ns()
+        self.process = subprocess.Popen(
+            [sys.executable, str(WORKER), str(down_read), str(up_write)],
+            pass_fds=(down_read, up_write),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        os.close(down_read)
+        os.close(up_write)
+        self.send(message)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message."""
+        wire.write_all(self.down, wire.encode(message))
+
+    def receive(self) -> dict[str, Any]:
+        """Return its next message."""
+        return wire.decode(self.up.readline())
+
+    def end(self) -> tuple[int, bytes]:
+        """Wait for its end; return its exit code and what it printed."""
+        os.close(self.down)
+        out, err = self.process.communicate(timeout=60)
+        self.up.close()
+        return self.process.returncode, out + err
+
+
+def start(message: dict[str, Any]) -> dict[str, Any]:
+    """Return what a process says of its start, once it has ended well."""
+    worker = Worker(message)
+    said = worker.receive()
+    assert said["type"] == "start", said
+    said["spawned_ns"], said["received_ns"] = worker.spawned_ns, time.perf_counter_ns()
+    assert worker.receive()["type"] == "end"
+    assert worker.end() == (0, b"")
+    return said
+
+
+def loaded(statement: str) -> set[str]:
+    """Return the modules that a bare interpreter has loaded after a statement."""
+    program = f"import sys; {statement}; print(list(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    names: list[str] = json.loads(done.stdout.splitlines()[-1].replace("'", '"'))
+    return set(names)
+
+
+def foreign(said: dict[str, Any], bare: set[str]) -> set[str]:
+    """Return the modules that neither the bare interpreter nor the project itself loads."""
+    own = {"coldwarm", "__main__", "bare_backend"}
+    return {
+        name
+        for name in said["parts"]["modules"]
+        if name not in bare | own and not name.startswith("coldwarm.")
+    }
+
+
+def test_nothing_is_loaded_before_the_framework_but_the_worker_itself() -> None:
+    said = start(job("bare"))
+    assert foreign(said, loaded("pass")) == set()
+    own = {name for name in said["parts"]["modules"] if name.startswith("coldwarm.")}
+    assert own == {
+        "coldwarm.backends",
+        "coldwarm.backends.base",
+        "coldwarm.wire",
+        "coldwarm.worker",
+        "coldwarm.worker.load",
+        "coldwarm.worker.phases",
+        "coldwarm.worker.session",
+        "coldwarm.workloads",
+        "coldwarm.workloads.matmul",
+    }
+
+
+@pytest.mark.parametrize(
+    ("backend", "statement", "module"),
+    [
+        ("numpy", "import numpy", "numpy"),
+        pytest.param("jax_jit", "import jax", "jax", marks=pytest.mark.slow),
+        pytest.param("torch_eager", "import torch", "torch", marks=pytest.mark.slow),
+        pytest.param("numba", "import numba", "numba", marks=pytest.mark.slow),
+    ],
+)
+def test_the_import_phase_loads_the_framework_and_no_more(
+    backend: str, statement: str, module: str
+) -> None:
+    if find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
+    said = start(job(backend))
+    # NumPy makes the inputs of every backend; who imports it first is the framework's affair.
+    assert foreign(said, loaded(f"{statement}; import numpy")) == set()
+
+
+@pytest.mark.parametrize("backend", ["bare", "numpy"])
+def test_phases_follow_each_other_on_the_axis_of_the_parent(backend: str) -> None:
+    said = start(job(backend))
+    assert tuple(phase["name"] for phase in said["phases"]) == PHASES[1:]
+    stamps = [said["spawned_ns"], said["entered_ns"], said["loaded_ns"]]
+    for phase in said["phases"]:
+        stamps += [phase["begin_ns"], phase["end_ns"]]
+    stamps.append(said["received_ns"])
+    assert stamps == sorted(stamps)
+    assert stamps[0] < stamps[-1]
+
+
+def test_memory_grows_with_the_phases() -> None:
+    peaks = [phase["peak_rss_bytes"] for phase in start(job("numpy"))["phases"]]
+    assert peaks == sorted(peaks)
+    assert peaks[0] > 1_000_000
+
+
+def test_a_process_that_stays_runs_the_blocks_it_is_asked_for() -> None:
+    worker = Worker(job("numpy", persistent=True))
+    started = worker.receive()
+    order = {"op": "block", "batch": 4, "seconds": 10.0, "limit": 7}
+    worker.send(order)
+    block = worker.receive()
+    assert (block["type"], block["batch"], len(block["samples_ns"])) == ("block", 4, 7)
+    assert block["compiles"] == 0
+    assert min(block["samples_ns"]) > 0
+    assert block["start_ns"] > started["phases"][-1]["end_ns"]
+    worker.send({**order, "batch": 1, "seconds": 0.0})
+    assert len(worker.receive()["samples_ns"]) == 1
+    worker.send({"op": "quit"})
+    end = worker.receive()
+    assert end["type"] == "end"
+    assert 0 < end["harness"]["loop_s"] < 1e-5
+    assert 0 < end["harness"]["timer_s"] < 1e-5
+    assert end["harness"]["sync_s"] is None
+    assert worker.end() == (0, b"")
+
+
+def test_it_ends_quietly_when_its_runner_is_gone() -> None:
+    worker = Worker(job("numpy", persistent=True))
+    assert worker.receive()["type"] == "start"
+    assert worker.end() == (0, b"")
+
+
+def test_the_reference_is_in_double_precision_and_the_inputs_are_those_of_the_seed(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "ä 😀 answer.npz"
+    message = {"role": "reference", **job("numpy"), "reference": str(path)}
+    worker = Worker({**message, "role": "reference"})
+    said = worker.receive()
+    assert worker.end() == (0, b"")
+    with np.load(path) as stored:
+        assert [stored[name].dtype for name in stored.files] == [np.float64]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    measured = start(job("numpy", reference=str(path)))
+    assert measured["gate"]["passed"]
+    assert measured["input_sha256"] == said["input_sha256"]
+    assert start(job("numpy", seed=2))["input_sha256"] != said["input_sha256"]
