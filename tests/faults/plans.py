@@ -14,12 +14,14 @@ PLAN = (
     *("--deterministic", "--min-runs", "1", "--max-runs", "1"),
 )
 """A plan that takes some seconds: two candidates, every mode."""
-PROCESSES = 8
+PROCESSES = 6
 SHORT = (
     *("--backend", "numpy", "--cache-mode", "cold_process_cold_cache"),
     *("--deterministic", "--min-runs", str(PROCESSES), "--max-runs", str(PROCESSES)),
 )
 """A plan of many processes, each of which is soon over."""
+ONE = ("--backend", "numpy", "--cache-mode", "cold_process_cold_cache")
+"""A plan of one process."""
 
 
 def until(bench: Lab, process: Popen[str], observations: int) -> None:

@@ -100,6 +100,9 @@ def test_the_run_goes_on_to_its_end(everything: tuple[Lab, Done]) -> None:
 def test_nothing_is_left_but_valid_artifacts(everything: tuple[Lab, Done]) -> None:
     lab, _ = everything
     lab.assert_clean()
+    validated = lab.command("validate", lab.out)
+    assert validated.code == 0, validated.out
+    assert validated.out.count(": OK ") == len(list(lab.out.rglob("*.json*")))
     size = sum(path.stat().st_size for path in lab.out.rglob("*") if path.is_file())
     assert size < 4_000_000
 

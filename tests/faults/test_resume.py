@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.faults import lab
 from tests.faults.lab import GOOD, Lab, collect, read_json
-from tests.faults.plans import PLAN, PROCESSES, SHORT, assert_short, kept, until
+from tests.faults.plans import ONE, PLAN, PROCESSES, SHORT, assert_short, kept, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ def test_a_changed_source_is_refused_by_name(bench: Lab) -> None:
     file = site / "own_workload.py"
     file.write_text(source.replace('NAME = "small"', 'NAME = "own"'))
     bench.sites.append(site)
-    plan = ("--case", "own_8_f32", *SHORT)
+    plan = ("--case", "own_8_f32", *ONE)
     assert bench.run(*plan).code == 0
     with file.open("a") as text:
         text.write("# another line\n")
@@ -86,6 +86,7 @@ def test_a_damaged_first_line_is_the_end_of_a_run(interrupted: Lab) -> None:
     assert "has a journal without a header; start a new run" in done.err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_torn_line_is_cut_off(interrupted: Lab) -> None:
     lines = [line for line in interrupted.journal() if line.endswith(b"\n")]
     (interrupted.out / "journal.jsonl").write_bytes(b"".join(lines)[:-40])

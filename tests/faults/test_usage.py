@@ -15,14 +15,11 @@ if TYPE_CHECKING:
     ("arguments", "said"),
     [
         (("--case", "numpy_smal_8_f32"), "no case is called 'numpy_smal_8_f32'; did you mean"),
-        (("--case", "matmul_521_f32"), "did you mean matmul_512_f32"),
         (("--backend", "numpi"), "no backend is called 'numpi'; did you mean numpy"),
-        (("--backend", "jax_jit_tpu"), "did you mean jax_jit"),
         (
             ("--cache-mode", "cold"),
             "no cache mode is called 'cold'; known: cold_process_cold_cache, ",
         ),
-        (("--cache-mode", "warm"), "warm_process"),
         (("--suite", "quik"), "no suite is called 'quik'; did you mean quick?"),
         (("--backend", "numba", "--case", "small_8_f32"), "these options leave nothing to run"),
     ],
@@ -97,8 +94,7 @@ def test_a_plug_in_that_cannot_be_used_is_named(
     bench: Lab, group: str, name: str, value: str, said: str
 ) -> None:
     plug(bench, group, name, value)
-    for command in (("run", "--out-dir", bench.out), ("cases",)):
-        done = bench.command(*command)
-        assert done.code == 2
-        assert said in done.one_line()
+    done = bench.run("--backend", "numpy")
+    assert done.code == 2
+    assert said in done.one_line()
     assert not bench.out.exists()

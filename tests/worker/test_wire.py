@@ -6,7 +6,7 @@ import os
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coldwarm import wire
@@ -24,6 +24,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(WORDS, VALUES))
 def test_a_job_is_read_as_it_was_written(job: dict[str, object]) -> None:
     line = wire.encode(job)
