@@ -103,6 +103,10 @@ class _Jax(Backend):
             "JAX_PLATFORMS": "cuda",
             # A GPU's default is a shorter mantissa, which is another answer.
             "JAX_DEFAULT_MATMUL_PRECISION": "highest",
+            # A client takes three quarters of the memory by default; several candidates
+            # that wait for their turns share one device.
+            "XLA_CLIENT_MEM_FRACTION": "0.2",
+            "XLA_PYTHON_CLIENT_MEM_FRACTION": "",  # the older name, which must not be set beside it
         }
 
     def import_runtime(self) -> None:
