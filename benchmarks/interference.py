@@ -15,20 +15,26 @@ import tempfile
 from importlib import util
 from pathlib import Path
 
-from benchmarks import interleaved, runs
+from benchmarks import interleaved
 from benchmarks.rows import Row
 
+from coldwarm.clock import RealClock
+from coldwarm.runner import availability, launch, plan, references
+from coldwarm.runner.guarded import Guard
+from coldwarm.runner.launch import Place, Slot
+from coldwarm.runner.plan import Options
+
 GROUP = "interference"
-PAIRS = 25
+PAIRS = 41
 CANDIDATES = {"jax": "jax_jit_cpu", "numpy": "numpy"}
 
 
 def measure() -> list[Row]:
     """Compare the import of JAX, or of NumPy where JAX is not installed."""
     module = next(name for name in CANDIDATES if util.find_spec(name) is not None)
-    found = interleaved.measure(
-        {"worker": lambda: worker(CANDIDATES[module]), "bare": lambda: bare(module)}, PAIRS
-    )
+    with tempfile.TemporaryDirectory() as work, Guard() as guard:
+        starts = Starts(CANDIDATES[module], Place(Options(), guard, RealClock(), Path(work)))
+        found = interleaved.measure({"worker": starts, "bare": lambda: bare(module)}, PAIRS)
     worker_ms, bare_ms = ([1e3 * value for value in values] for values in found.values())
     differences = [one - other for one, other in zip(worker_ms, bare_ms, strict=True)]
     low, high = median_interval(differences)
@@ -48,6 +54,36 @@ def measure() -> list[Row]:
     ]
 
 
+class Starts:
+    """Starts measured processes of one case, each with empty caches of its own."""
+
+    def __init__(self, candidate: str, place: Place) -> None:
+        """Prepare what a run prepares before its first process."""
+        (self._case,) = plan.choose(Options(cases=(f"{candidate}_matmul_512_f32",)))
+        self._place = place
+        availability.probe([self._case.backend], [self._case.workload], gpu=False)
+        references.compute(place, [self._case])
+        self._started = 0
+
+    def __call__(self) -> float:
+        """Return the seconds that a measured process reports for its import.
+
+        Raises:
+            ProcessFailedError: it came to no result.
+            ValueError: its answer was wrong.
+        """
+        self._started += 1
+        root = self._place.work / str(self._started)
+        slot = Slot(self._case, "cold_process_cold_cache", self._started, 0, root)
+        seen = launch.finish(self._place, launch.start(self._place, slot))
+        launch.discard(root)
+        seconds = seen.phase_s("import")
+        if seconds is None:
+            text = f"{self._case.id} gave no import phase: {seen.reason}"
+            raise ValueError(text)
+        return seconds
+
+
 def median_interval(values: list[float]) -> tuple[float, float]:
     """Return the two values between which the true median lies at 95 %, by the sign test."""
     ranked, n = sorted(values), len(values)
@@ -56,27 +92,6 @@ def median_interval(values: list[float]) -> tuple[float, float]:
         rank += 1
         below += math.comb(n, rank) * 0.5**n
     return ranked[rank - 1], ranked[n - rank]
-
-
-def worker(candidate: str) -> float:
-    """Return the seconds that a measured process reports for its import.
-
-    Raises:
-        ValueError: it came to no import.
-    """
-    with tempfile.TemporaryDirectory() as name:
-        run = runs.coldwarm(
-            Path(name, "out"),
-            *("--case", f"{candidate}_matmul_512_f32"),
-            *("--cache-mode", "cold_process_cold_cache"),
-            *("--min-runs", "1", "--max-runs", "1"),
-        )
-    for seen in run.cases[0].observations:
-        seconds = seen.phase_s("import")
-        if seconds is not None:
-            return seconds
-    text = f"{candidate} gave no import phase: {run.cases[0].reason}"
-    raise ValueError(text)
 
 
 def bare(module: str) -> float:
