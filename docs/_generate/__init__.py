@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from _generate import api, backends, commands, records, workloads
+from _generate import api, backends, commands, harness, records, workloads
 from _generate.rst import heading, toctree
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ SECTIONS = {
     "backends": backends.pages,
     "records": records.pages,
     "api": api.pages,
+    "harness": harness.pages,
 }
 """Folder under ``reference/`` and the function that gives its pages by name."""
 
