@@ -33,6 +33,12 @@ def test_a_changed_option_is_refused_by_name(interrupted: Lab) -> None:
     assert not (interrupted.out / "suite.json").exists()
 
 
+def test_a_run_goes_on_as_it_was_begun_without_its_options_said_again(interrupted: Lab) -> None:
+    done = interrupted.command("run", "--out-dir", interrupted.out, "--resume")
+    assert done.code == 0, done.err
+    assert_short(interrupted)
+
+
 @pytest.mark.slow
 def test_a_changed_environment_is_refused_by_name(
     interrupted: Lab, monkeypatch: pytest.MonkeyPatch

@@ -79,9 +79,10 @@ class Duration(click.ParamType[float]):
 @click.option("--time-budget", type=Duration(), help="For the whole run: 90s, 4m, 1h.")
 @click.option("--timeout", type=Duration(), default=300.0, help="For one process.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/SUITE-TIME.")
-@click.option("--resume", is_flag=True, help="Go on with the run in --out-dir.")
+@click.option("--resume", is_flag=True, help="Go on with the run in --out-dir, as it was begun.")
 @click.option("--json", "as_json", is_flag=True, help="Print the suite's index as JSON.")
-def command(**given: Any) -> int:  # noqa: ANN401 - click hands over the options by name
+@click.pass_context
+def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
     """Measure cases in both regimes and all cache modes.
 
     Shows progress on standard error and the table on standard output; leaves artifacts
@@ -93,12 +94,30 @@ def command(**given: Any) -> int:  # noqa: ANN401 - click hands over the options
     from coldwarm.report.progress import open_progress
     from coldwarm.runner import suite
 
-    options = _options(given)
+    options = (_recorded(ctx, given) if given["resume"] else None) or _options(given)
     out_dir = given["out_dir"] or _new_directory(options.suite, resume=given["resume"])
     with open_progress(Console(stderr=True)) as progress:
         outcome = suite.run(options, out_dir, resume=given["resume"], listener=progress)
     _show(outcome, as_json=given["as_json"])
     return _code(outcome)
+
+
+def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
+    """Return the options of the run to go on with, unless others were asked for."""
+    from msgspec import ValidationError
+
+    from coldwarm.runner import plan
+    from coldwarm.runner.directory import recorded_options
+
+    sources = {name: ctx.get_parameter_source(name) for name in given}
+    asked = {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+    if given["out_dir"] is None or asked - {"out_dir", "resume", "as_json"}:
+        return None
+    recorded = recorded_options(given["out_dir"])
+    try:
+        return None if recorded is None else plan.Options.recorded(recorded)
+    except ValidationError:  # another version's; comparing the two says what changed
+        return None
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -154,7 +173,7 @@ def _show(outcome: Outcome, *, as_json: bool) -> None:
     terminal.render(outcome.suite, outcome.cases, Console())
     click.echo(f"\nArtifacts: {outcome.path}")
     if outcome.interrupted:
-        click.echo(f"Interrupted. Go on with the same options, --out-dir {outcome.path} --resume")
+        click.echo(f"Interrupted. Go on with: coldwarm run --out-dir {outcome.path} --resume")
 
 
 def _code(outcome: Outcome) -> int:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from coldwarm.contracts import journal
-from coldwarm.errors import ResumeError, RunDirectoryError, StorageError
+from coldwarm.errors import ContractError, ResumeError, RunDirectoryError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +33,20 @@ def storage_error(path: Path, error: OSError) -> StorageError:
         f"cannot write {path}: {reason}; {hint} (what was measured before is kept in the"
         " journal; --resume goes on from it)"
     )
+
+
+def recorded_options(path: Path) -> dict[str, Any] | None:
+    """Return the options that the run in a directory was started with.
+
+    ``None`` where the directory holds no run that had begun; whoever opens it says so.
+    """
+    try:
+        entries, _ = journal.read_lines(path / JOURNAL)
+    except ContractError:
+        return None
+    header = next((entry.record for entry in entries if entry.kind == "header"), None)
+    options = header.get("options") if isinstance(header, dict) else None
+    return options if isinstance(options, dict) else None
 
 
 class RunDirectory:

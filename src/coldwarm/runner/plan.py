@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
 
 from coldwarm import registry
 from coldwarm.contracts.base import CACHE_MODES, DTYPE_NAMES, CacheMode, Dtype
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.registry import BackendEntry, WorkloadEntry
 
@@ -127,7 +129,6 @@ class Options:
     timeout_s: float = 300.0
     block_s: float = 0.15
     blocks: int = 4
-    workloads: tuple[str, ...] = field(default=())
 
     def asked(self) -> dict[str, object]:
         """Return the options as plain values, for the journal and for ``--resume``."""
@@ -135,6 +136,15 @@ class Options:
             name: list(value) if isinstance(value, tuple) else value
             for name, value in vars(self).items()
         }
+
+    @classmethod
+    def recorded(cls, asked: Mapping[str, Any]) -> Options:
+        """Return the options that ``asked`` wrote down.
+
+        Raises:
+            msgspec.ValidationError: they are no options, or another version's.
+        """
+        return msgspec.convert(asked, cls)
 
 
 def every_case() -> list[Case]:
