@@ -63,7 +63,7 @@ class Duration(click.ParamType[float]):
 @click.option(
     "--deterministic",
     is_flag=True,
-    help="Fixed plan: the same processes and blocks on every run, --min-runs of each.",
+    help="Fixed plan: --min-runs processes of each mode, whatever the clock says.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--threads", type=click.IntRange(1), help="Threads and processors to use.")
@@ -135,6 +135,8 @@ def _options(given: dict[str, Any]) -> Options:
     if math.isnan(given["precision"]):
         text = "nan is no share; write 0.05 for 5 %"
         raise click.BadParameter(text, param_hint="--precision")
+    # A fixed plan is bounded by its plan; the clock must not change it.
+    default_s = None if given["deterministic"] else suite.time_budget_s
     modes: Any = _split(given["modes"]) or plan.DEFAULT_MODES
     return plan.Options(
         suite=suite.name,
@@ -147,7 +149,7 @@ def _options(given: dict[str, Any]) -> Options:
         precision=given["precision"],
         min_runs=min_runs,
         max_runs=max_runs,
-        time_budget_s=given["time_budget"] or suite.time_budget_s,
+        time_budget_s=given["time_budget"] or default_s,
         timeout_s=given["timeout"],
     )
 
