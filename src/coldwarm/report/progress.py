@@ -19,6 +19,7 @@ from coldwarm.report import units
 from coldwarm.report.figures import WARM, headline
 from coldwarm.report.share import Share
 from coldwarm.report.words import mode_name
+from coldwarm.runner.listener import Listener
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,8 +45,8 @@ _Row = tuple[str, list[str], str]
 """Of a case: its name, its figures, its status."""
 
 
-class Progress(Protocol):
-    """Told by a run what happens; shows it, and never raises because of it."""
+class Progress(Listener, Protocol):
+    """A listener that shows what it hears, and never raises because of it."""
 
     def __enter__(self) -> Self:
         """Start showing."""
@@ -57,24 +58,6 @@ class Progress(Protocol):
         trace: TracebackType | None,
     ) -> None:
         """Stop showing and leave the terminal as it was."""
-
-    def started(self, plan_total: int, budget_s: float | None) -> None:
-        """Learn how many processes are planned at least, and the time budget in seconds."""
-
-    def process(self, case: str, mode: str, number: int, of: int) -> None:
-        """Learn that a process is about to be measured: number ``number`` of ``of``."""
-
-    def observed(self, observation: Observation) -> None:
-        """Learn what a process saw."""
-
-    def case_updated(self, case_result: CaseResult) -> None:
-        """Learn the summaries of a case so far."""
-
-    def note(self, text: str) -> None:
-        """Learn something a user should read now."""
-
-    def estimate(self, done: float, left_s: float | None) -> None:
-        """Learn which share of the work (0..1) is done, and the seconds left if known."""
 
 
 def open_progress(console: Console) -> Progress:
