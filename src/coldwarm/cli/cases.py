@@ -43,10 +43,13 @@ def command(suite: str | None, *, as_json: bool) -> None:
 
 def _print(grouped: dict[str, list[Case]]) -> None:
     from rich.console import Console
+    from rich.padding import Padding
 
     console = Console(highlight=False)
     for group, members in grouped.items():
         workload = members[0].workload
-        console.print(f"[bold]{group}[/bold]  {workload.title}")
-        console.print("  " + "  ".join(case.candidate for case in members), style="dim")
+        console.print(f"[bold]{group}[/bold]")
+        names = "  ".join(case.candidate for case in members)
+        for text, style in ((workload.title, ""), (names, "dim")):
+            console.print(Padding(text, (0, 0, 0, 2)), style=style)
     console.print(f"\n{sum(map(len, grouped.values()))} cases in {len(grouped)} groups")
