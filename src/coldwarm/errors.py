@@ -7,6 +7,7 @@
     ├── ContractError       an artifact that does not keep its contract
     │   └── NewerVersionError   an artifact written by a later coldwarm
     ├── PluginError         a plug-in that cannot be loaded, or a name taken twice
+    ├── NothingComparableError  two results that have nothing valid in common
     ├── RunDirectoryError   an output directory that is busy, foreign or not writable
     ├── ResumeError         a run that cannot be continued as asked
     └── StorageError        a file that could not be written: full disk, quota, I/O
@@ -39,6 +40,12 @@ class NewerVersionError(ContractError):
 
 class PluginError(ColdwarmError):
     """A plug-in that failed to load, or two that claim the same name."""
+
+
+class NothingComparableError(ColdwarmError):
+    """Two results that have no validly measured figure in common."""
+
+    exit_code = 4
 
 
 class RunDirectoryError(ColdwarmError):

@@ -16,6 +16,7 @@ import msgspec
 
 from coldwarm import __version__
 from coldwarm.contracts.base import Record
+from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.faults import explain, fault
 from coldwarm.contracts.observation import Observation
@@ -56,6 +57,7 @@ _TYPES: tuple[type[Record], ...] = (
     Observation,
     CaseResult,
     SuiteResult,
+    RunComparison,
     NextstatResult,
     NextstatSuite,
 )

@@ -27,21 +27,21 @@ def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
         heading = "Read with care, in all tables:" if len(view.groups) > 1 else "Read with care:"
         blocks += [heading, _remarks(view.care)]
     if view.unavailable:
-        blocks.append(_terms(("not measured", line) for line in view.unavailable))
-    blocks += ["How to read this:", _terms(view.legend)]
+        blocks.append(terms(("not measured", line) for line in view.unavailable))
+    blocks += ["How to read this:", terms(view.legend)]
     # Closing lines name commands in backticks, and are ours: nothing to escape.
     blocks.append(_lines(view.closing))
     return "\n\n".join(blocks) + "\n"
 
 
 def _group(group: Group) -> list[str]:
-    blocks = [f"### {_escaped(group.title)}", _escaped(group.about)]
+    blocks = [f"### {escaped(group.title)}", escaped(group.about)]
     if group.rows:
         blocks.append(_main_table(group))
     if group.failures:
-        blocks.append(_terms(("failed", failure) for failure in group.failures))
+        blocks.append(terms(("failed", failure) for failure in group.failures))
     if any(row.parts for row in group.rows):
-        blocks += [f"{_escaped(parts_title(group.unit))}:", _parts_table(group)]
+        blocks += [f"{escaped(parts_title(group.unit))}:", _parts_table(group)]
     if group.care:
         blocks += ["Read with care:", _remarks(group.care)]
     return blocks
@@ -53,17 +53,17 @@ def _main_table(group: Group) -> str:
         [_code(row.candidate), *(_figure(row.figures[mode]) for mode in group.modes), row.memory]
         for row in group.rows
     ]
-    return _table(["candidate", *names, "peak memory"], rows)
+    return table(["candidate", *names, "peak memory"], rows)
 
 
 def _parts_table(group: Group) -> str:
     rows = [
-        [MODES[mode], _code(row.candidate), *map(_escaped, row.parts[mode])]
+        [MODES[mode], _code(row.candidate), *map(escaped, row.parts[mode])]
         for mode in COLD_MODES
         for row in group.rows
         if mode in row.parts
     ]
-    return _table(["caches", "candidate", *PARTS.values()], rows, labels=2)
+    return table(["caches", "candidate", *PARTS.values()], rows, labels=2)
 
 
 def _code(name: str) -> str:
@@ -72,28 +72,29 @@ def _code(name: str) -> str:
 
 
 def _figure(cell: Cell) -> str:
-    text = " ".join(filter(None, (cell.text, _escaped(cell.spread))))
-    return f"{text}<br>{_escaped(cell.verdict)}" if cell.verdict else text
+    text = " ".join(filter(None, (cell.text, escaped(cell.spread))))
+    return f"{text}<br>{escaped(cell.verdict)}" if cell.verdict else text
 
 
-def _table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1) -> str:
+def table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1) -> str:
     """Lay out a table whose first columns are labels, aligned left, and the others figures."""
     rule = [":--" if place < labels else "--:" for place in range(len(heading))]
     return _lines(f"| {' | '.join(cells)} |" for cells in (heading, rule, *rows))
 
 
 def _remarks(remarks: Iterable[Remark]) -> str:
-    return _terms((remark.label, remark.text) for remark in remarks)
+    return terms((remark.label, remark.text) for remark in remarks)
 
 
-def _terms(items: Iterable[tuple[str, str]]) -> str:
-    return _lines(f"- **{term}**: {_escaped(meaning)}" for term, meaning in items)
+def terms(items: Iterable[tuple[str, str]]) -> str:
+    """Return terms and what is said of them as a list."""
+    return _lines(f"- **{term}**: {escaped(meaning)}" for term, meaning in items)
 
 
 def _lines(lines: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Keep Markdown from reading text as markup."""
     return text.translate(_SPECIAL)

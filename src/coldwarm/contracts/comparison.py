@@ -1,0 +1,89 @@
+"""Two results held against each other: what was judged, what differs, what was left out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from coldwarm.contracts.base import Count, Record, Sha256
+
+MetricKind = Literal["cold", "warm", "memory"]
+ComparedVerdict = Literal["faster", "slower", "less", "more", "same", "undecided"]
+
+
+class ComparedSide(Record, frozen=True, kw_only=True):
+    """One of the two results, as it was given."""
+
+    path: str
+    run_id: str | None
+    """``None`` for the file of a single case, which is no run."""
+    started_at: str | None
+    environment_sha256: Sha256
+    n_cases: Count
+
+
+class ComparedMetric(Record, frozen=True, kw_only=True):
+    """One metric of one case: B over A, judged.
+
+    ``a`` and ``b`` are medians over processes; ``ratio`` is B over A, with its interval at
+    ``confidence``. ``threshold`` is the relative difference that matters,
+    ``smallest_detectable`` the smallest relative difference that these data could have shown.
+    """
+
+    case: str
+    metric: str
+    """``<cache mode>.ttfr_s``, ``.ttfr_process_s`` or ``.peak_rss_bytes``, or ``warm.call_s``."""
+    kind: MetricKind
+    unit: Literal["s", "bytes"]
+    a: float | None
+    b: float | None
+    n_a: Count
+    """Valid processes in A."""
+    n_b: Count
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    threshold: float
+    smallest_detectable: float | None
+    verdict: ComparedVerdict
+    """``less`` and ``more`` are said of memory, ``faster`` and ``slower`` of time."""
+    reason: str
+    fails_beyond: float | None = None
+    """The relative difference that was not to be exceeded, where this verdict's interval lies
+    beyond it; ``None``: this figure fails nothing."""
+
+
+class SideDifference(Record, frozen=True, kw_only=True):
+    """A field that differs between A and B although it must not; it was allowed to."""
+
+    field: str
+    """The name that ``--allow`` takes."""
+    text: str
+    cases: list[str]
+    """Empty where it concerns all of them."""
+
+
+class LeftOutCase(Record, frozen=True, kw_only=True):
+    """A case that was not compared."""
+
+    case: str
+    side: Literal["A", "B", "both"]
+    """Where it is missing, was not measured, or failed."""
+    reason: str
+
+
+class RunComparison(Record, frozen=True, kw_only=True):
+    """Everything that a comparison of two results says."""
+
+    schema_version: Literal["coldwarm.run_comparison.v1"] = "coldwarm.run_comparison.v1"
+    a: ComparedSide
+    b: ComparedSide
+    metrics: list[ComparedMetric]
+    allowed: list[SideDifference]
+    software: list[str]
+    """What else differs: libraries, interpreter, kernel, variables. Often it is what is being
+    compared, so it is told and never refused."""
+    left_out: list[LeftOutCase]
+    warnings: list[str]
+    n_failing: Count
+    """Metrics beyond a limit of ``--fail-on`` or of the policy."""

@@ -1,0 +1,237 @@
+"""A comparison of two results as a table, for a terminal of 80 columns or more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from coldwarm.contracts.policy import DIRECTIONS
+from coldwarm.report import units
+from coldwarm.report.words import mode_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+
+    from coldwarm.contracts.comparison import ComparedMetric, LeftOutCase, RunComparison
+
+WIDEST = 100
+HEADINGS = ("", "A", "B", "B over A", "97 % interval", "verdict", "shows")
+_FIGURES = {
+    "ttfr_s": "first result",
+    "ttfr_process_s": "whole start",
+    "peak_rss_bytes": "peak memory",
+    "call_s": "call",
+}
+_STYLES = {"faster": "green", "less": "green", "slower": "red", "more": "red"}
+_SHOWN_SOFTWARE = 4
+_SHOWN_CASES = 3
+_TERM = len("not compared")
+_LARGEST = 9.995
+
+
+class Row(NamedTuple):
+    """One judged figure in words."""
+
+    figure: str
+    a: str
+    b: str
+    ratio: str
+    interval: str
+    verdict: str
+    shows: str
+
+
+def render(comparison: RunComparison, console: Console, *, everything: bool) -> None:
+    """Print differences and open questions, or every figure; then what to know, and a summary."""
+    width = min(console.width, WIDEST)
+
+    def show(*blocks: Table | Text) -> None:
+        for block in blocks:
+            console.print(block, width=width, soft_wrap=False)
+
+    show(Text("━━ B against A " + "━" * (width - len("━━ B against A ")), style="bold"))
+    show(*(Text(f"{label}  {text}", style="dim") for label, text in sides(comparison)))
+    grouped = by_case(shown(comparison, everything=everything))
+    if grouped:
+        show(Text(), *_tables(grouped, width))
+    show(Text(), _listing(remarks(comparison)), Text(), _listing(legend(comparison), "dim"))
+    show(Text(), Text(summary(comparison, everything=everything), style="bold"))
+    if told := failing(comparison):
+        show(Text(told, style="bold red"))
+
+
+def sides(comparison: RunComparison) -> list[tuple[str, str]]:
+    """Return what A and B are: where they lie, and when they were measured."""
+    named = [("A", comparison.a), ("B", comparison.b)]
+    return [
+        (label, side.path if side.started_at is None else f"{side.path}, {side.started_at}")
+        for label, side in named
+    ]
+
+
+def shown(comparison: RunComparison, *, everything: bool) -> list[ComparedMetric]:
+    """Return what is shown: everything, or what is not the same."""
+    return [item for item in comparison.metrics if everything or item.verdict != "same"]
+
+
+def by_case(metrics: Iterable[ComparedMetric]) -> dict[str, list[ComparedMetric]]:
+    """Group figures by their case, in their order."""
+    grouped: dict[str, list[ComparedMetric]] = {}
+    for item in metrics:
+        grouped.setdefault(item.case, []).append(item)
+    return grouped
+
+
+def row(item: ComparedMetric) -> Row:
+    """Put a figure into words."""
+    write = units.size if item.unit == "bytes" else units.duration
+    a, b = (units.MISSING if value is None else write(value) for value in (item.a, item.b))
+    ratio = interval = shows = units.MISSING
+    if item.ratio is not None and item.low is not None and item.high is not None:
+        ratio = units.significant(item.ratio)
+        interval = f"{units.significant(item.low)}–{units.significant(item.high)}"
+    if item.smallest_detectable is not None:
+        shows = detectable(item.smallest_detectable)
+    return Row(figure(item.metric), a, b, ratio, interval, verdict(item), shows)
+
+
+def figure(metric: str) -> str:
+    """Name a metric: ``first result, empty``, ``warm call``."""
+    mode, _, name = metric.partition(".")
+    if mode == "warm":
+        return f"warm {_FIGURES.get(name, name)}"
+    return f"{_FIGURES.get(name, name)}, {mode_name(mode).removesuffix(' caches')}"
+
+
+def verdict(item: ComparedMetric) -> str:
+    """Return the verdict, and that it fails."""
+    return item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
+
+
+def detectable(share: float) -> str:
+    """Write the smallest detectable difference: ``3.4%``, ``29%``, ``12×`` from a factor of 10."""
+    return units.spread(share).lstrip("±") if share < _LARGEST else units.times(1 + share)
+
+
+def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
+    """Return what is to be known, as terms and texts."""
+    told = [("take care", text) for text in comparison.warnings]
+    told += [
+        ("allowed", f"{item.field}: {item.text}{_in_cases(item.cases)}")
+        for item in comparison.allowed
+    ]
+    if comparison.software:
+        first = "; ".join(comparison.software[:_SHOWN_SOFTWARE])
+        more = len(comparison.software) - _SHOWN_SOFTWARE
+        also = f"; {more} more (--format json lists them)" if more > 0 else ""
+        told.append(("differs", f"{first}{also}"))
+    # What neither side measured says nothing about a difference.
+    out = [item for item in comparison.left_out if item.side != "both"]
+    for reason, names in _by_reason(out).items():
+        more = len(names) - _SHOWN_CASES
+        also = f" and {more} more" if more > 0 else ""
+        told.append(("not compared", f"{reason}: {', '.join(names[:_SHOWN_CASES])}{also}"))
+    return told
+
+
+def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
+    grouped: dict[str, list[str]] = {}
+    for item in out:
+        only = item.reason.startswith("only in")
+        reason = item.reason if only else f"{item.reason} in {item.side}"
+        grouped.setdefault(reason, []).append(item.case)
+    return grouped
+
+
+def _in_cases(cases: Sequence[str]) -> str:
+    return f" ({len(cases)} case{'s' if len(cases) > 1 else ''})" if cases else ""
+
+
+def legend(comparison: RunComparison) -> list[tuple[str, str]]:
+    """Return what the columns mean."""
+    used = sorted({item.threshold for item in comparison.metrics})
+    same = " or ".join(f"{100 * threshold:g} %" for threshold in used)
+    return [
+        ("verdict", f"same: at most {same} apart; undecided: cannot tell"),
+        ("shows", "the smallest difference that these data could have shown"),
+        ("whole start", "from the start of the process to its first result"),
+    ]
+
+
+def summary(comparison: RunComparison, *, everything: bool = True) -> str:
+    """Return the closing line: how many figures, and their verdicts."""
+    counted = Counter(item.verdict for item in comparison.metrics)
+    parts = [f"{counted[name]} {name}" for name in DIRECTIONS if counted[name]]
+    parts += [f"{counted['same']} same", f"{counted['undecided']} undecided"]
+    cases = len({item.case for item in comparison.metrics})
+    text = f"{len(comparison.metrics)} figures of {_plural(cases, 'case')}: {', '.join(parts)}."
+    if counted["same"] and not everything:
+        text += " --all shows all."
+    return text
+
+
+def failing(comparison: RunComparison) -> str | None:
+    """Return the line that says how many figures fail, or ``None``."""
+    if not comparison.n_failing:
+        return None
+    return f"FAIL: {_plural(comparison.n_failing, 'figure')} beyond the limit."
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
+def _tables(grouped: dict[str, list[ComparedMetric]], width: int) -> list[Table | Text]:
+    """Lay out the figures; the name of a case, which may be long, stands above its own."""
+    rows = {case: [row(item) for item in items] for case, items in grouped.items()}
+    columns = zip(HEADINGS, *(line for lines in rows.values() for line in lines), strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    widths[0] += 1
+    gap = max(1, min(3, (width - sum(widths)) // (len(widths) - 1)))
+    blocks: list[Table | Text] = [_columns(widths, gap, header=True)]
+    for case, lines in rows.items():
+        table = _columns(widths, gap, header=False)
+        for line in lines:
+            table.add_row(*(_cell(place, text) for place, text in enumerate(line)))
+        blocks += [Text(case, style="italic"), table]
+    return blocks
+
+
+def _columns(widths: Sequence[int], gap: int, *, header: bool) -> Table:
+    """Return an empty table of these widths: the first column to the left, others right."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 0, 0, gap - 1),  # the box itself gives the last column of a gap
+        pad_edge=False,
+        show_edge=False,
+        show_header=header,
+        header_style="bold",
+    )
+    for place, (heading, size) in enumerate(zip(HEADINGS, widths, strict=True)):
+        table.add_column(heading, justify="right" if place else "left", width=size, no_wrap=True)
+    return table
+
+
+def _cell(place: int, text: str) -> Text:
+    if place == 0:
+        return Text(f" {text}")
+    if HEADINGS[place] != "verdict":
+        return Text(text, style="dim" if text == units.MISSING else "")
+    style = _STYLES.get(text.partition(",")[0], "dim")
+    return Text(text, style=f"bold {style}" if "FAIL" in text else style)
+
+
+def _listing(items: Iterable[tuple[str, str]], style: str = "") -> Table:
+    """Lay out terms and what is said of them, lines indented under the first."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(min_width=_TERM, no_wrap=True, style=style)
+    table.add_column(style=style, overflow="fold")
+    for term, meaning in items:
+        table.add_row(Text(term), Text(meaning))
+    return table

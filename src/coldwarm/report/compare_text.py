@@ -1,0 +1,78 @@
+"""A comparison of two results as Markdown, and as annotations of a GitHub workflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.report.compare import (
+    HEADINGS,
+    by_case,
+    failing,
+    legend,
+    remarks,
+    row,
+    shown,
+    sides,
+    summary,
+)
+from coldwarm.report.markdown import escaped, table, terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.comparison import ComparedMetric, RunComparison
+
+_WORSE = ("slower", "more")
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
+
+
+def markdown(comparison: RunComparison, *, everything: bool) -> str:
+    """Return the comparison for the summary of a CI job or a pull request."""
+    blocks = ["### B against A", terms(sides(comparison))]
+    for case, items in by_case(shown(comparison, everything=everything)).items():
+        rows = [[escaped(cell) for cell in row(item)] for item in items]
+        blocks += [f"`{case}`", table(["figure", *HEADINGS[1:]], rows)]
+    blocks += [terms(remarks(comparison)), "How to read this:", terms(legend(comparison))]
+    closing = [summary(comparison, everything=everything), failing(comparison)]
+    blocks += [f"**{escaped(line)}**" for line in closing if line]
+    return "\n\n".join(blocks) + "\n"
+
+
+def github(comparison: RunComparison, files: Mapping[str, str]) -> str:
+    """Return workflow commands: errors for what fails, warnings for what is worse.
+
+    Args:
+        comparison: What was judged.
+        files: The file of each case of B, for the annotation to point at.
+    """
+    lines = [
+        annotation(_level(item), _title(item), _message(item), files.get(item.case))
+        for item in comparison.metrics
+        if item.fails_beyond is not None or item.verdict not in ("same", "undecided")
+    ]
+    lines += [annotation("notice", f"coldwarm: {term}", text) for term, text in remarks(comparison)]
+    lines.append(annotation("notice", "coldwarm compare", summary(comparison)))
+    return "\n".join(lines) + "\n"
+
+
+def annotation(level: str, title: str, message: str, file: str | None = None) -> str:
+    """Return one workflow command, with what would end its parts escaped."""
+    place = f"file={file.translate(_PROPERTY)}," if file else ""
+    return f"::{level} {place}title={title.translate(_PROPERTY)}::{message.translate(_DATA)}"
+
+
+def _level(item: ComparedMetric) -> str:
+    if item.fails_beyond is not None:
+        return "error"
+    return "warning" if item.verdict in _WORSE else "notice"
+
+
+def _title(item: ComparedMetric) -> str:
+    return f"{item.case}: {row(item).figure} {item.verdict}"
+
+
+def _message(item: ComparedMetric) -> str:
+    found = row(item)
+    limit = "" if item.fails_beyond is None else f"; the limit is {100 * item.fails_beyond:g} %"
+    return f"{found.a} became {found.b}, {found.ratio} times (97 %: {found.interval}){limit}"

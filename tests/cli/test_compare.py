@@ -1,0 +1,240 @@
+"""``coldwarm compare``: what it prints, what it refuses, and the code it ends with."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from tests.contracts import samples
+from tests.stats import results
+
+from coldwarm.cli import main
+from coldwarm.contracts.codec import decode_as, encode
+from coldwarm.contracts.comparison import RunComparison
+from coldwarm.contracts.environment import Cpu, Frequency
+from coldwarm.report import compare_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OTHER = "numpy_matmul_512_f32"
+
+
+@pytest.fixture
+def a(tmp_path: Path) -> Path:
+    """A run of two cases."""
+    return results.write(tmp_path / "a", [results.case(1), results.case(2, case=OTHER)])
+
+
+@pytest.fixture
+def b(tmp_path: Path) -> Path:
+    """The same again, with one case that takes half as long again."""
+    return results.write(tmp_path / "b", [results.case(3, 1.5), results.case(4, case=OTHER)])
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run the command as the program does."""
+    monkeypatch.setenv("COLUMNS", "80")
+    return Call(monkeypatch, capsys)
+
+
+class Call:
+    """``coldwarm compare`` with arguments: its exit code and what it printed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """Keep what is needed to call it."""
+        self.monkeypatch, self.capsys = monkeypatch, capsys
+
+    def __call__(self, *arguments: str | Path) -> tuple[int, str, str]:
+        """Return exit code, standard output and standard error."""
+        self.monkeypatch.setattr(sys, "argv", ["coldwarm", "compare", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main.main()
+        printed = self.capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, printed.out, printed.err
+
+
+def test_the_real_command_ends_with_1_on_a_regression(a: Path, b: Path) -> None:
+    line = [sys.executable, "-m", "coldwarm", "compare", str(a), str(b), "--fail-on", "slower:5%"]
+    done = subprocess.run(line, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "FAIL: 3 figures beyond the limit." in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ([], 0),
+        (["--fail-on", "slower:30%"], 1),
+        (["--fail-on", "slower"], 1),
+        (["--fail-on", "slower:60%"], 0),
+        (["--fail-on", "faster:2%,more:2%,less:2%"], 0),
+        (["--fail-on", "faster:2%", "--fail-on", "slower:5%"], 1),
+        (["--threshold", "80%", "--fail-on", "slower:5%"], 0),
+        (["--threshold", "cold:80%,warm:80%", "--fail-on", "slower:5%"], 0),
+        (["--threshold", "cold:80%", "--fail-on", "slower:5%"], 1),
+    ],
+)
+def test_limits_decide_between_0_and_1(
+    a: Path, b: Path, call: Call, options: list[str], code: int
+) -> None:
+    assert call(a, b, *options)[0] == code
+
+
+def test_exchanged_it_is_faster(a: Path, b: Path, call: Call) -> None:
+    code, out, _ = call(b, a, "--fail-on", "faster:30%")
+    assert code == 1
+    assert "3 faster, 5 same, 0 undecided." in out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--fail-on", "slow:5%"], "'slow' is no verdict that can fail"),
+        (["--fail-on", "slower:5"], "'5' is no relative difference"),
+        (["--fail-on", "slower:5%,slower:6%"], "slower is given twice"),
+        (["--threshold", "hot:5%"], "'hot' is no kind of figure"),
+        (["--threshold", "0%"], "'0%' is no relative difference"),
+        (["--allow", "machin"], "did you mean machine"),
+        (["--policy", "no-such.toml"], "no-such.toml: cannot be read"),
+        (["--format", "yaml"], "yaml"),
+    ],
+)
+def test_options_that_make_no_sense_end_with_2(
+    a: Path, b: Path, call: Call, options: list[str], told: str
+) -> None:
+    code, out, err = call(a, b, *options)
+    assert (code, out) == (2, "")
+    assert told in " ".join(err.split())
+
+
+def test_a_policy_decides_by_case_and_metric(a: Path, b: Path, call: Call, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[rule]]\ncases = "jax_*"\nmetrics = "warm.*"\nfail_on.slower = "10%"\n')
+    code, out, _ = call(a, b, "--policy", policy)
+    assert code == 1
+    assert "FAIL: 1 figure beyond the limit." in out
+    policy.write_text('[[rule]]\ncases = "torch_*"\n')
+    code, _, err = call(a, b, "--policy", policy)
+    assert code == 2
+    assert f"{policy}:2: cases: the pattern 'torch_*' matches no compared case" in err
+
+
+def test_refusals_end_with_2_and_allowing_lifts_them(a: Path, tmp_path: Path, call: Call) -> None:
+    cpu = Cpu(model="B CPU", architecture="x86_64", frequency=Frequency())
+    changed = results.case(3, protocol_workload_sha256="1" * 64)
+    failed = results.case(4, case=OTHER, status="failed", reason="correctness_gate")
+    b = results.write(tmp_path / "c", [changed, failed], samples.environment(cpu=cpu))
+    code, out, err = call(a, b)
+    assert (code, out) == (2, "")
+    assert "workload: workload_sha256" in err
+    assert 'machine: cpu.model: "A CPU" became "B CPU"' in err
+    assert "failed: in B: correctness_gate" in err
+    assert "--allow failed,workload,machine leaves failed cases out" in err
+    code, out, err = call(a, b, "--allow", "workload,machine", "--allow", "failed")
+    assert (code, err) == (0, "")
+    told = " ".join(out.split())
+    assert "allowed workload: workload_sha256" in told
+    assert f"correctness_gate in B: {OTHER}" in told
+
+
+def test_a_missing_path_ends_with_2(a: Path, tmp_path: Path, call: Call) -> None:
+    assert call(a, tmp_path / "none")[0] == 2
+    assert "holds no suite.json" in call(a, tmp_path)[2]
+    assert "holds no cases (Environment)" in call(a, a / "environment.json")[2]
+
+
+def test_a_newer_schema_and_a_broken_artifact_end_with_3(a: Path, b: Path, call: Call) -> None:
+    file = b / "cases" / f"{OTHER}.json"
+    file.write_text(file.read_text().replace("case_result.v1", "case_result.v2"))
+    code, _, err = call(a, file)
+    assert code == 3
+    assert "coldwarm.case_result.v2 is newer than v1" in err
+    assert "upgrade coldwarm" in err
+    code, _, err = call(a, b)
+    assert code == 3
+    assert "is not the file that suite.json indexes" in err
+
+
+def test_nothing_in_common_ends_with_4(a: Path, tmp_path: Path, call: Call) -> None:
+    double = results.case(3, case="jax_jit_cpu_matmul_512_f64", dtype="f64")
+    code, _, err = call(a, results.write(tmp_path / "c", [double]))
+    assert code == 4
+    assert "dtype: A has f32, B has f64" in err
+
+
+def test_single_cases_of_runs_know_their_machine(a: Path, b: Path, call: Call) -> None:
+    file = f"cases/{results.NAME}.json"
+    code, out, _ = call(a / file, b / file)
+    assert code == 0
+    assert "4 figures of 1 case: 3 slower, 1 same, 0 undecided." in out
+    assert call(a, b / "suite.json")[0] == 0
+
+
+def test_only_differences_are_shown_unless_all_are_asked_for(a: Path, b: Path, call: Call) -> None:
+    _, some, _ = call(a, b)
+    _, everything, _ = call(a, b, "--all")
+    assert OTHER not in some
+    assert "peak memory" not in some
+    assert OTHER in everything
+    assert "peak memory, empty" in everything
+    for line in (*some.splitlines(), *everything.splitlines()):
+        assert len(line) <= 80
+    assert some.splitlines()[-1].endswith("3 slower, 5 same, 0 undecided. --all shows all.")
+    assert "share no rounds" in " ".join(some.split())
+
+
+def test_json_is_a_record_of_its_own(a: Path, b: Path, call: Call) -> None:
+    code, out, _ = call(a, b, "--format", "json", "--fail-on", "slower:5%")
+    assert code == 1
+    made = decode_as(RunComparison, out.encode())
+    assert made.n_failing == 3
+    assert len(made.metrics) == 8
+    failing = [item for item in made.metrics if item.fails_beyond is not None]
+    assert {item.fails_beyond for item in failing} == {0.05}
+    assert json.loads(out)["a"]["run_id"] == "a"
+
+
+def test_markdown_holds_the_same(a: Path, b: Path, call: Call) -> None:
+    out = call(a, b, "--format", "markdown")[1]
+    assert f"`{results.NAME}`" in out
+    assert "| warm call | " in out
+    assert "**8 figures of 2 cases: 3 slower, 5 same, 0 undecided. --all shows all.**" in out
+
+
+def test_github_annotates_what_is_worse(a: Path, b: Path, call: Call) -> None:
+    lines = call(a, b, "--format", "github")[1].splitlines()
+    file = b / "cases" / f"{results.NAME}.json"
+    expected = f"::warning file={file},title={results.NAME}%3A warm call slower::"
+    assert [line for line in lines if line.startswith(expected)]
+    failing = call(a, b, "--format", "github", "--fail-on", "slower:5%")[1].splitlines()
+    errors = [line for line in failing if line.startswith("::error ")]
+    assert len(errors) == 3
+    assert all(line.endswith("; the limit is 5 %25") for line in errors)
+    faster = call(b, a, "--format", "github")[1].splitlines()
+    assert {line.split()[0] for line in faster} == {"::notice"}
+    assert lines[-1].startswith("::notice title=coldwarm compare::8 figures of 2 cases")
+
+
+def test_nothing_in_an_annotation_ends_it_early() -> None:
+    made = compare_text.annotation("error", "a:b,c\n50%", "x\r\n::error::50%, y", "p,q:r%.json")
+    assert made == (
+        "::error file=p%2Cq%3Ar%25.json,title=a%3Ab%2Cc%0A50%25::x%0D%0A::error::50%25, y"
+    )
+    assert "\n" not in made
+
+
+def test_an_incomplete_run_is_told(a: Path, b: Path, call: Call) -> None:
+    index = b / "suite.json"
+    from coldwarm.contracts.result import SuiteResult
+
+    suite = decode_as(SuiteResult, index.read_bytes())
+    index.write_bytes(encode(msgspec.structs.replace(suite, complete=False)))
+    assert "B is incomplete" in call(a, b)[1]

@@ -1,0 +1,104 @@
+"""Small stored results, made to be compared."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from tests.contracts import samples
+
+from coldwarm.contracts.codec import encode
+from coldwarm.contracts.observation import Block, Judgement, Observation, Phase
+from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.environment import Environment
+
+EMPTY: CacheMode = "cold_process_cold_cache"
+WARM: CacheMode = "warm_process"
+MODES: tuple[CacheMode, ...] = (EMPTY, WARM)
+NAME = "jax_jit_cpu_matmul_512_f32"
+
+
+def observed(
+    rng: np.random.Generator, place: int, speed: float, scatter: float, **changes: Any
+) -> Observation:
+    """Return a valid process for both modes, ``speed`` times as long as one of speed 1."""
+    slowness = speed * float(np.exp(scatter * rng.standard_normal()))
+    noise = 1 + 0.002 * rng.exponential(size=(2, 10))
+    proved = Judgement(proved=True, reason="made so")
+    made = samples.observation(
+        EMPTY,
+        also_modes=[WARM],
+        round=place,
+        order=place,
+        ttfr_s=0.5 * slowness,
+        ttfr_process_s=0.7 * slowness,
+        judgements={EMPTY: proved, WARM: proved},
+        phases=[Phase(name="second_call", start_s=1.0, duration_s=0.1, peak_rss_bytes=200_000_000)],
+        blocks=[
+            Block(order=i, start_s=2.0 + i, batch=1, samples_s=part.tolist(), compiles=0)
+            for i, part in enumerate(1e-3 * slowness * noise)
+        ],
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+def case(
+    seed: int = 0, speed: float = 1.0, n: int = 6, scatter: float = 0.002, **changes: Any
+) -> CaseResult:
+    """Return a case of ``n`` processes; changes named ``protocol_…`` are the protocol's."""
+    rng = np.random.default_rng(seed)
+    seen = [observed(rng, place, speed, scatter) for place in range(n)]
+    own = {name: value for name, value in changes.items() if not name.startswith("protocol_")}
+    declared = {
+        name.removeprefix("protocol_"): value for name, value in changes.items() if name not in own
+    }
+    made = samples.case(seen, MODES, **own)
+    protocol = msgspec.structs.replace(made.protocol, **declared)
+    return msgspec.structs.replace(made, protocol=protocol)
+
+
+def write(
+    folder: Path, cases: Sequence[CaseResult], environment: Environment | None = None
+) -> Path:
+    """Leave in ``folder`` the index, the environment and the cases of a run."""
+    surroundings = _write(folder / "environment.json", encode(environment or samples.environment()))
+    rows = []
+    for made in cases:
+        stored = msgspec.structs.replace(made, environment_sha256=surroundings)
+        path = f"cases/{made.case}.json"
+        sha256 = _write(folder / path, encode(stored))
+        rows.append(SuiteCase(case=made.case, path=path, sha256=sha256, status=made.status))
+    suite = SuiteResult(
+        suite="quick",
+        run_id=folder.name,
+        started_at="2026-01-02T03:04:05+00:00",
+        finished_at="2026-01-02T03:05:05+00:00",
+        complete=True,
+        deterministic=True,
+        seed=0,
+        environment_path="environment.json",
+        environment_sha256=surroundings,
+        cases=rows,
+        n_ok=len(rows),
+        n_warn=0,
+        n_failed=0,
+        order=[],
+        wall_s=1.0,
+        measured_s=1.0,
+    )
+    _write(folder / "suite.json", encode(suite))
+    return folder
+
+
+def _write(path: Path, data: bytes) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return hashlib.sha256(data).hexdigest()
