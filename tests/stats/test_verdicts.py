@@ -13,7 +13,7 @@ from tests.stats import results
 
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.measured import Measured
-from coldwarm.contracts.observation import Gate
+from coldwarm.contracts.observation import Gate, Telemetry
 from coldwarm.contracts.policy import Policy
 from coldwarm.errors import NothingComparableError, UsageError
 from coldwarm.stats.verdicts import compare_results
@@ -180,6 +180,15 @@ def test_a_single_case_without_its_run_has_no_known_machine() -> None:
 def test_another_harness_is_a_warning() -> None:
     made = judged(results.case(1), results.case(2, protocol_harness_sha256="1" * 64))
     assert any(text.startswith("harness: ") for text in made.warnings)
+
+
+def test_disturbed_processes_are_told() -> None:
+    quiet = results.case(1)
+    flagged = msgspec.structs.replace(
+        quiet.observations[0], telemetry=Telemetry(flags=["steal of 5 %"])
+    )
+    noisy = msgspec.structs.replace(quiet, observations=[flagged, *quiet.observations[1:]])
+    assert "B: something else disturbed 1 of 6 processes" in judged(quiet, noisy).warnings
 
 
 @pytest.mark.parametrize("how", ["status", "gate"])

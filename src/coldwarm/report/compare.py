@@ -12,6 +12,7 @@ from rich.text import Text
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
 from coldwarm.report.words import mode_name
+from coldwarm.stats.compare import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import ComparedMetric, LeftOutCase, RunComparison
 
 WIDEST = 100
-HEADINGS = ("", "A", "B", "B over A", "97 % interval", "verdict", "shows")
+CERTAINTY = f"{100 * CONFIDENCE:g} %"
+HEADINGS = ("", "A", "B", "B over A", f"{CERTAINTY} interval", "verdict", "shows")
 _FIGURES = {
     "ttfr_s": "first result",
     "ttfr_process_s": "whole start",

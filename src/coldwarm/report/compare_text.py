@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.report.compare import (
+    CERTAINTY,
     HEADINGS,
     by_case,
     failing,
@@ -75,4 +76,5 @@ def _title(item: ComparedMetric) -> str:
 def _message(item: ComparedMetric) -> str:
     found = row(item)
     limit = "" if item.fails_beyond is None else f"; the limit is {100 * item.fails_beyond:g} %"
-    return f"{found.a} became {found.b}, {found.ratio} times (97 %: {found.interval}){limit}"
+    interval = f"{CERTAINTY}: {found.interval}"
+    return f"{found.a} became {found.b}, {found.ratio} times ({interval}){limit}"

@@ -220,6 +220,10 @@ def cautions(a: Measured, b: Measured, cases: Sequence[str]) -> list[str]:
     for label, side in (("A", a), ("B", b)):
         if side.suite is not None and not side.suite.complete:
             told.append(f"{label} is incomplete; `coldwarm run --resume` goes on with it")
+        seen = [o for name in cases for o in side.cases[name].observations]
+        noisy = sum(o.telemetry is not None and bool(o.telemetry.flags) for o in seen)
+        if noisy:
+            told.append(f"{label}: something else disturbed {noisy} of {len(seen)} processes")
     pairs = [(a.cases[name].protocol, b.cases[name].protocol) for name in cases]
     if any(one.harness_sha256 != other.harness_sha256 for one, other in pairs):
         one, other = pairs[0]
