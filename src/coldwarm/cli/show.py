@@ -34,7 +34,7 @@ def command(directory: Path, form: str) -> None:
 
     from coldwarm.report import markdown, terminal
 
-    suite, cases = _load(directory)
+    suite, cases = load(directory)
     if form == "markdown":
         click.echo(markdown.render(suite, cases))
         return
@@ -48,7 +48,13 @@ def command(directory: Path, form: str) -> None:
     click.echo(re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL))
 
 
-def _load(directory: Path) -> tuple[SuiteResult, list[CaseResult]]:
+def load(directory: Path) -> tuple[SuiteResult, list[CaseResult]]:
+    """Read the index and the cases of a run's directory.
+
+    Raises:
+        UsageError: it holds no run.
+        ContractError: a file does not keep its contract.
+    """
     from coldwarm.contracts import codec
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.errors import UsageError

@@ -25,6 +25,7 @@ from coldwarm.contracts.protocol import Protocol
 from coldwarm.contracts.published import NextstatResult, NextstatSuite
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.contracts.strict import parse, refuse_non_finite
+from coldwarm.contracts.verdict import PlanReport
 from coldwarm.errors import NewerVersionError
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ _TYPES: tuple[type[Record], ...] = (
     CaseResult,
     SuiteResult,
     RunComparison,
+    PlanReport,
     NextstatResult,
     NextstatSuite,
 )

@@ -45,8 +45,8 @@ def render(suite: SuiteResult, cases: Sequence[CaseResult], console: Console) ->
         show(Text(heading, style="bold"), _remarks(view.care), Text())
     if view.unavailable:
         told = [("not measured", line) for line in view.unavailable]
-        show(_listing(told, style="dim"), Text())
-    show(_listing(view.legend, style="dim"), Text())
+        show(listing(told, style="dim"), Text())
+    show(listing(view.legend, style="dim"), Text())
     show(*(Text(line) for line in view.closing))
 
 
@@ -79,7 +79,7 @@ def _main_table(group: Group, width: int) -> Table:
         ]
         for row in group.rows
     ]
-    return _table(["candidate", *headings, "peak\nmemory"], rows, width)
+    return table(["candidate", *headings, "peak\nmemory"], rows, width)
 
 
 def _stacked(lines: tuple[str, str]) -> str:
@@ -108,10 +108,10 @@ def _parts_table(group: Group, width: int) -> Table:
         if measured:
             rows.append([Text(MODES[mode], style="italic")])
         rows += [[Text(f" {row.candidate}"), *map(_plain, row.parts[mode])] for row in measured]
-    return _table(["", *PARTS.values()], rows, width)
+    return table(["", *PARTS.values()], rows, width)
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> Table:
+def table(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> Table:
     """Lay out a table: labels to the left, figures to the right, as airy as there is room."""
     gap = _gap(headings, rows, width)
     table = Table(
@@ -140,10 +140,10 @@ def _gap(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) ->
 
 
 def _remarks(remarks: Iterable[Remark]) -> Table:
-    return _listing([(remark.label, remark.text) for remark in remarks])
+    return listing([(remark.label, remark.text) for remark in remarks])
 
 
-def _listing(items: Iterable[tuple[str, str]], style: str = "") -> Table:
+def listing(items: Iterable[tuple[str, str]], style: str = "") -> Table:
     """Lay out terms and what is said of them, lines indented under the first."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(min_width=_LABEL, no_wrap=True, style=style)

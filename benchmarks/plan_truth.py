@@ -1,0 +1,144 @@
+"""Plans against the truth: totals that ``coldwarm plan`` predicts beside totals that were measured.
+
+``python -m benchmarks.plan_truth`` measures a case with ``coldwarm run``, predicts what a process
+of N calls will take, starts such processes, and times each from outside: from before its start to
+the end of its last call. Exits with 1 where a measured median lies outside the predicted interval
+by more than ``MARGIN`` of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import runs
+from rich.console import Console
+from rich.table import Table
+
+from coldwarm import registry
+from coldwarm.runner import variables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WORKLOAD, SIZE = "mlp_train_step", 128
+BACKENDS = ("numpy", "jax_jit")
+CALLS = (3, 300, 3000)
+REPEATS = 5
+THREADS = 1
+MODES = "cold_process_cold_cache,warm_process"
+EFFORT = ("--threads", str(THREADS), "--min-runs", "8", "--cache-mode", MODES)
+WIDTH = 80
+MARGIN = 0.25
+"""How far outside the interval a measured total may lie, as a share of the bound it passes: the
+interval is that of a median over a few processes, and the machine has other work to do."""
+LOOP = Path(__file__).with_name("plan_loop.py")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A prediction and what came true, in seconds."""
+
+    backend: str
+    calls: int
+    total_s: float
+    low_s: float
+    high_s: float
+    measured_s: list[float]
+
+    @property
+    def middle_s(self) -> float:
+        """The median of the measured totals."""
+        return statistics.median(self.measured_s)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the measured median lies in the interval, widened by the margin."""
+        return self.low_s * (1 - MARGIN) <= self.middle_s <= self.high_s * (1 + MARGIN)
+
+
+def measure(
+    backends: tuple[str, ...] = BACKENDS, calls: tuple[int, ...] = CALLS, repeats: int = REPEATS
+) -> list[Pair]:
+    """Run, predict and measure; candidates take turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        names = {name: registry.backends()[name].candidate("cpu") for name in backends}
+        cases = [f"{name}_{WORKLOAD}_{SIZE}_f32" for name in names.values()]
+        chosen = [part for case in cases for part in ("--case", case)]
+        measured = runs.coldwarm(root / "run", *chosen, *EFFORT)
+        processors = measured.cases[0].protocol.affinity
+        found: dict[tuple[str, int], list[float]] = {}
+        for turn in range(repeats):
+            for number in calls:
+                for name in backends:
+                    spent_s = process_s(name, number, root / f"{turn}-{number}-{name}", processors)
+                    found.setdefault((name, number), []).append(spent_s)
+        return [
+            Pair(name, number, *predicted_s(root / "run", names[name], number), spent)
+            for (name, number), spent in found.items()
+        ]
+
+
+def predicted_s(directory: Path, candidate: str, calls: int) -> tuple[float, float, float]:
+    """Return the total that ``coldwarm plan`` tells, and its bounds."""
+    command = [runs.COLDWARM, "plan", str(directory), "--calls", str(calls), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    (plan,) = json.loads(done.stdout)["plans"]
+    total = next(one for one in plan["totals"] if one["candidate"] == candidate)
+    return total["total_s"], total["low_s"], total["high_s"]
+
+
+def process_s(name: str, calls: int, root: Path, processors: Sequence[int]) -> float:
+    """Return how long a process with empty caches takes to its last call.
+
+    It has the processors and the threads that the run's processes had.
+    """
+    allowed = ",".join(map(str, processors))
+    command = [sys.executable, str(LOOP), allowed, name, WORKLOAD, str(SIZE), str(calls)]
+    root.mkdir()
+    environment = variables.build(
+        os.environ,
+        registry.backends()[name].kind,
+        device="cpu",
+        threads=THREADS,
+        mode="cold_process_cold_cache",
+        root=root,
+        mark="",
+        deterministic=False,
+    )
+    begin_ns = time.perf_counter_ns()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return (int(done.stdout.split()[-1]) - begin_ns) / 1e9
+
+
+def main() -> int:
+    """Print predictions and measured totals side by side."""
+    found = measure()
+    table = Table(title=f"{WORKLOAD} {SIZE} f32, seconds", title_justify="left")
+    for heading in ("candidate", "calls", "predicted", "interval", "measured", "from … to", ""):
+        table.add_column(heading, justify="right")
+    for pair in found:
+        table.add_row(
+            pair.backend,
+            f"{pair.calls:,}",
+            f"{pair.total_s:.3f}",
+            f"{pair.low_s:.3f} … {pair.high_s:.3f}",
+            f"{pair.middle_s:.3f}",
+            f"{min(pair.measured_s):.3f} … {max(pair.measured_s):.3f}",
+            "agrees" if pair.agrees else "MISSED",
+        )
+    Console(width=WIDTH).print(table)
+    return 0 if all(pair.agrees for pair in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

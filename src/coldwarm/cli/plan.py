@@ -1,0 +1,142 @@
+"""``coldwarm plan``: what a job will cost with each candidate, and what pays off from when."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.verdict import Caches, Plan, Sweepable
+    from coldwarm.stats.jobs import Job
+
+EXIT_NOTHING_VALID = 4
+
+
+@click.command("plan")
+@click.argument("directory", type=click.Path(path_type=Path), metavar="RESULT")
+@click.option(
+    "--calls", type=click.IntRange(1, 10**12), required=True, help="Calls in each process."
+)
+@click.option(
+    "--shapes",
+    type=click.IntRange(1, 10**12),
+    default=1,
+    show_default=True,
+    help="Different input shapes among the calls of a process.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 10**12),
+    default=1,
+    show_default=True,
+    help="How often the program is started.",
+)
+@click.option(
+    "--cache",
+    "caches",
+    type=click.Choice(["cold", "warm", "kept"]),
+    default="kept",
+    show_default=True,
+    help="Compilation caches: empty in every process, filled in all, or kept from the first on.",
+)
+@click.option(
+    "--sweep",
+    type=click.Choice(["calls", "shapes", "processes"]),
+    help="Also the totals over a range of this number, and where another candidate takes over.",
+)
+@click.option("--group", help="Only these candidates, such as matmul_512_f32; see `cases`.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, every pair of candidates.")
+def command(  # noqa: PLR0917 - click hands options over by name
+    directory: Path,
+    calls: int,
+    shapes: int,
+    processes: int,
+    caches: Caches,
+    sweep: Sweepable | None,
+    group: str | None,
+    as_json: bool,
+) -> int:
+    """Cost a plan with each candidate of a run: RESULT is what `coldwarm run` wrote to.
+
+    Totals of all processes with their intervals, the cheapest, and from how many calls each
+    candidate pays off against the baseline. Nothing is measured. Exits with 4 where no
+    candidate has a total.
+    """
+    from rich.console import Console
+
+    from coldwarm.cli.show import load
+    from coldwarm.contracts import codec
+    from coldwarm.contracts.verdict import PlanReport
+    from coldwarm.report import plan as view
+    from coldwarm.stats.jobs import Job
+
+    if shapes > calls:
+        text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
+        raise click.BadParameter(text, param_hint="--shapes")
+    suite, cases = load(directory)
+    job = Job(calls, shapes, processes, caches)
+    plans = _plans(_groups(directory, cases, group), job, sweep)
+    report = PlanReport(run_id=suite.run_id, suite=suite.suite, plans=plans)
+    if as_json:
+        sys.stdout.write(codec.encode(report).decode())
+    else:
+        view.render(report, Console())
+    return 0 if any(plan.cheapest for plan in plans) else EXIT_NOTHING_VALID
+
+
+def _groups(
+    directory: Path, cases: Sequence[CaseResult], only: str | None
+) -> dict[str, list[CaseResult]]:
+    """Return the cases by group, such as ``matmul_512_f32``, all or the one asked for."""
+    from coldwarm.errors import UsageError
+    from coldwarm.registry import unknown
+
+    found: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        found.setdefault(f"{case.workload}_{case.size}_{case.dtype}", []).append(case)
+    if not found:
+        text = f"{directory} holds no case; name the directory of a run that measured some"
+        raise UsageError(text)
+    if only is None:
+        return found
+    if only not in found:
+        raise unknown("group of this run", only, found)
+    return {only: found[only]}
+
+
+def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None) -> list[Plan]:
+    from coldwarm.report.figures import group_name
+    from coldwarm.stats.planning import gather, plan
+
+    _require_modes([case for members in groups.values() for case in members], job)
+    gathered = [gather(group_name(members[0]), members) for members in groups.values()]
+    return [plan(group, job, over) for group in gathered]
+
+
+def _require_modes(cases: Sequence[CaseResult], job: Job) -> None:
+    """Refuse a plan for which the run was not asked to measure a cache mode.
+
+    Raises:
+        UsageError: names the modes, and how to come by them.
+    """
+    from coldwarm.errors import UsageError
+    from coldwarm.stats.costs import STATES
+    from coldwarm.stats.costs import WARM as CALL
+    from coldwarm.stats.selection import WARM
+
+    needed = [STATES[state] for state in job.starts]
+    needed += [WARM] if CALL in job.terms() else []
+    asked = {mode for case in cases for mode in case.protocol.cache_modes}
+    lacking = [mode for mode in needed if mode not in asked]
+    if lacking:
+        text = (
+            f"the plan needs {' and '.join(lacking)}, which this run did not measure: run it "
+            f"with --cache-mode {','.join([*sorted(asked), *lacking])}, or plan another --cache"
+        )
+        raise UsageError(text)

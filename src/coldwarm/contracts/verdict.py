@@ -1,0 +1,121 @@
+"""Judged statements about candidates: from how many calls one pays off, what a plan costs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from coldwarm.contracts.base import Count, Record, Seconds
+
+Reading = Literal["process", "imported", "cached"]
+READINGS: tuple[Reading, ...] = ("process", "imported", "cached")
+Caches = Literal["cold", "warm", "kept"]
+Sweepable = Literal["calls", "shapes", "processes"]
+
+
+class BreakEven(Record, frozen=True, kw_only=True):
+    """From how many calls a candidate costs no more than another, in one reading.
+
+    ``process`` counts from the start of a process with empty caches, ``imported`` only wrapping
+    and calling there, ``cached`` from the start of a process with filled caches.
+
+    ``from``: no dearer from ``calls`` calls on. ``until``: no dearer up to ``calls`` calls, and
+    dearer after them. ``at_once``: no dearer at any number, so that ``calls`` is 1. ``never``:
+    dearer at every number. ``low`` and ``high`` bound ``calls`` at ``confidence``; a bound that
+    is ``None`` has its reason.
+    """
+
+    candidate: str
+    baseline: str
+    reading: Reading
+    verdict: Literal["from", "until", "at_once", "never", "undecided"]
+    calls: Count | None
+    low: Count | None
+    high: Count | None
+    confidence: float = 0.95
+    reason: str
+    null_reasons: dict[str, str] = {}
+
+
+class PlanTotal(Record, frozen=True, kw_only=True):
+    """What a plan costs with one candidate, in seconds of all its processes together.
+
+    ``total_s`` has new shapes cost nothing more than a warm call; ``new_shapes_s`` is what they
+    cost besides where each is a whole first call. ``low_s`` and ``high_s`` bound the total at
+    ``confidence`` whatever new shapes cost. ``margin_s`` is how much dearer it is than the
+    cheapest, with new shapes at half of their most; its bounds cover all that they may cost.
+    """
+
+    candidate: str
+    case: str
+    total_s: Seconds | None
+    new_shapes_s: Seconds | None
+    low_s: Seconds | None
+    high_s: Seconds | None
+    margin_s: float | None
+    margin_low_s: float | None
+    margin_high_s: float | None
+    confidence: float = 0.95
+    null_reasons: dict[str, str] = {}
+
+
+class SweepRow(Record, frozen=True, kw_only=True):
+    """The plan at one value of what is swept: by candidate, seconds as in ``PlanTotal``."""
+
+    value: Count
+    total_s: dict[str, Seconds]
+    new_shapes_s: dict[str, Seconds]
+    cheapest: str
+
+
+class Crossing(Record, frozen=True, kw_only=True):
+    """The first value of what is swept from which another candidate is the cheapest."""
+
+    value: Count
+    cheapest: str
+
+
+class Sweep(Record, frozen=True, kw_only=True):
+    """A plan over a geometric range of one of its numbers, the others as they are."""
+
+    over: Sweepable
+    rows: list[SweepRow]
+    crossings: list[Crossing]
+
+
+class Plan(Record, frozen=True, kw_only=True):
+    """What is planned with a group's candidates, what each costs, and which is the cheapest.
+
+    ``cheapest`` has the lowest total, new shapes at half of the most that they may cost.
+    ``verdict`` is ``told_apart`` where every other one is dearer with ``confidence``.
+    """
+
+    group: str
+    calls: Count
+    """In each process."""
+    shapes: Count
+    """Different ones in each process."""
+    processes: Count
+    caches: Caches
+    totals: list[PlanTotal]
+    cheapest: str | None
+    verdict: Literal["told_apart", "undecided"]
+    reason: str
+    baseline: str | None
+    """Of ``break_even`` as it is shown: the workload's own, where it was measured."""
+    break_even: list[BreakEven]
+    """Each pair of candidates in each reading, those with the baseline first."""
+    sweep: Sweep | None = None
+    not_measured: dict[str, str] = {}
+    """By candidate, why the run has nothing of it."""
+    not_steady: dict[str, str] = {}
+    """By candidate, why its warm calls may not stand for later ones."""
+    null_reasons: dict[str, str] = {}
+
+
+class PlanReport(Record, frozen=True, kw_only=True):
+    """The plans of the groups of one run."""
+
+    schema_version: Literal["coldwarm.plan_report.v1"] = "coldwarm.plan_report.v1"
+    run_id: str
+    suite: str
+    plans: list[Plan]

@@ -1,0 +1,229 @@
+"""A plan as tables, for a terminal of 80 columns or more; nothing is computed here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from coldwarm.contracts.verdict import READINGS
+from coldwarm.report import units
+from coldwarm.report.terminal import WIDEST, listing, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from coldwarm.contracts.verdict import BreakEven, Plan, PlanReport, PlanTotal, Reading, Sweep
+
+_CACHES = {
+    "cold": "all caches empty in every process",
+    "warm": "all caches filled in every process",
+    "kept": "caches empty in the first process, kept for the others",
+}
+_ONE_PROCESS = {"kept": "caches empty", "cold": "caches empty", "warm": "caches filled"}
+_READINGS: dict[Reading, str] = {
+    "process": "whole process,\nempty caches",
+    "imported": "import paid,\nempty caches",
+    "cached": "whole process,\nfilled caches",
+}
+_GROUPED_UP_TO = 10**7
+_MARK = "◂"
+
+
+def render(report: PlanReport, console: Console) -> None:
+    """Print every group's plan, and once what the words mean."""
+    width = min(console.width, WIDEST)
+
+    def show(*blocks: Table | Text) -> None:
+        for block in blocks:
+            console.print(block, width=width, soft_wrap=False)
+
+    for plan in report.plans:
+        show(*_plan(plan, width), Text())
+    show(listing(_legend(report.plans), style="dim"))
+
+
+def _plan(plan: Plan, width: int) -> list[Table | Text]:
+    title = f"━━ {plan.group} "
+    blocks: list[Table | Text] = [
+        Text(title + "━" * (width - len(title)), style="bold"),
+        Text(_job(plan), style="dim"),
+        Text(),
+        _totals(plan, width),
+        Text(),
+        _answer(plan),
+    ]
+    if plan.sweep:
+        blocks += [Text(), Text(f"Totals by {plan.sweep.over}", style="bold")]
+        blocks += [_sweep(plan.sweep, width), *_crossings(plan.sweep)]
+    if plan.baseline and plan.break_even:
+        against = f"Calls of one process from which it costs no more than {plan.baseline}"
+        blocks += [Text(), Text(against, style="bold"), _break_even(plan, width)]
+    if told := _remarks(plan):
+        blocks += [Text(), listing(told, style="dim")]
+    return blocks
+
+
+def _remarks(plan: Plan) -> list[tuple[str, str]]:
+    """Return what to know: unsteady warm calls, missing costs, what was not measured."""
+    moving = ", ".join(plan.not_steady)
+    settle = f"the warm calls of {moving} did not settle: later ones may cost something else"
+    told = [("not steady", settle)] if moving else []
+    told += [("no total", t.null_reasons["total_s"]) for t in plan.totals if t.total_s is None]
+    reasons: dict[str, list[str]] = {}
+    for candidate, reason in plan.not_measured.items():
+        reasons.setdefault(reason, []).append(candidate)
+    return told + [("not measured", f"{why}: {', '.join(who)}") for why, who in reasons.items()]
+
+
+def _job(plan: Plan) -> str:
+    several = plan.processes > 1
+    caches = (_CACHES if several else _ONE_PROCESS)[plan.caches]
+    shapes = "of one shape" if plan.shapes == 1 else f"of {plan.shapes} shapes"
+    each = " each" if several else ""
+    calls = f"{_counted(plan.calls, 'call')}{each}, {shapes}"
+    return f"{_counted(plan.processes, 'process', 'es')}: {calls}; {caches}"
+
+
+def _counted(number: int, noun: str, ending: str = "s") -> str:
+    return f"{count(number)} {noun}{'' if number == 1 else ending}"
+
+
+def _totals(plan: Plan, width: int) -> Table:
+    """One row for each candidate, intervals under the figures that they bound."""
+    several = plan.shapes > 1
+    headings = ["candidate", "total", "beyond\nthe cheapest"]
+    if several:
+        headings.insert(2, "new shapes,\nat most")
+    rows = []
+    for total in plan.totals:
+        best = total.candidate == plan.cheapest
+        cells = [Text(total.candidate, style="bold"), _bounded(total)]
+        if several:
+            cells.append(_seconds(total.new_shapes_s))
+        rows.append([*cells, Text("cheapest", "green") if best else _margin(total)])
+    return table(headings, rows, width)
+
+
+def _bounded(total: PlanTotal) -> Text:
+    if total.low_s is None or total.high_s is None:
+        return _seconds(total.total_s)
+    low, high = units.duration(total.low_s), units.duration(total.high_s)
+    return Text.assemble(_seconds(total.total_s), (f"\n{low} … {high}", "dim"))
+
+
+def _margin(total: PlanTotal) -> Text:
+    if total.margin_s is None:
+        return _seconds(None)
+    if total.margin_low_s is None or total.margin_high_s is None:
+        return Text(_signed(total.margin_s))
+    interval = f"{_signed(total.margin_low_s)} … {_signed(total.margin_high_s)}"
+    return Text.assemble(_signed(total.margin_s), (f"\n{interval}", "dim"))
+
+
+def _signed(seconds: float) -> str:
+    return f"{'−' if seconds < 0 else '+'}{units.duration(abs(seconds))}"
+
+
+def _seconds(seconds: float | None) -> Text:
+    if seconds is None:
+        return Text(units.MISSING, "dim")
+    return Text(units.duration(seconds))
+
+
+def _answer(plan: Plan) -> Text:
+    if plan.cheapest is None:
+        return Text(f"No total: {plan.reason}")
+    if plan.verdict == "told_apart":
+        return Text(f"{plan.cheapest} is the cheapest: {plan.reason}")
+    return Text(f"{plan.cheapest} comes out cheapest, undecided: {plan.reason}")
+
+
+def _sweep(sweep: Sweep, width: int) -> Table:
+    """Lay out a row for each value and a column for each candidate; the cheapest is marked."""
+    names = list(sweep.rows[0].total_s) if sweep.rows else []
+    rows = []
+    for row in sweep.rows:
+        cells = [Text(count(row.value))]
+        for name in names:
+            best = name == row.cheapest
+            text = units.duration(row.total_s[name] + row.new_shapes_s[name] / 2)
+            cells.append(Text(f"{text} {_MARK if best else ' '}", "green" if best else ""))
+        rows.append(cells)
+    headings = [f"{name.replace('_', chr(10))}" for name in names]
+    return table([sweep.over, *headings], rows, width)
+
+
+def _crossings(sweep: Sweep) -> Iterable[Text]:
+    for crossing in sweep.crossings:
+        yield Text(f"from {count(crossing.value)} {sweep.over} on: {crossing.cheapest} is cheapest")
+
+
+def _break_even(plan: Plan, width: int) -> Table:
+    found = {
+        (one.candidate, one.reading): one
+        for one in plan.break_even
+        if one.baseline == plan.baseline
+    }
+    names = list(dict.fromkeys(candidate for candidate, _ in found))
+    rows = [
+        [Text(name, style="bold"), *(_paying(found[name, reading]) for reading in READINGS)]
+        for name in names
+    ]
+    return table(["candidate", *(_READINGS[reading] for reading in READINGS)], rows, width)
+
+
+def _paying(found: BreakEven) -> Text:
+    """Write a verdict, and under it the interval that it stands in."""
+    if found.verdict in {"at_once", "never"}:
+        return Text(found.verdict.replace("_", " "), "green" if found.calls else "dim")
+    if found.verdict == "undecided":
+        return Text(f"undecided{_known(found)}", "dim italic")
+    calls, low = (units.MISSING if n is None else count(n) for n in (found.calls, found.low))
+    high = _end(found) if found.high is None else count(found.high)
+    return Text.assemble(f"{found.verdict} {calls}", (f"\n{low} … {high}", "dim"))
+
+
+def _end(found: BreakEven) -> str:
+    return found.null_reasons["high"].replace("_", " ")
+
+
+def _known(found: BreakEven) -> str:
+    """Write what is known although the end is open, on a line of its own."""
+    if found.low is None:
+        return ""
+    last = found.null_reasons["high"] == "never"
+    return f"\n{count(found.low)} … never" if last else f"\nuntil {count(found.low)} or more"
+
+
+def count(number: int) -> str:
+    """Write a number of calls: ``1,250``, from ten million up ``1.25e+07``."""
+    return f"{number:,}" if number < _GROUPED_UP_TO else units.significant(float(number))
+
+
+def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
+    total = "start, second call, and warm calls at their mean, of all processes"
+    pays = (
+        "calls from which, or up to which, it is no dearer; the interval below ends with never "
+        "(at once) where the warm calls are not told apart"
+    )
+    terms = [("total", f"{total}; below each figure, its 95 % interval")]
+    if any(_has_shapes(plan) for plan in plans):
+        shapes = (
+            "what one costs was not measured: where calls compile, between nothing and a whole "
+            "first call without import. The total has none of it, its interval all; candidates "
+            "are ranked with half of it"
+        )
+        terms.append(("new shapes", shapes))
+    if any(plan.sweep for plan in plans):
+        half = any(_has_shapes(plan) for plan in plans)
+        also = "; totals have half of what new shapes may cost" if half else ""
+        terms.append((_MARK, f"the cheapest at this number{also}"))
+    return [*terms, ("from, until", pays)]
+
+
+def _has_shapes(plan: Plan) -> bool:
+    return plan.shapes > 1 or (plan.sweep is not None and plan.sweep.over == "shapes")

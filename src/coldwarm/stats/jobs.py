@@ -1,0 +1,124 @@
+"""A job of many calls, and what it costs with one candidate: sums of what its processes cost.
+
+A total is a sum of medians, each taken as many times as the job has it. The interval of each term
+is held with 1 - 5 %/k for k terms, and all are added, so that the total's holds with 95 % whatever
+the terms have to do with each other. Two candidates are compared term by term, by the differences
+within rounds.
+
+What a new shape costs is not measured. A candidate that compiles may have to do all of its first
+call again, or nothing: the total lies between the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.stats.bootstrap import CONFIDENCE
+from coldwarm.stats.costs import WARM, difference, estimate, median
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.verdict import Caches
+    from coldwarm.stats.costs import Costs
+
+FEWEST = 2
+"""Calls from which all further ones are warm."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is planned: ``calls`` in each process, among them ``shapes`` different ones.
+
+    ``caches``: ``cold`` has every process find them empty, ``warm`` filled, ``kept`` has the
+    first one find them empty and the others what it left.
+    """
+
+    calls: int
+    shapes: int
+    processes: int
+    caches: Caches
+
+    @property
+    def starts(self) -> dict[str, int]:
+        """How many processes find their caches ``empty``, and how many ``filled``."""
+        empty = {"cold": self.processes, "warm": 0, "kept": 1}[self.caches]
+        counted = {"empty": empty, "filled": self.processes - empty}
+        return {state: number for state, number in counted.items() if number}
+
+    def terms(self) -> Mapping[str, int]:
+        """Return how often the job has each cost; new shapes are not among them."""
+        if self.calls < FEWEST:
+            return {f"{state}.first": number for state, number in self.starts.items()}
+        later = {WARM: self.processes * (self.calls - FEWEST)} if self.calls > FEWEST else {}
+        return {f"{state}.two": number for state, number in self.starts.items()} | later
+
+
+def missing(one: Costs, job: Job) -> str | None:
+    """Say which cost of the job the candidate lacks, also those of a new shape."""
+    extra = [*(f"{state}.call" for state in job.starts), WARM]
+    return one.missing([*job.terms(), *(extra if _recompiles(one, job) else ())])
+
+
+def _recompiles(one: Costs, job: Job) -> bool:
+    return one.compiles and job.shapes > 1
+
+
+def total_s(one: Costs, job: Job) -> float:
+    """Return the seconds of a job whose new shapes cost nothing more than a warm call."""
+    return sum(number * median(one.series[name]) for name, number in job.terms().items())
+
+
+def new_shapes_s(one: Costs, job: Job, confidence: float | None = None) -> float:
+    """Return the most that new shapes cost: each a whole first call instead of a warm one.
+
+    With a confidence, what this is at most: the upper bound of each first call is taken.
+    """
+    if not _recompiles(one, job):
+        return 0.0
+    warm_s = median(one.series[WARM])
+    whole_s = 0.0
+    for state, number in job.starts.items():
+        series = one.series[f"{state}.call"]
+        high_s = estimate(series, confidence).high if confidence else None
+        call_s = median(series) if high_s is None else high_s
+        whole_s += number * (job.shapes - 1) * max(0.0, call_s - warm_s)
+    return whole_s
+
+
+def middle_s(one: Costs, job: Job) -> float:
+    """Return the total by which candidates are ranked: new shapes at half of their most."""
+    return total_s(one, job) + new_shapes_s(one, job) / 2
+
+
+def _each(job: Job) -> float:
+    """Return the confidence with which each term must hold for the sum to do so with 95 %."""
+    parts = len(job.terms()) + (len(job.starts) if job.shapes > 1 else 0)
+    return 1 - (1 - CONFIDENCE) / parts
+
+
+def bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
+    """Bound the total, whatever new shapes cost; by nothing where there are too few processes."""
+    each = _each(job)
+    low_s, high_s = 0.0, new_shapes_s(one, job, each)
+    for name, number in job.terms().items():
+        term = estimate(one.series[name], each)
+        if term.low is None or term.high is None:
+            return None, None
+        low_s, high_s = low_s + number * term.low, high_s + number * term.high
+    return low_s, high_s
+
+
+def margin_bounds(one: Costs, best: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
+    """Bound by how much one is dearer than the cheapest, whatever new shapes cost."""
+    if one is best:
+        return 0.0, 0.0
+    each = _each(job)
+    low_s, high_s = -new_shapes_s(best, job, each), new_shapes_s(one, job, each)
+    for name, number in job.terms().items():
+        term = difference(one.series[name], best.series[name], each)
+        if term.low is None or term.high is None:
+            return None, None
+        low_s, high_s = low_s + number * term.low, high_s + number * term.high
+    return low_s, high_s

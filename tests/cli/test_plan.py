@@ -1,0 +1,241 @@
+"""``coldwarm plan`` through its public face: runs written down, tables and JSON read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from benchmarks import plan_truth
+from click.testing import CliRunner
+from tests.contracts import samples
+
+from coldwarm.cli import plan
+from coldwarm.contracts.codec import encode
+from coldwarm.contracts.observation import FirstCallParts, Judgement, Observation, Phase
+from coldwarm.contracts.result import CaseResult, SteadyState, SuiteCase, SuiteResult, WarmSummary
+from coldwarm.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from coldwarm.contracts.base import CacheMode
+
+EMPTY: CacheMode = "cold_process_cold_cache"
+FILLED: CacheMode = "cold_process_warm_cache"
+WARM: CacheMode = "warm_process"
+WIDTH = 80
+FIGURES = {
+    "numpy": {EMPTY: (0.10, 0.002), FILLED: (0.10, 0.002), WARM: 0.002},
+    "jax_jit_cpu": {EMPTY: (0.60, 0.15), FILLED: (0.50, 0.05), WARM: 0.0005},
+    "torch_compile_cpu": {EMPTY: (9.0, 5.0), FILLED: (4.0, 1.0), WARM: 0.0021},
+}
+
+
+def observation(candidate: str, mode: CacheMode, place: int) -> Observation:
+    """Return a process of a round; every third is slower by a little."""
+    slowness = 1 + 0.01 * (place % 3)
+    start, call = (slowness * one for one in FIGURES[candidate][mode])  # type: ignore[attr-defined]
+    warm = FIGURES[candidate][WARM]
+    assert isinstance(warm, float)
+    phases = [
+        Phase(name="wrap", start_s=0.01, duration_s=0.001),
+        Phase(name="first_call", start_s=0.02, duration_s=call),
+        Phase(name="second_call", start_s=start, duration_s=warm * 3),
+    ]
+    also: list[CacheMode] = [WARM] if mode == FILLED else []
+    block = samples.warm_observation([warm * slowness] * 40).blocks
+    compiled = FirstCallParts(compile_s=None if candidate == "numpy" else call / 2, rest_s=call / 2)
+    return samples.observation(
+        mode,
+        round=place,
+        also_modes=also,
+        phases=phases,
+        ttfr_process_s=start,
+        first_call_parts=compiled,
+        blocks=block if also else [],
+        judgements={one: Judgement(proved=True, reason="made so") for one in (mode, *also)},
+    )
+
+
+def case(candidate: str, modes: list[CacheMode], **changes: Any) -> CaseResult:
+    seen = [observation(candidate, m, n) for m in modes if m != WARM for n in range(3)]
+    made = samples.case(
+        seen,
+        modes,
+        case=f"{candidate}_matmul_512_f32",
+        candidate=candidate,
+        baseline=candidate == "numpy",
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+def write(folder: Path, cases: list[CaseResult]) -> Path:
+    """Leave what a run of the cases leaves, as far as a plan reads it."""
+    samples.write_run(folder)
+    rows = []
+    for one in cases:
+        path = f"cases/{one.case}.json"
+        (folder / path).write_bytes(encode(one))
+        rows.append(SuiteCase(case=one.case, path=path, sha256="0" * 64, status=one.status))
+    index = folder / "suite.json"
+    suite = msgspec.json.decode(index.read_bytes(), type=SuiteResult)
+    index.write_bytes(encode(msgspec.structs.replace(suite, cases=rows)))
+    return folder
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    modes: list[CacheMode] = [EMPTY, FILLED, WARM]
+    gone = msgspec.structs.replace(
+        case("jax_jit_cpu", modes),
+        case="jax_jit_gpu_matmul_512_f32",
+        candidate="jax_jit_gpu",
+        observations=[],
+        status="warn",
+        reason="gpu_unavailable",
+    )
+    return write(tmp_path / "run", [*(case(name, modes) for name in FIGURES), gone])
+
+
+def run(*arguments: object) -> Result:
+    columns = {"COLUMNS": str(WIDTH), "TERM": "dumb"}
+    given = [str(one) for one in arguments]
+    return CliRunner(env=columns).invoke(plan.command, given, standalone_mode=False)
+
+
+def code(done: Result) -> int:
+    """Return what the process would exit with."""
+    value: int = getattr(done.exception, "exit_code", done.return_value)
+    return value
+
+
+def document(*arguments: object) -> dict[str, Any]:
+    done = run(*arguments, "--json")
+    assert code(done) == 0, done.output
+    (found,) = json.loads(done.output)["plans"]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cheapest"),
+    [
+        (("--calls", "200"), "numpy"),
+        (("--calls", "2000"), "jax_jit_cpu"),
+        (("--calls", "300", "--processes", "10"), "jax_jit_cpu"),
+        (("--calls", "300", "--processes", "10", "--cache", "cold"), "numpy"),
+    ],
+)
+def test_the_cheapest_depends_on_the_plan(
+    result: Path, arguments: tuple[str, ...], cheapest: str
+) -> None:
+    assert document(result, *arguments)["cheapest"] == cheapest
+
+
+def test_totals_are_sums(result: Path) -> None:
+    found = document(result, "--calls", 100, "--processes", 3, "--cache", "kept")
+    totals = {one["candidate"]: one["total_s"] for one in found["totals"]}
+    warm = 0.0005
+    starts = (0.60 + 2 * 0.50) * 1.01 + 3 * 3 * warm
+    assert totals["jax_jit_cpu"] == pytest.approx(starts + 3 * 98 * warm * 1.01)
+    assert found["not_measured"] == {"jax_jit_gpu": "gpu_unavailable"}
+
+
+def test_the_table_fits_and_says_what_it_means(result: Path) -> None:
+    done = run(result, "--calls", 300, "--shapes", 3, "--processes", 10, "--sweep", "calls")
+    assert code(done) == 0
+    assert max(map(len, done.output.splitlines())) <= WIDTH
+    for expected in (
+        "10 processes: 300 calls each, of 3 shapes",
+        "cheapest",
+        "new shapes,",
+        "Totals by calls",
+        "is cheapest",
+        "no more than numpy",
+        "gpu_unavailable: jax_jit_gpu",
+        "what one costs was not measured",
+    ):
+        assert expected in done.output
+
+
+def test_the_break_even_table_has_the_three_readings(result: Path) -> None:
+    found = document(result, "--calls", 300)["break_even"]
+    against = {
+        (one["candidate"], one["reading"]): one for one in found if one["baseline"] == "numpy"
+    }
+    assert len(against) == 6
+    paying = against["jax_jit_cpu", "process"]
+    assert paying["verdict"] == "from"
+    assert paying["low"] <= paying["calls"] <= paying["high"]
+    assert against["jax_jit_cpu", "imported"]["calls"] < paying["calls"]
+    assert against["jax_jit_cpu", "cached"]["calls"] < paying["calls"]
+    assert against["torch_compile_cpu", "process"]["verdict"] in {"never", "undecided"}
+    assert {one["baseline"] for one in found} == {"numpy", "jax_jit_cpu"}
+
+
+@pytest.mark.parametrize("over", ["calls", "shapes", "processes"])
+def test_every_sweep_prints(result: Path, over: str) -> None:
+    done = run(result, "--calls", 50, "--sweep", over)
+    assert code(done) == 0, done.output
+    assert f"Totals by {over}" in done.output
+
+
+def test_unsteady_warm_calls_are_told(tmp_path: Path) -> None:
+    moving = SteadyState(
+        steady=False, reason="rises", n_processes=3, n_steady=2, warmup_samples=[1, 1, 1]
+    )
+    warm = WarmSummary(n_processes=3, n_rejected=0, call_s=None, steady=moving, batch=1)
+    folder = write(tmp_path, [case("numpy", [EMPTY, FILLED, WARM], warm=warm)])
+    assert "warm calls of numpy did not settle" in run(folder, "--calls", 5).output
+
+
+def test_a_mode_that_was_not_measured_is_named_with_the_way_on(tmp_path: Path) -> None:
+    folder = write(tmp_path, [case("numpy", [EMPTY])])
+    assert code(run(folder, "--calls", 2)) == 0
+    done = run(folder, "--calls", 2, "--processes", 2)
+    assert isinstance(done.exception, UsageError)
+    assert "needs cold_process_warm_cache, which this run did not measure" in str(done.exception)
+    assert "\n" not in str(done.exception)
+    done = run(folder, "--calls", 3)
+    assert "needs warm_process" in str(done.exception)
+
+
+def test_nothing_valid_is_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    broken = case("numpy", [EMPTY], status="failed", reason="correctness_gate")
+    folder = write(tmp_path, [broken])
+    done = run(folder, "--calls", 2)
+    assert code(done) == 4
+    assert "correctness_gate: numpy" in done.output
+
+
+def test_an_unknown_group_gets_the_nearest(result: Path) -> None:
+    done = run(result, "--calls", 2, "--group", "matmul_512_f64")
+    assert isinstance(done.exception, UsageError)
+    assert "did you mean matmul_512_f32?" in str(done.exception)
+    assert code(run(result, "--calls", 2, "--group", "matmul_512_f32")) == 0
+
+
+def test_a_directory_without_a_run_is_told(tmp_path: Path) -> None:
+    done = run(tmp_path, "--calls", 2)
+    assert isinstance(done.exception, UsageError)
+    assert "holds no suite.json" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--calls", "0"), ("--calls", "5", "--shapes", "6"), ("--calls", "5", "--cache", "hot")],
+)
+def test_numbers_that_make_no_plan_are_refused(result: Path, arguments: tuple[str, ...]) -> None:
+    assert code(run(result, *arguments)) == 2
+
+
+@pytest.mark.slow
+def test_predicted_totals_come_true() -> None:
+    """Each measured median lies in the predicted interval, widened by ``plan_truth.MARGIN``."""
+    found = plan_truth.measure(calls=(3, 300), repeats=3)
+    assert len(found) == 4
+    assert [pair for pair in found if not pair.agrees] == []

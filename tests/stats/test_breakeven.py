@@ -1,0 +1,281 @@
+"""Break-even: exact counts against brute force, and verdicts with their intervals."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from coldwarm.stats.breakeven import Line, break_even, no_dearer_from, no_dearer_until
+from coldwarm.stats.costs import WARM, Costs, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.verdict import BreakEven
+
+HORIZON = 60
+small = st.integers(-40, 40)
+lines = st.builds(Line, small, small, small)
+seconds = st.floats(1e-6, 100.0)
+
+
+def dearer_by(line: Line) -> list[float | Fraction]:
+    """Add up what 1, 2, 3, … calls cost more, call by call."""
+    return [line.one, *accumulate([line.later] * (HORIZON - 2), initial=line.two)]
+
+
+@given(lines)
+def test_counts_agree_with_adding_up(line: Line) -> None:
+    dearer = [n for n, more in enumerate(dearer_by(line), 1) if more > 0]
+    if HORIZON in dearer:
+        no_dearer = [n for n in range(1, HORIZON) if n not in dearer]
+        assert no_dearer_from(line) is None
+        assert no_dearer_until(line) == max(no_dearer, default=0)
+    else:
+        assert no_dearer_from(line) == max(dearer, default=0) + 1
+        assert no_dearer_until(line) is None
+
+
+@given(first=seconds, warm=seconds, dear=seconds, saved=st.floats(0.01, 0.99))
+def test_the_first_number_of_calls_at_which_totals_meet(
+    first: float, warm: float, dear: float, saved: float
+) -> None:
+    """A dearer start and a cheaper call: the least N with a total that is not larger."""
+    faster = warm * saved
+    line = Line(
+        Fraction(dear),
+        Fraction(dear) + Fraction(faster) - Fraction(warm),
+        Fraction(faster) - Fraction(warm),
+    )
+    assume(line.two > 0)
+    found = no_dearer_from(line)
+    assert found is not None
+
+    def totals(calls: int) -> tuple[Fraction, Fraction]:
+        theirs = Fraction(first) + (calls - 1) * Fraction(warm)
+        ours = Fraction(first) + Fraction(dear) + (calls - 1) * Fraction(faster)
+        return ours, theirs
+
+    ours, theirs = totals(found)
+    before, other = totals(found - 1)
+    assert ours <= theirs
+    assert before > other
+
+
+@given(lines, st.fractions(min_value=Fraction(1, 1000), max_value=1000))
+def test_a_unit_changes_nothing(line: Line, scale: Fraction) -> None:
+    assume(scale > 0)
+    scaled = Line(line.one * scale, line.two * scale, line.later * scale)
+    assert no_dearer_from(scaled) == no_dearer_from(line)
+    assert no_dearer_until(scaled) == no_dearer_until(line)
+
+
+@given(lines, st.integers(0, 20), st.integers(0, 20))
+def test_more_to_make_up_for_takes_more_calls(line: Line, start: int, slope: int) -> None:
+    worse = Line(line.one + start, line.two + start, line.later + slope)
+    before, after = no_dearer_from(line), no_dearer_from(worse)
+    assert after is None or (before is not None and before <= after)
+
+
+def test_counts_have_any_size() -> None:
+    tiny = Line(1e300, 1e300, -5e-324)
+    found = no_dearer_from(tiny)
+    assert found is not None
+    assert found == 2 + -(-Fraction(1e300) // Fraction(5e-324))
+
+
+def costs(candidate: str, first: list[float], two: list[float], warm: list[float]) -> Costs:
+    """Give a candidate's costs by round, the same in all readings."""
+
+    def by_round(values: list[float]) -> Mapping[str, float]:
+        return {str(place): value for place, value in enumerate(values)}
+
+    series = {f"{state}.first": by_round(first) for state in ("empty", "imported", "filled")}
+    series |= {f"{state}.two": by_round(two) for state in ("empty", "imported", "filled")}
+    return Costs(
+        case=candidate,
+        candidate=candidate,
+        baseline=candidate == "numpy",
+        compiles=False,
+        series={**series, WARM: by_round(warm)},
+    )
+
+
+def simple(candidate: str, start: list[float], warm: list[float]) -> Costs:
+    """Give a candidate whose second call is a warm one."""
+    two = [one + call for one, call in zip(start, warm, strict=True)]
+    return costs(candidate, start, two, warm)
+
+
+NUMPY = simple("numpy", [0.10, 0.11, 0.10], [0.020, 0.021, 0.020])
+JIT = simple("jit", [1.00, 1.02, 1.01], [0.002, 0.002, 0.003])
+NEAR = simple("near", [1.00, 1.02, 1.01], [0.0195, 0.0215, 0.0199])
+SLOW = simple("slow", [1.00, 1.02, 1.01], [0.050, 0.051, 0.050])
+
+
+def test_a_dearer_start_pays_off_from_a_number_of_calls() -> None:
+    found = break_even(JIT, NUMPY, "process")
+    assert found.verdict == "from"
+    # 0.91 s dearer after one call, 0.018 s made up for by each further one.
+    assert found.calls == 1 + 51
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.calls < found.high
+
+
+def test_never_where_nothing_is_cheaper() -> None:
+    found = break_even(SLOW, NUMPY, "process")
+    assert (found.verdict, found.calls) == ("never", None)
+    assert found.null_reasons["calls"] == "never"
+
+
+def test_at_once_where_nothing_is_dearer() -> None:
+    found = break_even(NUMPY, SLOW, "imported")
+    assert (found.verdict, found.calls, found.low, found.high) == ("at_once", 1, 1, 1)
+
+
+def test_the_interval_ends_with_never_where_warm_calls_are_not_told_apart() -> None:
+    found = break_even(NEAR, NUMPY, "process")
+    assert found.verdict == "from"
+    assert found.high is None
+    assert found.null_reasons["high"] == "never"
+    assert found.low is not None
+
+
+def test_two_measurements_of_one_program_are_undecided() -> None:
+    again = simple("again", [0.11, 0.10, 0.105], [0.0205, 0.0199, 0.0206])
+    found = break_even(again, NUMPY, "process")
+    assert found.verdict == "undecided"
+    assert "not told" in found.reason or "told apart" in found.reason
+
+
+def test_equal_costs_are_no_dearer_at_once() -> None:
+    same = simple("same", [0.10, 0.11, 0.10], [0.020, 0.021, 0.020])
+    assert break_even(same, NUMPY, "process").verdict == "at_once"
+
+
+@pytest.mark.parametrize("reading", ["process", "imported", "cached"])
+def test_a_cost_that_is_missing_is_named(reading: str) -> None:
+    kept = {
+        key: value
+        for key, value in JIT.series.items()
+        if key != {"process": "empty.two", "imported": "imported.first", "cached": WARM}[reading]
+    }
+    lacking = dataclasses.replace(JIT, series=kept)
+    found = break_even(lacking, NUMPY, reading)  # type: ignore[arg-type]
+    assert (found.verdict, found.calls, found.low, found.high) == ("undecided", None, None, None)
+    assert found.reason.startswith("jit has no valid processes")
+    assert set(found.null_reasons) == {"calls", "low", "high"}
+
+
+def test_one_process_gives_a_number_without_a_verdict() -> None:
+    found = break_even(simple("jit", [1.0], [0.002]), simple("numpy", [0.1], [0.02]), "process")
+    assert (found.verdict, found.calls, found.low) == ("undecided", 51, None)
+    assert "at least 2 processes" in found.reason
+
+
+def test_more_calls_than_anybody_makes_are_not_a_number() -> None:
+    ours = simple("ours", [1e9, 1e9, 1e9], [1.0 - 1e-12] * 3)
+    theirs = simple("theirs", [1.0, 1.0, 1.0], [1.0] * 3)
+    found = break_even(ours, theirs, "process")
+    assert found.verdict == "from"
+    assert found.calls is None
+    assert found.null_reasons["calls"] == "more than 1e+15 calls"
+
+
+@st.composite
+def candidates(draw: st.DrawFn, name: str) -> Costs:
+    n = draw(st.sampled_from([2, 3, 4, 6]))
+    series = st.lists(st.floats(1e-3, 10.0), min_size=n, max_size=n)
+    return simple(name, draw(series), draw(series))
+
+
+MIRROR = {
+    "from": "until",
+    "until": "from",
+    "at_once": "never",
+    "never": "at_once",
+    "undecided": "undecided",
+}
+
+
+def bound(found: BreakEven, name: str) -> int | None:
+    value: int | None = getattr(found, name)
+    return value
+
+
+@settings(max_examples=50)
+@given(candidates("ours"), candidates("theirs"))
+def test_exchanging_the_candidates_mirrors_the_verdict(ours: Costs, theirs: Costs) -> None:
+    there, back = break_even(ours, theirs, "process"), break_even(theirs, ours, "process")
+    edge = "from" if {there.verdict, back.verdict} & {"at_once", "never"} else ""
+    if edge:
+        # From 1 or 2 on, and up to 0 or 1: which of the words is used hangs on the first call.
+        assert {there.verdict, back.verdict} in (
+            {"at_once", "never"},
+            {"at_once"},
+            {"at_once", "until"},
+            {"never", "from"},
+        )
+        return
+    assert back.verdict == MIRROR[there.verdict]
+    if there.verdict == "from":
+        for name in ("calls", "low", "high"):
+            one, other = bound(there, name), bound(back, name)
+            # Where both cost the same at a number of calls, neither is dearer there.
+            assert (one is None) == (other is None)
+            assert one is None or other is None or one - other in {0, 1}
+
+
+@settings(max_examples=50)
+@given(candidates("ours"), candidates("theirs"), st.sampled_from([0.25, 2.0, 1024.0]))
+def test_seconds_or_other_units_tell_the_same(ours: Costs, theirs: Costs, scale: float) -> None:
+    def scaled(one: Costs) -> Costs:
+        series = {
+            name: {key: value * scale for key, value in values.items()}
+            for name, values in one.series.items()
+        }
+        return dataclasses.replace(one, series=series)
+
+    before, after = (
+        break_even(ours, theirs, "process"),
+        break_even(scaled(ours), scaled(theirs), "process"),
+    )
+    assert before == after
+
+
+@settings(max_examples=50)
+@given(candidates("ours"), candidates("theirs"))
+def test_the_number_lies_in_its_interval(ours: Costs, theirs: Costs) -> None:
+    found = break_even(ours, theirs, "process")
+    numbers = [n for n in (found.low, found.calls, found.high) if n is not None]
+    assert all(left <= right for left, right in pairwise(numbers))
+
+
+@settings(max_examples=50)
+@given(candidates("ours"), candidates("theirs"))
+def test_a_difference_changes_its_sign_with_its_sides(ours: Costs, theirs: Costs) -> None:
+    there = difference(ours.series[WARM], theirs.series[WARM], 0.95)
+    back = difference(theirs.series[WARM], ours.series[WARM], 0.95)
+    assert (back.middle, back.low, back.high) == (
+        -there.middle,
+        None if there.high is None else -there.high,
+        None if there.low is None else -there.low,
+    )
+
+
+def test_rounds_in_common_cancel_what_the_machine_did() -> None:
+    theirs = {str(n): 1.0 + n for n in range(8)}
+    ours = {key: value + 0.5 for key, value in theirs.items()}
+    found = difference(ours, theirs, 0.95)
+    assert found.low == pytest.approx(0.5)
+    assert found.high == pytest.approx(0.5)
+    apart = difference({f"x{key}": value for key, value in ours.items()}, theirs, 0.95)
+    assert apart.low is not None
+    assert apart.low < 0

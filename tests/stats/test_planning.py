@@ -1,0 +1,196 @@
+"""Plans: totals added up by hand, ranks, sweeps, and what is missing."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coldwarm.stats.costs import WARM, Costs
+from coldwarm.stats.jobs import Job, bounds, new_shapes_s, total_s
+from coldwarm.stats.planning import Group, plan
+from coldwarm.stats.sweep import changes, ladder, sweep
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.verdict import Caches
+
+
+def steady(seconds: float, scatter: float = 0.01) -> dict[str, float]:
+    """Give three processes around a figure, whose median it is."""
+    return {"0": seconds, "1": seconds * (1 - scatter), "2": seconds * (1 + scatter)}
+
+
+def costs(  # noqa: PLR0913 - each is one figure
+    candidate: str,
+    *,
+    empty: float = 1.0,
+    filled: float = 0.6,
+    call: float = 0.4,
+    warm: float = 0.01,
+    compiles: bool = True,
+    scatter: float = 0.01,
+) -> Costs:
+    """Give a candidate whose second call takes two warm ones."""
+    figures = {
+        "empty.first": empty,
+        "empty.two": empty + 2 * warm,
+        "empty.call": call,
+        "filled.first": filled,
+        "filled.two": filled + 2 * warm,
+        "filled.call": call / 2,
+        "imported.first": call,
+        "imported.two": call + 2 * warm,
+        WARM: warm,
+    }
+    return Costs(
+        case=f"{candidate}_job",
+        candidate=candidate,
+        baseline=candidate == "plain",
+        compiles=compiles,
+        series={name: steady(value, scatter) for name, value in figures.items()},
+    )
+
+
+PLAIN = costs("plain", empty=0.1, filled=0.1, call=0.02, warm=0.02, compiles=False)
+JIT = costs("jit")
+
+
+@pytest.mark.parametrize(
+    ("caches", "starts"),
+    [("cold", 10 * 1.0), ("warm", 10 * 0.6), ("kept", 1.0 + 9 * 0.6)],
+)
+def test_a_total_is_the_sum_of_its_starts_and_calls(caches: Caches, starts: float) -> None:
+    job = Job(calls=200, shapes=1, processes=10, caches=caches)
+    assert total_s(JIT, job) == pytest.approx(starts + 10 * (2 * 0.01 + 198 * 0.01))
+    once = Job(calls=1, shapes=1, processes=10, caches=caches)
+    assert total_s(JIT, once) == pytest.approx(starts)
+
+
+def test_new_shapes_cost_between_nothing_and_a_whole_first_call() -> None:
+    job = Job(calls=200, shapes=5, processes=10, caches="kept")
+    alone = dataclasses.replace(job, shapes=1)
+    assert total_s(JIT, job) == total_s(JIT, alone)
+    assert new_shapes_s(JIT, job) == pytest.approx(4 * (0.4 - 0.01) + 9 * 4 * (0.2 - 0.01))
+    assert new_shapes_s(JIT, alone) == 0
+    assert new_shapes_s(PLAIN, job) == 0
+    low, high = bounds(JIT, job)
+    assert low is not None
+    assert high is not None
+    assert low < total_s(JIT, job)
+    assert high > total_s(JIT, job) + new_shapes_s(JIT, job)
+
+
+def test_the_cheapest_is_told_with_its_margin() -> None:
+    few = plan(Group("g", [PLAIN, JIT], {}, {}), Job(10, 1, 1, "kept"))
+    assert (few.cheapest, few.verdict) == ("plain", "told_apart")
+    first, second = few.totals
+    assert (first.candidate, first.margin_s) == ("plain", 0)
+    assert second.margin_s == pytest.approx(1.1 - 0.3)
+    assert second.margin_low_s is not None
+    assert second.margin_low_s > 0
+    many = plan(Group("g", [PLAIN, JIT], {}, {}), Job(1000, 1, 1, "kept"))
+    assert (many.cheapest, many.verdict) == ("jit", "told_apart")
+
+
+def test_new_shapes_can_leave_the_cheapest_open() -> None:
+    job = Job(calls=100, shapes=3, processes=1, caches="cold")
+    found = plan(Group("g", [PLAIN, JIT], {}, {}), job)
+    assert found.verdict == "undecided"
+    assert found.reason.startswith("not told from")
+
+
+def test_a_cost_that_is_missing_is_null_with_its_reason() -> None:
+    series = {key: value for key, value in JIT.series.items() if not key.startswith("filled")}
+    lacking = dataclasses.replace(JIT, series=series)
+    found = plan(Group("g", [PLAIN, lacking], {}, {}), Job(10, 1, 2, "kept"), "calls")
+    total = found.totals[-1]
+    assert (total.candidate, total.total_s, total.margin_s) == ("jit", None, None)
+    assert total.null_reasons["total_s"] == "jit has no valid processes with filled caches"
+    assert found.cheapest == "plain"
+    assert found.sweep is not None
+    assert set(found.sweep.rows[0].total_s) == {"plain"}
+    alone = plan(Group("g", [lacking], {}, {}), Job(10, 1, 1, "warm"))
+    assert (alone.cheapest, alone.null_reasons["cheapest"]) == (None, alone.reason)
+
+
+def test_one_process_has_no_interval_and_no_verdict() -> None:
+    def single(one: Costs) -> Costs:
+        series = {name: {"0": values["0"]} for name, values in one.series.items()}
+        return dataclasses.replace(one, series=series)
+
+    found = plan(Group("g", [single(PLAIN), single(JIT)], {}, {}), Job(10, 1, 1, "kept"))
+    assert (found.cheapest, found.verdict) == ("plain", "undecided")
+    assert found.totals[0].low_s is None
+    assert "at least 2 processes" in found.totals[0].null_reasons["low_s"]
+
+
+def test_pairs_stand_with_the_baseline_first() -> None:
+    other = costs("other", warm=0.015)
+    found = plan(Group("g", [JIT, other, PLAIN], {}, {}), Job(10, 1, 1, "kept"))
+    assert found.baseline == "plain"
+    pairs = [(one.candidate, one.baseline) for one in found.break_even]
+    expected = [("jit", "plain"), ("other", "plain"), ("other", "jit")]
+    assert pairs == [pair for pair in expected for _ in range(3)]
+
+
+def test_a_sweep_finds_where_another_one_becomes_cheapest() -> None:
+    job = Job(calls=200, shapes=1, processes=1, caches="kept")
+    found = sweep([PLAIN, JIT], job, "calls")
+    (crossing,) = found.crossings
+    before, at = (dataclasses.replace(job, calls=crossing.value - n) for n in (1, 0))
+    assert crossing.cheapest == "jit"
+    assert total_s(PLAIN, before) <= total_s(JIT, before)
+    assert total_s(PLAIN, at) >= total_s(JIT, at)
+    values = [row.value for row in found.rows]
+    assert values[:4] == [1, 2, 5, 10]
+    assert values[-1] >= 10 * job.calls
+
+
+def test_a_sweep_keeps_within_what_can_be() -> None:
+    job = Job(calls=12, shapes=4, processes=1, caches="kept")
+    assert [row.value for row in sweep([PLAIN, JIT], job, "shapes").rows] == [1, 2, 5, 10, 12]
+    assert sweep([PLAIN, JIT], job, "calls").rows[0].value == 4
+    assert sweep([PLAIN, JIT], job, "processes").rows[0].value == 1
+
+
+@given(st.integers(1, 10**18))
+def test_a_ladder_reaches_its_end_in_steps_of_two_or_so(most: int) -> None:
+    steps = ladder(most)
+    assert steps[-1] >= most
+    assert len(steps) == 1 or steps[-2] < most
+    assert all(2 <= after / before <= 2.5 for before, after in pairwise(steps))
+
+
+starts_and_calls = st.lists(
+    st.tuples(st.floats(0.1, 10.0), st.floats(0.001, 1.0)), min_size=2, max_size=5
+)
+
+
+@given(starts_and_calls)
+def test_every_change_of_the_cheapest_is_found(figures: list[tuple[float, float]]) -> None:
+    def cheapest(calls: int) -> str:
+        return str(min(range(len(figures)), key=lambda i: figures[i][0] + calls * figures[i][1]))
+
+    found = changes(cheapest, ladder(500))
+    last = ladder(500)[-1]
+    assert found == [n for n in range(2, last + 1) if cheapest(n) != cheapest(n - 1)]
+
+
+@given(
+    st.integers(1, 500), st.integers(1, 50), st.sampled_from(["cold", "warm", "kept"]), st.data()
+)
+def test_more_of_anything_is_never_cheaper(
+    calls: int, processes: int, caches: Caches, data: st.DataObject
+) -> None:
+    job = Job(calls, data.draw(st.integers(1, calls)), processes, caches)
+    whole = total_s(JIT, job) + new_shapes_s(JIT, job)
+    for more in (
+        dataclasses.replace(job, calls=calls + 1),
+        dataclasses.replace(job, processes=processes + 1),
+        dataclasses.replace(job, shapes=job.shapes + 1, calls=calls + 1),
+    ):
+        assert total_s(JIT, more) + new_shapes_s(JIT, more) >= whole
