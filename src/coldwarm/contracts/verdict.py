@@ -59,11 +59,15 @@ class PlanTotal(Record, frozen=True, kw_only=True):
 
 
 class SweepRow(Record, frozen=True, kw_only=True):
-    """The plan at one value of what is swept: by candidate, seconds as in ``PlanTotal``."""
+    """The plan at one value of what is swept: by candidate, seconds as in ``PlanTotal``.
+
+    ``ranked_s`` is what decides on ``cheapest``: the total with half of what new shapes may cost.
+    """
 
     value: Count
     total_s: dict[str, Seconds]
     new_shapes_s: dict[str, Seconds]
+    ranked_s: dict[str, Seconds]
     cheapest: str
 
 

@@ -144,13 +144,13 @@ def _answer(plan: Plan) -> Text:
 
 def _sweep(sweep: Sweep, width: int) -> Table:
     """Lay out a row for each value and a column for each candidate; the cheapest is marked."""
-    names = list(sweep.rows[0].total_s) if sweep.rows else []
+    names = list(sweep.rows[0].ranked_s) if sweep.rows else []
     rows = []
     for row in sweep.rows:
         cells = [Text(count(row.value))]
         for name in names:
             best = name == row.cheapest
-            text = units.duration(row.total_s[name] + row.new_shapes_s[name] / 2)
+            text = units.duration(row.ranked_s[name])
             cells.append(Text(f"{text} {_MARK if best else ' '}", "green" if best else ""))
         rows.append(cells)
     headings = [f"{name.replace('_', chr(10))}" for name in names]

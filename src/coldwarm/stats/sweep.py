@@ -38,6 +38,7 @@ def sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep:
             value=value,
             total_s={one.candidate: total_s(one, there) for one in able},
             new_shapes_s={one.candidate: new_shapes_s(one, there) for one in able},
+            ranked_s={one.candidate: middle_s(one, there) for one in able},
             cheapest=cheapest(value),
         )
         for value, there in at.items()
