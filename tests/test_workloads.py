@@ -98,7 +98,11 @@ EXECUTIONS = {
     "numba": numba_execution,
 }
 # torch's compiler takes seconds, and warns about parts of torch itself.
-SLOW = (pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning"))
+SLOW = (
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+)
 BACKENDS = [
     pytest.param(name, marks=SLOW if name == "torch_compile" else ()) for name in EXECUTIONS
 ]
