@@ -147,17 +147,17 @@ def for_jax_eager(wrap: "Wrap") -> "Function":
 
     ``lax.scan`` outside ``jit`` compiles its body, and would not be eager. Everything is done
     step by step: taking states apart or together inside the derivative would give every step a
-    slice of its own, and eager JAX would compile each of them.
+    slice of its own, and eager JAX would compile each of them. The first step leaves out the
+    product with a state of zeros, which JAX would compile a second time as another program.
     """
     import jax.numpy as jnp
 
     def loss_of(params: "Any", x: "Any", target: "Any") -> "Any":
         w, u, c, v = params
-        h = jnp.zeros((x.shape[1], len(u)), x.dtype)
-        total = jnp.zeros((), x.dtype)
+        h, total = None, 0
         for features, wanted in zip(x, target, strict=True):
             drive = jnp.matmul(features, w, precision="highest") + c
-            h = jnp.tanh(drive + jnp.matmul(h, u, precision="highest"))
+            h = jnp.tanh(drive if h is None else drive + jnp.matmul(h, u, precision="highest"))
             error = jnp.matmul(h, v, precision="highest") - wanted
             total = total + jnp.sum(error * error)
         return total / target.size
