@@ -14,6 +14,7 @@ import sys
 import tempfile
 from importlib import util
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks import interleaved
 from benchmarks.rows import Row
@@ -23,6 +24,9 @@ from coldwarm.runner import availability, launch, plan, references
 from coldwarm.runner.guarded import Guard
 from coldwarm.runner.launch import Place, Slot
 from coldwarm.runner.plan import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GROUP = "interference"
 PAIRS = 41
@@ -34,7 +38,8 @@ def measure() -> list[Row]:
     module = next(name for name in CANDIDATES if util.find_spec(name) is not None)
     with tempfile.TemporaryDirectory() as work, Guard() as guard:
         starts = Starts(CANDIDATES[module], Place(Options(), guard, RealClock(), Path(work)))
-        found = interleaved.measure({"worker": starts, "bare": lambda: bare(module)}, PAIRS)
+        sides: dict[str, Callable[[], float]] = {"worker": starts, "bare": lambda: bare(module)}
+        found = interleaved.measure(sides, PAIRS)
     worker_ms, bare_ms = ([1e3 * value for value in values] for values in found.values())
     differences = [one - other for one, other in zip(worker_ms, bare_ms, strict=True)]
     low, high = median_interval(differences)

@@ -22,7 +22,8 @@ def pages(package: Path) -> dict[str, str]:
         heading("Harness figures", label="harness-figures")
         + "What ``make bench ARGS=--save`` found; :doc:`/harness` says what each figure means.\n\n"
         + f"Measured {run['date']} with coldwarm {run['coldwarm']}, Python {run['python']}, on\n"
-        + f"{run['processors']} processors, {run['platform']}; load before: {run['load_1m']:.2f}.\n\n"
+        + f"{run['processors']} processors, {run['platform']}; load before:\n"
+        + f"{run['load_1m']:.2f}.\n\n"
         + _table([_row(row) for row in run["rows"]])
     )
     return {"index": text}

@@ -136,6 +136,14 @@ def warm(skipped: list[int], call_s: Summary | None = None) -> WarmSummary:
     )
 
 
+def steady(case: CaseResult) -> list[list[float]]:
+    """Return the samples after each process's warm-up, which are steady in these samples."""
+    seen = [one for one in case.observations if one.status == "ok" and one.blocks]
+    skipped = case.warm.steady.warmup_samples if case.warm is not None else []
+    series = [[s for block in one.blocks for s in block.samples_s] for one in seen]
+    return [samples[n:] for samples, n in zip(series, skipped, strict=False)]
+
+
 def cold(mode: CacheMode, n: int, p95: float | None = None) -> ColdSummary:
     return ColdSummary(
         cache_mode=mode, n_ok=n, n_rejected=0, n_failed=0, seconds={"ttfr": summary(n, p95)}
@@ -174,7 +182,7 @@ def write_run(folder: Path) -> None:
     path = f"cases/{measured.case}.json"
     sha256 = _write(folder / path, encode(measured))
     published = []
-    for name, result in nextstat.express(measured, surroundings):
+    for name, result in nextstat.express(measured, surroundings, steady(measured)):
         digest = _write(folder / "nextstat" / f"{name}.json", encode(result))
         published.append(nextstat.Published(result, f"{name}.json", digest))
     index = nextstat.suite(published, surroundings, deterministic=True)

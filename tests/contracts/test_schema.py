@@ -50,7 +50,8 @@ def test_no_schema_allows_other_fields(name: str) -> None:
 def test_records_keep_their_schemas() -> None:
     surroundings = samples.environment()
     measured = samples.case([samples.observation(), samples.warm_observation([1.0])])
-    published = [result for _, result in nextstat.express(measured, surroundings)]
+    steady = samples.steady(measured)
+    published = [result for _, result in nextstat.express(measured, surroundings, steady)]
     index = nextstat.suite([], surroundings, deterministic=False)
     for record in (surroundings, measured, *published, index):
         document = json.loads(encode(record))

@@ -62,7 +62,7 @@ def test_an_interrupted_run_writes_what_it_has_and_is_resumed(
     process.send_signal(number)
     done = collect(process)
     assert done.code == 130
-    assert "Interrupted. Go on with the same options" in done.out
+    assert "Interrupted. Go on with: coldwarm run --out-dir" in done.out
     bench.assert_no_orphans()
     bench.assert_whole()
     suite = bench.suite()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from coldwarm.runner import telemetry
-from coldwarm.runner.telemetry import Reading, between
+from coldwarm.runner.telemetry import BlockReading, Reading, between, during_blocks
 
 BEFORE = Reading(
     now_s=100.0,
@@ -30,7 +30,7 @@ def test_a_quiet_machine_is_not_flagged() -> None:
     assert (seen.load_1m_before, seen.load_1m_after) == (0.5, 0.5)
     assert seen.involuntary_switches == 4
     assert seen.cpu_user_s == 0.9
-    assert seen.null_reasons.keys() == {"cpu_system_s", "child_cpu_s"}
+    assert seen.null_reasons.keys() == {"cpu_system_s", "child_cpu_s", "warm_foreign_cpu"}
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,19 @@ def test_reading_is_cheap_and_moves_on() -> None:
     for name in ("busy_s", "total_s", "pressure_s"):
         before, after = getattr(first, name), getattr(second, name)
         assert (before is None and after is None) or after >= before
+
+
+def test_what_others_do_during_warm_blocks_is_flagged_apart() -> None:
+    busy = replace(QUIET, busy_s=12.0)
+    used, flags = during_blocks([BlockReading(BEFORE, busy, 1.0)] * 2)
+    assert used == 0.5
+    assert flags == ["other processes used 0.5 processors during warm calls"]
+    assert during_blocks([BlockReading(BEFORE, QUIET, 1.0)]) == (0.0, [])
+    assert during_blocks([]) == (None, [])
+
+
+def test_the_runner_is_nobody_else_and_a_few_ticks_say_nothing() -> None:
+    runner = replace(QUIET, busy_s=12.0, runner_s=1.0)
+    assert between(BEFORE, runner, 1.0, {}).flags == []
+    short = replace(BEFORE, now_s=100.1, busy_s=10.03, total_s=100.2)
+    assert between(BEFORE, short, 0.0, {}).flags == []

@@ -115,3 +115,8 @@ def test_which_caches_are_looked_at() -> None:
     assert owners_of(kinds["numpy"], "cpu", "first_ever") == ["bytecode"]
     assert owners_of(kinds["jax_jit"], "cpu", "warm_process") == ["jax"]
     assert "cuda" in owners_of(kinds["jax_jit"], "gpu", "warm_process")
+
+
+def test_what_a_user_sets_to_nothing_stays_set(tmp_path: Path) -> None:
+    hidden = made(tmp_path, base={"CUDA_VISIBLE_DEVICES": ""})
+    assert hidden["CUDA_VISIBLE_DEVICES"] == ""

@@ -74,3 +74,15 @@ def test_other_shapes_and_other_numbers_of_outputs(stored: str, tmp_path: Path) 
     assert gate.check([ANSWER], stored, 1.0)["reason"] == "expected 2 output arrays, got 1"
     np.savez(tmp_path / "empty.npz", np.empty((0, 2)))
     assert gate.check([np.empty((0, 2))], str(tmp_path / "empty.npz"), 0.0)["passed"]
+
+
+def test_a_complex_answer_to_a_real_question_is_wrong(stored: str) -> None:
+    said = gate.check([ANSWER + 1j, np.zeros(3)], stored, 1e-3)
+    assert said["passed"] is False
+    assert "complex" in str(said["reason"])
+
+
+def test_a_reference_that_is_not_finite_passes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "answer.npz"
+    np.savez(path, np.array([np.nan, 1.0]))
+    assert gate.check([np.array([5.0, 7.0])], str(path), 1e-3)["passed"] is False

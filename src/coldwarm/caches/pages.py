@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from coldwarm.contracts.base import CacheMode
+
 LIMITATIONS = (
     "file pages are as the machine left them in every mode but first_ever",
     (
@@ -18,6 +20,14 @@ LIMITATIONS = (
         " mapped by another process; bytes read from storage are published beside it"
     ),
 )
+
+
+def limitations(modes: Iterable[CacheMode]) -> list[str]:
+    """Return what cannot be controlled in these modes."""
+    wanted = set(modes)
+    as_left, advice = LIMITATIONS
+    said = [as_left] if wanted - {"first_ever"} else []
+    return [*said, advice] if "first_ever" in wanted else said
 
 
 @cache

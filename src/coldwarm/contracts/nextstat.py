@@ -70,13 +70,16 @@ _SHA256_OF_NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 _NOT_INSTALLED = "not installed"
 
 
-def express(case: CaseResult, environment: Environment) -> list[tuple[str, NextstatResult]]:
+def express(
+    case: CaseResult, environment: Environment, steady: Sequence[Sequence[float]]
+) -> list[tuple[str, NextstatResult]]:
     """Return a name and a published result for each cold cache mode of a case.
 
     Empty where the contract has no word for the case's dtype. A case that was asked for
     in the warm regime alone gives one result without cold runs, its ``cache_policy``
     ``warm_process``. A candidate whose answer was wrong gives no timing.
 
+    ``steady`` holds, for each warm process that counts, its samples in the steady state.
     ``dataset.sha256`` is the hash of the inputs; where no process came as far as making
     them, which the contract has no null for, it is the hash of no bytes.
     """
@@ -85,14 +88,17 @@ def express(case: CaseResult, environment: Environment) -> list[tuple[str, Nexts
     asked = [mode for mode in CACHE_MODES if mode in case.protocol.cache_modes]
     cold = [mode for mode in asked if mode != "warm_process"]
     return [
-        (case.case + SUFFIXES[mode], _result(case, mode, environment)) for mode in cold or asked
+        (case.case + SUFFIXES[mode], _result(case, mode, environment, steady))
+        for mode in cold or asked
     ]
 
 
-def _result(case: CaseResult, mode: CacheMode, environment: Environment) -> NextstatResult:
+def _result(
+    case: CaseResult, mode: CacheMode, environment: Environment, steady: Iterable[Sequence[float]]
+) -> NextstatResult:
     observations = _publishable(case)
     runs = _cold_runs(observations, mode)
-    calls, warm_reason = _warm_calls(case, observations)
+    calls, warm_reason = _warm_calls(case, observations, steady)
     status, reason = _status(case, mode, runs)
     return NextstatResult(
         case=case.case + SUFFIXES[mode],
@@ -176,28 +182,16 @@ def _cold_run(seen: Observation) -> ColdRun | None:
     )
 
 
-def _warm_calls(case: CaseResult, observations: Sequence[Observation]) -> tuple[list[float], str]:
-    """Return the steady samples of the valid warm processes, or why there are none.
-
-    The steady state of the case says, for each of those processes in their order, how
-    many samples come before it; where the two do not match, no sample can be called
-    steady.
-    """
-    processes = [seen for seen in observations if _is_warm(seen)]
-    if case.warm is None or not processes:
+def _warm_calls(
+    case: CaseResult, observations: Sequence[Observation], steady: Iterable[Sequence[float]]
+) -> tuple[list[float], str]:
+    """Return the steady samples of all processes, or why there are none."""
+    if case.warm is None or not observations:
         return [], "no warm process was measured"
-    skipped = case.warm.steady.warmup_samples
-    if len(skipped) != len(processes):
-        return [], "the warm-up of each process is not known"
-    series = [[s for block in seen.blocks for s in block.samples_s] for seen in processes]
-    steady = [s for samples, n in zip(series, skipped, strict=True) for s in samples[n:]]
-    return steady, "" if case.warm.steady.steady else case.warm.steady.reason
-
-
-def _is_warm(seen: Observation) -> bool:
-    judged = seen.judgements.get("warm_process")
-    claimed = "warm_process" in (seen.cache_mode, *seen.also_modes)
-    return claimed and bool(seen.blocks) and (judged is None or judged.proved)
+    calls = [sample for samples in steady for sample in samples]
+    if not calls:
+        return [], "no process has warm samples that count"
+    return calls, "" if case.warm.steady.steady else case.warm.steady.reason
 
 
 def _cold(runs: list[ColdRun], case: CaseResult, mode: CacheMode) -> Cold:
@@ -253,8 +247,14 @@ def cold_median_s(result: NextstatResult) -> float | None:
 
 
 def warm_median_s(result: NextstatResult) -> float | None:
-    """Return the median of the warm calls, seconds."""
-    calls = result.timing.warm.calls_s
+    """Return the median of the warm calls, seconds.
+
+    That of the summary where there is one, in which every process weighs the same; else that
+    of all the calls together.
+    """
+    summary, calls = result.timing.warm.call_s, result.timing.warm.calls_s
+    if summary is not UNSET:
+        return summary.median
     return statistics.median(calls) if calls else None
 
 

@@ -134,7 +134,9 @@ class Telemetry(Record, frozen=True, kw_only=True):
     cpu_pressure_share: float | None = None
     """Share of wall clock in which some task waited for a processor (PSI ``some``)."""
     foreign_cpu: float | None = None
-    """Processors' worth of time that other processes used meanwhile."""
+    """Processors' worth of time that other processes used during the start."""
+    warm_foreign_cpu: float | None = None
+    """The same during the warm blocks."""
     steal_share: float | None = None
     throttled_s: Seconds | None = None
     """Time the control group was throttled by its CPU quota."""

@@ -49,7 +49,8 @@ def harness_sha256() -> str:
     """Return the hash of the harness's own sources: each path's name and its bytes."""
     digest = hashlib.sha256()
     for path in source_paths():
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        name = f"{path.parent.name}/{path.name}"
+        digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
@@ -87,7 +88,9 @@ def protocol(case: Case, options: Options) -> Protocol:
         interleaving=INTERLEAVING,
         threads=options.threads,
         affinity=affinity(options),
-        environment_variables=settings(kind, case.device, options.threads),
+        environment_variables=settings(
+            kind, case.device, options.threads, deterministic=options.deterministic
+        ),
         seed=options.seed,
         deterministic=options.deterministic,
         effort=effort(options),

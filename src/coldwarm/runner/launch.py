@@ -33,6 +33,8 @@ class Place:
     work: Path
     references: dict[str, str] = field(default_factory=dict)
     """Group to the path of its reference answers."""
+    inputs: dict[str, str] = field(default_factory=dict)
+    """Group to the hash of its inputs."""
     order: list[str] = field(default_factory=list)
     """Every process and block in the order in which it ran."""
     gpu_search_path: str = ""
@@ -73,7 +75,9 @@ class Running:
     start_telemetry: telemetry.Reading
     start_after: telemetry.Reading
     start_cpu_s: float | None
+    input_sha256: str | None
     blocks: list[Block] = field(default_factory=list)
+    readings: list[telemetry.BlockReading] = field(default_factory=list)
 
 
 def job(place: Place, slot: Slot) -> dict[str, Any]:
@@ -158,7 +162,8 @@ def start(place: Place, slot: Slot) -> Running:
         raise
     cpu_s = translate.cpu_so_far(process.pid)
     after = telemetry.read(place.clock.now_s())
-    return Running(slot, process, order, started_at, before, said, reading, after, cpu_s)
+    expected = place.inputs.get(case.group)
+    return Running(slot, process, order, started_at, before, said, reading, after, cpu_s, expected)
 
 
 def block(place: Place, running: Running, batch: int, seconds: float, limit: int) -> Block:
@@ -168,10 +173,17 @@ def block(place: Place, running: Running, batch: int, seconds: float, limit: int
         ProcessFailedError: it died or hung in it.
     """
     order = place.next_order(f"{running.slot.case.id} block")
+    cpu_s, before = translate.cpu_so_far(running.process.pid), telemetry.read(place.clock.now_s())
     running.process.go_on()
     running.process.send({"op": "block", "batch": batch, "seconds": seconds, "limit": limit})
     said = running.process.receive("block")
     running.process.hold()
+    after, cpu_after_s = (
+        telemetry.read(place.clock.now_s()),
+        translate.cpu_so_far(running.process.pid),
+    )
+    used_s = None if cpu_s is None or cpu_after_s is None else cpu_after_s - cpu_s
+    running.readings.append(telemetry.BlockReading(before, after, used_s))
     made = translate.block(said, order, running.process.spawned_ns)
     running.blocks.append(made)
     return made

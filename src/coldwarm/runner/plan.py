@@ -229,6 +229,6 @@ def groups(cases: Iterable[Case]) -> dict[str, list[Case]]:
 def source_paths() -> list[Path]:
     """Return the harness's own source files, whose hash is in every protocol."""
     package = Path(__file__).resolve().parent.parent
-    folders = ("worker", "runner", "caches", "stats", "contracts")
+    folders = ("worker", "backends", "runner", "caches", "stats", "contracts")
     files = [path for folder in folders for path in (package / folder).glob("*.py")]
-    return sorted([*files, package / "wire.py", package / "backends" / "base.py"])
+    return sorted([*files, package / "wire.py"])

@@ -13,6 +13,7 @@ from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.variables import owners_of
 from coldwarm.stats import summarise
+from coldwarm.stats.selection import warm_processes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,7 +111,9 @@ def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, str | Non
 
 def _limitations(case: Case, options: Options) -> list[str]:
     names = {name for m in options.cache_modes for name in owners_of(_kind(case), case.device, m)}
-    return [*modes.limitations(sorted({*names, "bytecode"})), *pages.LIMITATIONS[:1]]
+    if set(options.cache_modes) - {"first_ever"}:
+        names.add("bytecode")
+    return [*modes.limitations(sorted(names)), *pages.limitations(options.cache_modes)]
 
 
 def _kind(case: Case) -> type:
@@ -205,7 +208,8 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
 def _write_published(directory: RunDirectory, results: Sequence[CaseResult], facts: Facts) -> None:
     published = []
     for result in results:
-        for name, expressed in nextstat.express(result, facts.environment):
+        steady = [process.steadiness.samples for process in warm_processes(result.observations)]
+        for name, expressed in nextstat.express(result, facts.environment, steady):
             path = f"{name}.json"
             sha256 = directory.write(f"nextstat/{path}", codec.encode(expressed))
             published.append(nextstat.Published(expressed, path, sha256))

@@ -90,7 +90,11 @@ class Rounds:
 
     def cost_s(self, case: Case, mode: CacheMode) -> float | None:
         """Return the seconds that a mode's last process of a case ran; ``None``: none did."""
-        return self._cost_s.get((case.id, mode))
+        known = self._cost_s.get((case.id, mode))
+        if known is None:  # of a run that goes on: what its earlier part saw
+            seen = self.ledger.good(case, mode)
+            known = used_s(seen[-1]) if seen else None
+        return known
 
     def _record(self, observation: Observation) -> None:
         self.directory.append("observation", observation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.observation import Telemetry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 FOREIGN_CPU_FLAG = 0.15
 STEAL_FLAG = 0.01
 SWITCHES_PER_S_FLAG = 200.0
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+FEWEST_TICKS_S = 5 * _TICK_S
+"""The kernel counts in ticks: below a few of them nothing can be said."""
 _STEAL_COLUMN = 7
 
 
@@ -31,6 +34,17 @@ class Reading:
     pressure_s: float | None
     throttled_s: float | None
     thermal: int | None
+    runner_s: float = 0.0
+    """Processor time of the runner itself, which is nobody else's."""
+
+
+@dataclass(frozen=True)
+class BlockReading:
+    """The counters around one block, and the processor time of its process meanwhile."""
+
+    before: Reading
+    after: Reading
+    own_cpu_s: float | None
 
 
 def read(now_s: float) -> Reading:
@@ -45,6 +59,7 @@ def read(now_s: float) -> Reading:
         pressure_s=_pressure(),
         throttled_s=_throttled(),
         thermal=_thermal(),
+        runner_s=time.process_time(),
     )
 
 
@@ -115,7 +130,7 @@ def between(
     pressure_s = _difference(before.pressure_s, after.pressure_s)
     switches = said.get("involuntary_switches")
     flags = []
-    if foreign is not None and foreign > FOREIGN_CPU_FLAG:
+    if foreign is not None and foreign > FOREIGN_CPU_FLAG and foreign * wall_s > FEWEST_TICKS_S:
         flags.append(f"other processes used {foreign:.2g} processors")
     if steal_share is not None and steal_share > STEAL_FLAG:
         flags.append(f"the host took {steal_share:.1%} of the processor time")
@@ -139,6 +154,7 @@ def between(
         "child_cpu_s": said.get("child_cpu_s"),
     }
     missing = {name: "this system keeps no such count" for name, v in values.items() if v is None}
+    missing["warm_foreign_cpu"] = "no warm block was measured"
     return Telemetry(**values, flags=flags, null_reasons=missing)  # type: ignore[arg-type]  # a dict of the fields above
 
 
@@ -163,4 +179,22 @@ def _foreign(
     busy_s = _difference(before.busy_s, after.busy_s)
     if busy_s is None or own_cpu_s is None:
         return None
-    return max(0.0, busy_s - own_cpu_s) / wall_s
+    runner_s = after.runner_s - before.runner_s
+    return max(0.0, busy_s - own_cpu_s - runner_s) / wall_s
+
+
+def during_blocks(readings: Sequence[BlockReading]) -> tuple[float | None, list[str]]:
+    """Return the processors that others used during warm blocks, and the flag for it."""
+    wall_s = foreign_s = 0.0
+    for one in readings:
+        block_s = max(one.after.now_s - one.before.now_s, 1e-9)
+        foreign = _foreign(one.before, one.after, one.own_cpu_s, block_s)
+        if foreign is None:
+            return None, []
+        wall_s, foreign_s = wall_s + block_s, foreign_s + foreign * block_s
+    if not wall_s:
+        return None, []
+    used = foreign_s / wall_s
+    if used <= FOREIGN_CPU_FLAG or foreign_s <= FEWEST_TICKS_S:
+        return used, []
+    return used, [f"other processes used {used:.2g} processors during warm calls"]

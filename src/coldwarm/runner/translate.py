@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import psutil
+from msgspec.structs import replace
 
 from coldwarm.caches import listing, modes
 from coldwarm.contracts.observation import (
@@ -144,6 +145,9 @@ def observation(
 ) -> Observation:
     """Return what a process saw; ``end`` is ``None`` while a process stays alive."""
     slot, said, spawned_ns = running.slot, running.start, running.process.spawned_ns
+    if running.input_sha256 not in {None, said["input_sha256"]}:
+        reason = "inputs: not those of the other candidates; inputs() must depend on rng alone"
+        return Observation(**_common(running, exit_wall_s), status="failed", reason=reason)
     gates = [said["gate"]] + ([end["gate"]] if end and end["gate"] else [])
     gate = _gate(gates)
     common = _common(running, exit_wall_s)
@@ -238,7 +242,7 @@ def _harness(said: Mapping[str, Any], end: Mapping[str, Any] | None) -> HarnessC
 
 
 def _telemetry(running: Running, end: Mapping[str, Any] | None) -> Telemetry:
-    """Return the machine's doings during the start; blocks carry their own counts.
+    """Return the machine's doings during the start, and what others did during the blocks.
 
     A process that stays goes on for long after its start: its switches in all say
     nothing about how often it was interrupted in it.
@@ -246,9 +250,16 @@ def _telemetry(running: Running, end: Mapping[str, Any] | None) -> Telemetry:
     counted = [span["involuntary_switches"] for span in running.start["phases"]]
     switches = None if None in counted else sum(counted)
     said = {**(end or {}), "involuntary_switches": switches}
-    return telemetry.between(
+    seen = telemetry.between(
         running.start_telemetry, running.start_after, running.start_cpu_s, said
     )
+    used, flags = telemetry.during_blocks(running.readings)
+    reasons = dict(seen.null_reasons)
+    if used is not None:
+        del reasons["warm_foreign_cpu"]
+    elif running.readings:
+        reasons["warm_foreign_cpu"] = _NO_STATUS
+    return replace(seen, warm_foreign_cpu=used, flags=[*seen.flags, *flags], null_reasons=reasons)
 
 
 def failed(

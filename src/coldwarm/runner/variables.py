@@ -33,9 +33,12 @@ def owners_of(kind: type[Backend], device: str, mode: CacheMode) -> list[str]:
     return names
 
 
-def settings(kind: type[Backend], device: str, threads: int | None) -> dict[str, str]:
-    """Return what a backend asks for, whatever the mode: published in the protocol."""
-    return kind.environment(device, threads)
+def settings(
+    kind: type[Backend], device: str, threads: int | None, *, deterministic: bool
+) -> dict[str, str]:
+    """Return what is set whatever the mode: published in the protocol."""
+    fixed = _DETERMINISTIC if deterministic else {}
+    return {**fixed, **kind.environment(device, threads)}
 
 
 def build(  # noqa: PLR0913 - each is one independent fact of a process
@@ -66,8 +69,8 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
         folder = root / name
         folder.mkdir(exist_ok=True)
         variables.update(owner.isolate(folder))
-    if deterministic:
-        variables.update(_DETERMINISTIC)
-    variables.update(settings(kind, device, threads))
+    variables.update(settings(kind, device, threads, deterministic=deterministic))
     variables[MARK] = mark
-    return {name: value for name, value in variables.items() if value}
+    # What an owner or a backend sets to nothing must not be set at all; what the user has
+    # set to nothing (no CUDA device, say) is a setting.
+    return {name: value for name, value in variables.items() if value or base.get(name) == ""}

@@ -27,12 +27,17 @@ def check(
     for output, reference in zip(outputs, references, strict=True):
         if not np.all(np.isfinite(output)):
             return _verdict(None, None, tolerance, "the output holds values that are not finite")
-        error = float(np.max(np.abs(output.astype("float64") - reference), initial=0.0))
+        if np.iscomplexobj(output) and not np.iscomplexobj(reference):
+            return _verdict(None, None, tolerance, "the output is complex, the reference is real")
+        if not np.all(np.isfinite(reference)):
+            return _verdict(None, None, tolerance, "the reference is not finite: nothing is right")
+        wide = np.result_type(reference.dtype, np.float64)
+        error = float(np.max(np.abs(output.astype(wide) - reference), initial=0.0))
         scale = float(np.max(np.abs(reference), initial=0.0))
         scaled = error / scale if scale else error
         worst_absolute, worst_scaled = max(worst_absolute, error), max(worst_scaled, scaled)
     reason = None
-    if worst_scaled > tolerance:
+    if not worst_scaled <= tolerance:
         reason = f"scaled error {worst_scaled:.3g} is above the tolerance {tolerance:.3g}"
     return _verdict(worst_absolute, worst_scaled, tolerance, reason)
 

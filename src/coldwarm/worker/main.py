@@ -19,8 +19,10 @@ def _place_package() -> None:
     package = type(sys)("coldwarm")
     package.__path__ = [package_directory]
     sys.modules["coldwarm"] = package
-    # Python put this script's folder first; its module names must not shadow others.
-    del sys.path[0]
+    # Python put this script's folder first, unless it was told not to; the names of the
+    # modules there must not shadow others.
+    if not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]
 
 
 if __name__ == "__main__":

@@ -31,6 +31,10 @@ def compute(job: "Mapping[str, Any]") -> "dict[str, Any]":
     rng = np.random.default_rng(job["seed"])
     arrays = workload.inputs(rng, job["size"], job["numpy_dtype"])
     outputs = workload.reference(*(_widened(array) for array in arrays))
+    for index, output in enumerate(outputs):
+        if not np.all(np.isfinite(output)):
+            text = f"reference output {index} is not finite, so it could not tell right from wrong"
+            raise ValueError(text)
     path = job["reference"]
     with open(path + ".part", "wb") as file:  # noqa: PTH123 - the same style as the rest of the measured side
         np.savez(file, *outputs)
