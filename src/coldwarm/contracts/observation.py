@@ -192,6 +192,9 @@ class Observation(Record, frozen=True, kw_only=True):
     """By cache mode."""
     gate: Gate | None = None
     input_sha256: Sha256 | None = None
+    bytecode: dict[str, Count] = {}
+    """Modules loaded by the second call ``with_bytecode`` on disk, and ``without_bytecode``:
+    those had to be parsed."""
     device: Device | None = None
     compiled: dict[str, int | float | None] = {}
     """Memory and cost analysis of the compiled program (``_bytes``, ``_flops``)."""

@@ -97,6 +97,7 @@ CautionKind = Literal[
     "bimodal",
     "second_call",
     "compiled",
+    "bytecode",
 ]
 
 
@@ -186,6 +187,7 @@ class SuiteResult(Record, frozen=True, kw_only=True):
     order: list[str]
     """Every process and block in the order in which it ran."""
     wall_s: Seconds
+    """Of the whole run; of a part before ``--resume``, the time in which its processes ran."""
     measured_s: Seconds
     """Seconds in which a measured process ran; while it was held it did not."""
     null_reasons: dict[str, str] = {}

@@ -56,6 +56,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _by_candidate(cases, "unsteady", "the warm call did not settle")
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
+    remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
     return tuple(remarks + _second_call(cases))
 
 

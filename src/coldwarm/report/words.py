@@ -55,6 +55,7 @@ KINDS: dict[CautionKind, str] = {
     "bimodal": "two speeds",
     "second_call": "second call",
     "compiled": "compiled",
+    "bytecode": "no bytecode",
 }
 """What a list of cautions calls each kind."""
 

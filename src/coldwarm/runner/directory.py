@@ -35,6 +35,15 @@ def storage_error(path: Path, error: OSError) -> StorageError:
     )
 
 
+def _sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
 def recorded_options(path: Path) -> dict[str, Any] | None:
     """Return the options that the run in a directory was started with.
 
@@ -71,6 +80,7 @@ class RunDirectory:
             else:
                 self._refuse_content()
             self._journal = (path / JOURNAL).open("ab", buffering=0)
+            _sync_folder(path)
         except OSError as error:
             os.close(self._lock)
             raise storage_error(path, error) from error

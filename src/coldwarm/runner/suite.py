@@ -115,6 +115,7 @@ class _Session:
         interrupted = False
         with Guard() as guard:
             place = Place(self.options, guard, self.clock, self.directory.work, order=self.order)
+            place.measured_s = previous_s
             if any(case.device == "gpu" for case in runnable):
                 place.gpu_search_path = ptxas.search_path(os.environ.get("PATH", ""))
             try:
@@ -123,7 +124,9 @@ class _Session:
                 interrupted = True
             finally:
                 guard.sweep()
-        return self._finish(facts, place, interrupted=interrupted, wall_s=self._since(began_s))
+        return self._finish(
+            facts, place, interrupted=interrupted, wall_s=previous_s + self._since(began_s)
+        )
 
     def _since(self, began_s: float) -> float:
         return self.clock.now_s() - began_s

@@ -185,6 +185,7 @@ def observation(
         judgements=judgements,
         gate=gate,
         input_sha256=said["input_sha256"],
+        bytecode=said["bytecode"],
         device=_device(end["device"] if end else said["device"]),
         compiled={} if end is None else end["analysis"],
         versions=said["versions"],

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FEW_PROCESSES = 3
 SLOW_SECOND_CALL = 1.5
+MANY_MODULES = 25
+"""Modules without bytecode from which an import is noticeably slower."""
 ADVICE: dict[CautionKind, str] = {
     "rejected": "they do not count; see the evidence of these observations",
     "failed": "see stderr_tail of the observation",
@@ -30,6 +32,7 @@ ADVICE: dict[CautionKind, str] = {
     "bimodal": "look at the raw series; frequency changes and memory placement are usual causes",
     "second_call": "do not take it for steady state when you time by hand",
     "compiled": "look for shapes or types that change from call to call",
+    "bytecode": "run python -m compileall on the folders that they are installed in",
 }
 _NUMBER = re.compile(r"\d[\d.,]*(e[+-]?\d+)?")
 
@@ -54,7 +57,29 @@ def case_warnings(
         found += _few(WARM, warm.n_processes)
         found += _imprecise(WARM, warm.n_processes, warm.precision_reached, precision)
         found += _warm(observations, warm, processes)
-    return found + _noisy(observations)
+    return found + _parsed(observations) + _noisy(observations)
+
+
+def _parsed(observations: Sequence[Observation]) -> list[Caution]:
+    """Warn where imports were slow because what they loaded had no bytecode."""
+    seen = [o for o in observations if o.bytecode and o.cache_mode != "first_ever"]
+    slow = [o.bytecode for o in seen if o.bytecode["without_bytecode"] >= MANY_MODULES]
+    if not slow:
+        return []
+    worst = max(slow, key=lambda counts: counts["without_bytecode"])
+    missing = worst["without_bytecode"]
+    return [
+        Caution(
+            kind="bytecode",
+            subject="import",
+            n_processes=len(slow),
+            of_processes=len(seen),
+            figure=f"{missing} of {missing + worst['with_bytecode']}",
+            value=float(missing),
+            text=f"{missing} loaded modules have no bytecode, so that each process parsed them",
+            advice=ADVICE["bytecode"],
+        )
+    ]
 
 
 def _lost(observations: Sequence[Observation], mode: CacheMode, n_valid: int) -> list[Caution]:
