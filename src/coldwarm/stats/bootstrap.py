@@ -36,7 +36,9 @@ prints it:
     warm uniform      97.0  96.5  96.2  95.0  99.4  99.5  99.5  99.4  98.8
 
 (Columns: processes. 2000 trials, so each figure is good to half a percent. Cold: one value a
-process; warm: thirty samples with one-sided noise. The scatter between processes is 3 %.)
+process; warm: thirty samples with one-sided noise. The scatter between processes is 3 %. The
+number of processes is fixed in advance; who stops as soon as an interval is narrow stops on luck,
+which is why a run does not judge its precision below five processes.)
 """
 
 from __future__ import annotations
