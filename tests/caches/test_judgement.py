@@ -165,3 +165,13 @@ def test_every_owner_moves_its_cache_and_says_what_it_cannot_control(tmp_path: P
         assert modes.limitations([name])
     with pytest.raises(PluginError, match="no cache owner is called 'jaxx'; known are bytecode"):
         modes.owner("jaxx")
+
+
+def test_jax_may_hit_in_a_cold_start_what_it_wrote_itself_and_nothing_else() -> None:
+    own = empty(hits=2, writes=1)
+    judged = modes.judge(COLD, [own], compiles=True)
+    assert judged.proved
+    assert judged.reason == "jax: empty before, 2 hits of its own entries, 1 compiles"
+    foreign = (empty(hits=2, writes=0), empty(hits=2, writes=1, files_before=1))
+    for seen in (*foreign, empty(hits=2, writes=1, compiles=0)):
+        assert not modes.judge(COLD, [seen], compiles=True).proved

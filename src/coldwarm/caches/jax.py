@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import counts
+from coldwarm.contracts.observation import Judgement
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import CacheEvidence, Judgement
+    from coldwarm.contracts.observation import CacheEvidence
 
 OWNER = "jax"
 LIMITATIONS = (
@@ -38,5 +39,14 @@ def isolate(root: Path) -> dict[str, str]:
 
 
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
-    """Judge by the files before the spawn and JAX's counts of requests and hits."""
+    """Judge by the files before the spawn and JAX's counts of requests and hits.
+
+    In a directory that was empty, a process that wrote entries can hit only those: it
+    compiled the same program again, as eager JAX and a ``jit`` in a loop do. It is cold.
+    """
+    cold = mode in {"cold_process_cold_cache", "first_ever"}
+    if cold and evidence.files_before == 0 and evidence.writes and evidence.compiles:
+        hits = f"{evidence.hits} hits of its own entries" if evidence.hits else "0 hits"
+        reason = f"{OWNER}: empty before, {hits}, {evidence.compiles} compiles"
+        return Judgement(proved=True, reason=reason)
     return counts.judge(mode, evidence, compiles=compiles)
