@@ -165,13 +165,16 @@ def test_a_ladder_reaches_its_end_in_steps_of_two_or_so(most: int) -> None:
     assert all(2 <= after / before <= 2.5 for before, after in pairwise(steps))
 
 
+# Whole microseconds: rounding would bend the lines, and lines that all but coincide cross often.
 starts_and_calls = st.lists(
-    st.tuples(st.floats(0.1, 10.0), st.floats(0.001, 1.0)), min_size=2, max_size=5
+    st.tuples(st.integers(100_000, 10_000_000), st.integers(1_000, 1_000_000)),
+    min_size=2,
+    max_size=5,
 )
 
 
 @given(starts_and_calls)
-def test_every_change_of_the_cheapest_is_found(figures: list[tuple[float, float]]) -> None:
+def test_every_change_of_the_cheapest_is_found(figures: list[tuple[int, int]]) -> None:
     def cheapest(calls: int) -> str:
         return str(min(range(len(figures)), key=lambda i: figures[i][0] + calls * figures[i][1]))
 
