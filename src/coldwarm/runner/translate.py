@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _NO_STATUS = "this system does not tell it"
 _PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
+_CLOCKS_S, _CLOCKS_SHARE = 1e-3, 0.01
+"""By how much clocks may disagree about one call."""
 _COUNTS = ("requests", "hits", "misses", "writes", "bypasses", "compiles")
 
 
@@ -71,16 +73,19 @@ def _phase(span: Mapping[str, Any], spawned_ns: int) -> Phase:
 def parts(said: Mapping[str, Any], first_call_s: float) -> FirstCallParts:
     """Return the first call's parts; ``rest_s`` is what they leave of the whole.
 
-    Parts come from several clocks; where they exceed the whole by less than a clock's
-    error they are scaled to it, so that the parts and the whole always agree.
+    Parts and whole come from several clocks: parts that exceed the whole by no more than
+    1 ms or 1 % are scaled to it. By more, the account is wrong, and none is published.
     """
     known = {name: said.get(name) for name in _PARTS}
+    reasons = dict(said.get("reasons", {}))
     total_s = sum(value for value in known.values() if value is not None)
-    if total_s > first_call_s:
+    if total_s > first_call_s + max(_CLOCKS_S, _CLOCKS_SHARE * first_call_s):
+        why = f"the parts, {total_s:.4g} s together, exceed the call, {first_call_s:.4g} s"
+        known, reasons, total_s = dict.fromkeys(_PARTS), dict.fromkeys(_PARTS, why), 0.0
+    elif total_s > first_call_s:
         scale = first_call_s / total_s
         known = {name: None if v is None else v * scale for name, v in known.items()}
         total_s = first_call_s
-    reasons = dict(said.get("reasons", {}))
     for name, value in known.items():
         if value is None:
             reasons.setdefault(name, "the backend gives no account of it")
