@@ -56,7 +56,8 @@ def measured_files(
     backends: Iterable[BackendEntry], workloads: Iterable[WorkloadEntry]
 ) -> list[str]:
     """Return the files that measured processes load, so that they have bytecode."""
-    own = [*(_PACKAGE / "worker").glob("*.py"), *(_PACKAGE / "backends").glob("*.py")]
+    folders = ("worker", "backends", "own")
+    own = [path for folder in folders for path in (_PACKAGE / folder).glob("*.py")]
     declared = [entry.source.path for entry in backends]
     declared += [entry.source.path for entry in workloads]
     own += [_PACKAGE / "wire.py", *declared, *(_PACKAGE / "workloads").glob("*.py")]

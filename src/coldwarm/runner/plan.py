@@ -52,13 +52,13 @@ class Case:
 
     @property
     def numpy_dtype(self) -> str:
-        """The dtype as NumPy names it."""
-        return DTYPE_NAMES[self.dtype]
+        """The dtype of the inputs on the host: NumPy has no bfloat16."""
+        return "float32" if self.dtype == "bf16" else DTYPE_NAMES[self.dtype]
 
     @property
     def is_baseline(self) -> bool:
         """Whether the others of its group are compared with it."""
-        return self.candidate == self.workload.baseline
+        return self.candidate == self.workload.baseline(self.dtype)
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def every_case() -> list[Case]:
         for dtype in _dtypes(workload)
         for size in workload.sizes
         for backend in registry.backends().values()
-        if workload.has(backend.kind)
+        if workload.has(backend.kind) and dtype in backend.kind.dtypes
         for device in backend.kind.devices
     ]
 
@@ -229,6 +229,6 @@ def groups(cases: Iterable[Case]) -> dict[str, list[Case]]:
 def source_paths() -> list[Path]:
     """Return the harness's own source files, whose hash is in every protocol."""
     package = Path(__file__).resolve().parent.parent
-    folders = ("worker", "backends", "runner", "caches", "stats", "contracts")
+    folders = ("worker", "backends", "own", "runner", "caches", "stats", "contracts")
     files = [path for folder in folders for path in (package / folder).glob("*.py")]
     return sorted([*files, package / "wire.py"])

@@ -109,18 +109,45 @@ class _Reference(msgspec.Struct):
     input_sha256: Sha256
 
 
+class _Look(msgspec.Struct):
+    type: Literal["look"]
+    kind: Literal["function", "factory"]
+    file: str | None
+    placement: str | None
+    arguments: list[str]
+    outputs: list[str]
+    input_sha256: Sha256
+    mutates: bool
+    repeats: bool
+    further: Count
+    device: Literal["cpu", "gpu"]
+    frameworks: list[str]
+    counters: dict[str, _Counters]
+    versions: dict[str, str]
+    first_s: Seconds
+    second_s: Seconds
+
+
+class _Marked(msgspec.Struct):
+    type: Literal["marked"]
+    file: str | None
+    marked: list[dict[str, Any]]
+
+
 class _Failed(msgspec.Struct):
     type: Literal["failed"]
     reason: str
     detail: str
 
 
-Kind = Literal["start", "block", "end", "reference", "failed"]
+Kind = Literal["start", "block", "end", "reference", "look", "marked", "failed"]
 _SHAPES: dict[str, type[msgspec.Struct]] = {
     "start": _Start,
     "block": _Block,
     "end": _End,
     "reference": _Reference,
+    "look": _Look,
+    "marked": _Marked,
     "failed": _Failed,
 }
 
@@ -157,10 +184,14 @@ def read(line: bytes, due: Kind, spawned_ns: int) -> dict[str, Any]:
     return message
 
 
+def _is_new_shape(name: str) -> bool:
+    return name.startswith("new_shape_")
+
+
 def _check_order(said: _Start, spawned_ns: int) -> None:
     """Refuse phases that are missing, overlap, or lie before the spawn."""
     names = [span.name for span in said.phases]
-    if names != _PHASES:
+    if names[: len(_PHASES)] != _PHASES or not all(map(_is_new_shape, names[len(_PHASES) :])):
         text = f"malformed 'start' message: expected the phases {', '.join(_PHASES)}"
         raise MalformedReplyError(text)
     stamps = [spawned_ns, said.entered_ns, said.loaded_ns]

@@ -36,8 +36,10 @@ def end(prepared: "Prepared") -> "dict[str, Any]":
     """Describe the end: a last call through the gate, totals, the harness's own cost."""
     import resource
 
-    last = prepared.call() if prepared.job["persistent"] else None
-    checked = None if last is None else _gate(prepared, last)
+    last = prepared.call(prepared.fresh()) if prepared.job["persistent"] else None
+    # A function that keeps a state gives another answer each time; the first was checked.
+    checkable = last is not None and prepared.job.get("repeats", True)
+    checked = _gate(prepared, last) if checkable else None
     own = resource.getrusage(resource.RUSAGE_SELF)
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
@@ -66,7 +68,10 @@ def _input_digest(prepared: "Prepared") -> str:
     from numpy.random import default_rng
 
     job = prepared.job
-    workload = sys.modules[job["workload"]["module"]]
+    workload = prepared.workload
+    if job.get("own") is not None:
+        digest: str = workload.digest(prepared.arguments)
+        return digest
     rng = default_rng(job["seed"])
     return reference.input_digest(workload.inputs(rng, job["size"], job["numpy_dtype"]))
 
@@ -98,7 +103,7 @@ def _harness(prepared: "Prepared") -> "dict[str, float | None]":
         now_ns()
     timer_ns = (now_ns() - begin) / _COST_CALLS
     count = len(prepared.arguments)
-    loop = make_loop(count, synchronous=True)
+    loop = make_loop(count, prepared.keywords, synchronous=True)
     arguments = prepared.arguments
     null_ns = min(loop(now_ns, repeat, _null, None, arguments, _COST_CALLS, 5, 10**9))
     cost: dict[str, float | None] = {
@@ -116,19 +121,20 @@ def _synchronising(prepared: "Prepared") -> "dict[str, float]":
     """Time a sync on an output that is there, and calls without their sync."""
     from statistics import median
 
-    sync, out = prepared.backend.sync, prepared.call()
+    sync, out = prepared.backend.sync, prepared.call(prepared.fresh())
     begin = now_ns()
     for _ in range(200):
         sync(out)
     sync_ns = (now_ns() - begin) / 200
     handed_over_ns = []
     for _ in range(5):
+        arguments = prepared.fresh()
         begin = now_ns()
-        out = prepared.function(*prepared.arguments)
+        out = prepared.handed_over(arguments)
         handed_over_ns.append(now_ns() - begin)
         sync(out)
     return {"sync_s": sync_ns / 1e9, "unsynced_call_s": median(handed_over_ns) / 1e9}
 
 
-def _null(*_arguments: "Any") -> None:
+def _null(*_arguments: "Any", **_named: "Any") -> None:
     """Do nothing: the null workload."""

@@ -40,11 +40,20 @@ def backend(job: "Mapping[str, Any]") -> "Backend":
     source = job["backend"]
     kind = getattr(module(source), source["object"])
     made: Backend = kind(job["device"], job["threads"])
+    made.dtype = job["dtype"]
     return made
 
 
+def workload(job: "Mapping[str, Any]", backend: "Backend") -> "Any":
+    """Return the job's workload; a user's own function is its backend's."""
+    if job.get("own") is None:
+        return module(job["workload"])
+    backend.take(job["own"])  # type: ignore[attr-defined] # only coldwarm.own has such jobs
+    return backend
+
+
 def candidate(
-    workload: "ModuleType", backend_name: str, framework: str
+    workload: "Any", backend_name: str, framework: str
 ) -> "Callable[..., Callable[..., Any]]":
     """Return the workload's builder for a backend, else for its framework."""
     own = getattr(workload, f"for_{backend_name}", None)

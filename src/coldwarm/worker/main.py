@@ -13,11 +13,28 @@ import os  # noqa: E402 - the clock is read before anything else
 import sys  # noqa: E402
 
 
+def _public(name: str) -> object:
+    """Give a user's module what it may take from ``coldwarm`` while it is measured.
+
+    Its functions may be marked; a call of ``coldwarm.bench`` in it measures nothing, or it
+    would start itself again and again.
+    """
+    if name == "bench":
+        return lambda *_arguments, **_named: None
+    if name == "workload":
+        from coldwarm.own import marks
+
+        return marks.workload
+    text = f"module 'coldwarm' has no attribute {name!r} in a measured process"
+    raise AttributeError(text)
+
+
 def _place_package() -> None:
     """Make ``coldwarm`` importable without exposing what is installed beside it."""
     package_directory = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib is not loaded in a bare interpreter
     package = type(sys)("coldwarm")
     package.__path__ = [package_directory]
+    vars(package)["__getattr__"] = _public
     sys.modules["coldwarm"] = package
     # Python put this script's folder first, unless it was told not to; the names of the
     # modules there must not shadow others.

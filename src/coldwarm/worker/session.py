@@ -11,20 +11,27 @@ from coldwarm.worker.phases import Phases, now_ns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import ModuleType
     from typing import Any
 
     from coldwarm.backends.base import Backend
+
+
+_OTHER_ROLES = {
+    "reference": ("coldwarm.worker.reference", "compute"),
+    "look": ("coldwarm.own.look", "report"),
+    "marked": ("coldwarm.own.look", "marked"),
+}
+"""Jobs that are answered by one message, and by what function."""
 
 
 def run(reader: int, writer: int, entered_ns: int) -> None:
     """Do the job that comes down the pipe; report on the other pipe; never raise."""
     try:
         job = wire.decode_bare(wire.read_line(reader))
-        if job["role"] == "reference":
-            from coldwarm.worker import reference
-
-            wire.write_all(writer, wire.encode(reference.compute(job)))
+        if job["role"] in _OTHER_ROLES:
+            module, function = _OTHER_ROLES[job["role"]]
+            __import__(module)
+            wire.write_all(writer, wire.encode(getattr(sys.modules[module], function)(job)))
             return
         _measure(job, reader, writer, entered_ns)
     except wire.PipeClosedError:
@@ -59,19 +66,38 @@ class Prepared:
         self,
         job: "Mapping[str, Any]",
         backend: "Backend",
+        workload: "Any",
         function: "Callable[..., Any]",
         arguments: "tuple[Any, ...]",
     ) -> None:
         """Keep what the warm calls need."""
         self.job = job
         self.backend = backend
+        self.workload = workload
         self.function = function
         self.arguments = arguments
+        self.keywords: tuple[str, ...] = getattr(workload, "keywords", ())
+        """Names of the last arguments: those that are given by name."""
+        self.renew: Callable[[], tuple[Any, ...]] | None = getattr(workload, "renew", None)
+        """What gives the arguments anew, where a call uses them up."""
         self.reference_path: str | None = job["reference"]
 
-    def call(self) -> "Any":
+    def fresh(self) -> "tuple[Any, ...]":
+        """Return the arguments of the next call; made anew where a call uses them up."""
+        if self.renew is not None:
+            self.arguments = self.renew()
+        return self.arguments
+
+    def handed_over(self, arguments: "tuple[Any, ...]") -> "Any":
+        """Call once and return the output, which may not be finished."""
+        if not self.keywords:
+            return self.function(*arguments)
+        n = len(arguments) - len(self.keywords)
+        return self.function(*arguments[:n], **dict(zip(self.keywords, arguments[n:], strict=True)))
+
+    def call(self, arguments: "tuple[Any, ...]") -> "Any":
         """Call once and return the finished output."""
-        out = self.function(*self.arguments)
+        out = self.handed_over(arguments)
         if not self.backend.synchronous:
             self.backend.sync(out)
         return out
@@ -79,7 +105,7 @@ class Prepared:
 
 def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int) -> None:
     backend = load.backend(job)
-    workload = load.module(job["workload"])
+    workload = load.workload(job, backend)
     phases = Phases()
     loaded_ns = now_ns()
     prepared, first, parts = _start(job, backend, workload, phases)
@@ -98,7 +124,7 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
 
 
 def _start(
-    job: "Mapping[str, Any]", backend: "Backend", workload: "ModuleType", phases: Phases
+    job: "Mapping[str, Any]", backend: "Backend", workload: "Any", phases: Phases
 ) -> "tuple[Prepared, Any, Mapping[str, Any]]":
     """Go through the phases; return the candidate, its first output and the parts."""
     with phases("import"):
@@ -117,14 +143,19 @@ def _start(
     builder = load.candidate(workload, backend.name, backend.framework)
     with phases("wrap"):
         function = builder(backend.wrap)
-    prepared = Prepared(job, backend, function, arguments)
+    prepared = Prepared(job, backend, workload, function, arguments)
     call = prepared.call
     backend.begin_call()
     with phases("first_call"):
-        first = call()
+        first = call(arguments)
     parts = dict(backend.parts())
+    arguments = prepared.fresh()
     with phases("second_call"):
-        call()
+        call(arguments)
+    if job.get("new_shapes"):
+        for number, further in enumerate(workload.further()):
+            with phases(f"new_shape_{number + 1}"):
+                call(further)
     if modules_before:
         parts["modules"] = modules_before
     return prepared, first, parts

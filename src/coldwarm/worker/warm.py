@@ -45,18 +45,47 @@ def loop(clock, repeat, function, sync, arguments, batch, limit, budget_ns):
 """
 
 
-def make_loop(n_arguments: int, *, synchronous: bool) -> "Callable[..., list[int]]":
+_RENEWING_TEMPLATE = """
+def loop(clock, repeat, function, sync, arguments, batch, limit, budget_ns):
+    samples = []
+    keep = samples.append
+    last = clock() + budget_ns
+    for _ in repeat(None, limit):
+        {unpack_fresh}
+        begin = clock()
+        {call}
+        end = clock()
+        keep(end - begin)
+        if end >= last:
+            break
+    return samples
+"""
+
+
+def make_loop(
+    n_arguments: int,
+    keywords: "tuple[str, ...]" = (),
+    *,
+    synchronous: bool,
+    renewing: bool = False,
+) -> "Callable[..., list[int]]":
     """Return the timed loop for a candidate of so many arguments.
+
+    The last of them go by the names in ``keywords``. ``renewing``: instead of arguments the
+    loop takes the function that gives them anew, which it calls outside the timed window.
 
     Each sample is the wall clock in ns of ``batch`` calls; inside are the call, the
     synchronisation on its own output, and the release of that output.
     """
     names = [f"a{index}" for index in range(n_arguments)]
-    inner = f"function({', '.join(names)})"
+    given = [""] * (n_arguments - len(keywords)) + [f"{keyword}=" for keyword in keywords]
+    inner = f"function({', '.join(map(str.__add__, given, names))})"
     call = inner if synchronous else f"sync({inner})"
-    unpack = f"{', '.join(names)}, = arguments" if names else "pass"
+    left = f"{', '.join(names)}, = " if names else ""
+    template = _RENEWING_TEMPLATE if renewing else _TEMPLATE
+    text = template.format(unpack=f"{left}arguments", unpack_fresh=f"{left}arguments()", call=call)
     scope: dict[str, Any] = {}
-    exec(_TEMPLATE.format(unpack=unpack, call=call), scope)  # noqa: S102 - the text above alone
+    exec(text, scope)  # noqa: S102 - the text above, and keywords of a call that was made
     loop: Callable[..., list[int]] = scope["loop"]
     return loop
 
@@ -70,7 +99,12 @@ class Warm:
 
         self._prepared = prepared
         backend = prepared.backend
-        self._loop = make_loop(len(prepared.arguments), synchronous=backend.synchronous)
+        self._loop = make_loop(
+            len(prepared.arguments),
+            prepared.keywords,
+            synchronous=backend.synchronous,
+            renewing=prepared.renew is not None,
+        )
         self._idle_since_cpu_s = time.process_time()
         gc.collect()
         gc.freeze()
@@ -95,7 +129,7 @@ class Warm:
                 repeat,
                 prepared.function,
                 backend.sync,
-                prepared.arguments,
+                prepared.arguments if prepared.renew is None else prepared.renew,
                 order["batch"],
                 order["limit"],
                 budget_ns,

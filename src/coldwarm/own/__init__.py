@@ -1,0 +1,1 @@
+"""A user's own functions as candidates: what is loaded beside them, and how they are called."""

@@ -1,0 +1,160 @@
+"""The arguments of a call: made from a seed, placed where the function's framework has them."""
+
+import sys
+
+from coldwarm.own import target, values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    import numpy as np
+
+_NUMPY = {
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "u8": "uint8",
+    "bool": "bool",
+    "c64": "complex64",
+    "c128": "complex128",
+}
+_WHOLE_BELOW = 100
+
+
+class Call:
+    """Positional arguments, and keyword arguments by name."""
+
+    def __init__(self, positional: "tuple[Any, ...]", named: "dict[str, Any]") -> None:
+        """Keep both."""
+        self.positional = positional
+        self.named = named
+
+    @property
+    def flat(self) -> "tuple[Any, ...]":
+        """Every argument in order, the named ones last."""
+        return (*self.positional, *self.named.values())
+
+    @property
+    def keywords(self) -> "tuple[str, ...]":
+        """The names of the last arguments in ``flat``."""
+        return tuple(self.named)
+
+    def copied(self) -> "Call":
+        """Return the same call with arrays of its own."""
+        named = {name: values.duplicate(value) for name, value in self.named.items()}
+        return Call(tuple(values.duplicate(value) for value in self.positional), named)
+
+
+def made(
+    inputs: "Sequence[Mapping[str, Any]]", rng: "np.random.Generator", which: int, framework: str
+) -> "dict[str, Any]":
+    """Return the inputs by name: the first shape of each, or for a new-shape call another.
+
+    ``which`` counts the shapes; an input with fewer of them keeps its last.
+    """
+    found = {}
+    for one in inputs:
+        if one["kind"] == "value":
+            found[one["name"]] = one["value"]
+            continue
+        shapes = one["shapes"]
+        shape = tuple(shapes[min(which, len(shapes) - 1)])
+        array = _array(one, shape, rng)
+        found[one["name"]] = place(array, framework, one["name"])
+    return found
+
+
+def _array(
+    one: "Mapping[str, Any]", shape: "tuple[int, ...]", rng: "np.random.Generator"
+) -> "np.ndarray[Any, Any]":
+    import numpy as np
+
+    dtype, fill = np.dtype(_NUMPY[one["dtype"]]), one["fill"]
+    if fill in {"zeros", "ones"}:
+        return np.full(shape, 0 if fill == "zeros" else 1, dtype)
+    if fill == "range":
+        return np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+    if dtype.kind in "iu":
+        return rng.integers(0, _WHOLE_BELOW, shape).astype(dtype)
+    if dtype.kind == "b":
+        return rng.random(shape) < 0.5  # noqa: PLR2004 - a fair coin
+    draw = rng.random if fill == "uniform" else rng.standard_normal
+    array = np.asarray(draw(shape))
+    if dtype.kind == "c":
+        array = array + 1j * np.asarray(draw(shape))
+    return array.astype(dtype)
+
+
+def framework_of(function: "Any", module: "Any") -> str:
+    """Return whose arrays a function takes: what it, or else its module, has imported.
+
+    The function's own globals decide; a compiled one is unwrapped first. A module that
+    imports both JAX and PyTorch is taken by the one that the function's class is of.
+    """
+    seen = function
+    for _ in range(10):
+        kind = type(seen).__module__.split(".")[0]
+        if kind in {"jax", "jaxlib", "torch"}:
+            return "torch" if kind == "torch" else "jax"
+        inner = getattr(seen, "__wrapped__", None) or getattr(seen, "func", None)
+        if inner is None:
+            break
+        seen = inner
+    scope = getattr(seen, "__globals__", None) or vars(module)
+    roots = {_root(value) for value in list(scope.values())}
+    for framework in ("torch", "jax"):
+        if framework in roots and framework in sys.modules:
+            return framework
+    return "numpy"
+
+
+def _root(value: "Any") -> str:
+    name = getattr(value, "__name__", "") if type(value) is type(sys) else ""
+    module = name or str(getattr(value, "__module__", None) or "")
+    return module.split(".")[0]
+
+
+def place(array: "np.ndarray[Any, Any]", framework: str, name: str) -> "Any":
+    """Hand an array to a framework, finished.
+
+    Raises:
+        TargetError: the framework would keep another type than the one asked for.
+    """
+    if framework == "torch":
+        return sys.modules["torch"].tensor(array)
+    if framework == "jax":
+        placed = sys.modules["jax"].numpy.asarray(array)
+        if placed.dtype != array.dtype:
+            text = (
+                f"{name} was asked for as {array.dtype}, which JAX would keep as {placed.dtype}:"
+                " give --env JAX_ENABLE_X64=1, or ask for 32 bits"
+            )
+            raise target.TargetError(text)
+        values.wait(placed)
+        return placed
+    return array
+
+
+def bound(function: "Any", by_name: "Mapping[str, Any]") -> Call:
+    """Return the inputs as a call: by position where the function's signature has them.
+
+    Inputs that the signature does not name go by position in the order given.
+    """
+    names, only = target.positions(function), target.keyword_only(function)
+    # A gap in the positions would shift what follows, so from there on names are used.
+    positional = []
+    for name in names:
+        if name not in by_name:
+            break
+        positional.append(name)
+    rest = [name for name in by_name if name not in positional]
+    if not positional and not any(name in names or name in only for name in rest):
+        return Call(tuple(by_name.values()), {})
+    known = {name: by_name[name] for name in rest}
+    return Call(tuple(by_name[name] for name in positional), known)

@@ -1,0 +1,150 @@
+"""A first look at a candidate, before anything is measured: what it is, what it does.
+
+It is called twice in a process of its own, untimed by anything that is published. Its
+first output is what the other candidates are checked against, if it is the reference.
+"""
+
+import os
+import sys
+import time
+
+from coldwarm.own import arguments, target, values
+from coldwarm.own.backend import Own, from_factory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+
+class Look:
+    """What is found out of one candidate."""
+
+    def __init__(self, job: "Mapping[str, Any]") -> None:
+        """Import its module and find what was named."""
+        self.job = job
+        self.spec = job["own"]
+        self.backend = Own(job["device"], job["threads"])
+        self.backend.take({**self.spec, "kind": "function", "mutates": False})
+        self.backend.import_runtime()
+        self.module = sys.modules[self.spec["module"]]
+        self.backend.device_init()
+        self.backend.watch()
+        self.kind = "function"
+        self.placement: str | None = None
+
+    def prepare(self) -> "tuple[Callable[..., Any], arguments.Call, int]":
+        """Return the function, its call, and how many new-shape calls there are.
+
+        What takes no argument and was given none is called: what returns a callable, or a
+        tuple that begins with one, is a factory.
+        """
+        found = target.resolve(self.module, self.spec["name"])
+        inputs = self.spec["inputs"]
+        if not inputs and target.required(found) == 0:
+            given = found()
+            first = given[0] if isinstance(given, tuple | list) and given else given
+            if callable(first):
+                self.kind = "factory"
+                function, call, more = from_factory(lambda: given)
+                return function, call, len(more)
+            return found, arguments.Call((), {}), 0
+        if not inputs:
+            names = ", ".join(target.positions(found)) or "arguments"
+            text = (
+                f"{self.spec['name']} takes {names}: give each as --input"
+                f" {(target.positions(found) or ['x'])[0]}=f32[512,512], or name a factory"
+            )
+            raise target.TargetError(text)
+        from numpy.random import default_rng
+
+        self.placement = self.spec["placement"] or arguments.framework_of(found, self.module)
+        made = arguments.made(inputs, default_rng(self.job["seed"]), 0, self.placement)
+        shapes = [len(one["shapes"]) for one in inputs if one["kind"] == "array"]
+        return found, arguments.bound(found, made), max(shapes, default=1) - 1
+
+    def report(self) -> "dict[str, Any]":
+        """Call it and tell what was seen."""
+        function, call, further = self.prepare()
+        before, spare = values.digest(list(call.flat)), call.copied()
+        out, first_s = self._called(function, call)
+        device = "gpu" if any(map(_on_gpu, values.leaves(out))) else "cpu"
+        first = None if self.job["answer"] is None else self._answer(out)
+        mutates = _gone(call) or values.digest(list(call.flat)) != before
+        again, second_s = self._called(function, spare)
+        repeats = values.digest(again) == values.digest(out)
+        return {
+            "type": "look",
+            "kind": self.kind,
+            "file": getattr(self.module, "__file__", None),
+            "placement": self.placement,
+            "arguments": [_described(leaf) for leaf in call.flat],
+            "outputs": first if first is not None else [],
+            "input_sha256": before,
+            "mutates": mutates,
+            "repeats": repeats,
+            "further": further,
+            "device": device,
+            "frameworks": [n for n in ("numpy", "jax", "torch", "numba") if n in sys.modules],
+            "counters": self.backend.counters(),
+            "versions": {"python": sys.version.split()[0], **self.backend.versions()},
+            "first_s": first_s,
+            "second_s": second_s,
+        }
+
+    def _called(self, function: "Any", call: "arguments.Call") -> "tuple[Any, float]":
+        begin_s = time.perf_counter()
+        out = function(*call.positional, **call.named)
+        values.wait(out)
+        return out, time.perf_counter() - begin_s
+
+    def _answer(self, out: "Any") -> "list[str]":
+        """Write the output down, and say what it is made of."""
+        import numpy as np
+
+        arrays = self.backend.fetch(out)
+        path = self.job["answer"]
+        with open(path + ".part", "wb") as file:  # noqa: PTH123 - the same style as the rest of the measured side
+            np.savez(file, *arrays)
+        os.replace(path + ".part", path)  # noqa: PTH105 - likewise
+        return [f"{array.dtype}{list(array.shape)}" for array in arrays]
+
+
+def _on_gpu(leaf: "Any") -> bool:
+    if values.is_torch(leaf):
+        return bool(leaf.is_cuda)
+    return values.is_jax(leaf) and any(d.platform != "cpu" for d in leaf.devices())
+
+
+def _gone(call: "arguments.Call") -> bool:
+    """Say whether an argument was given away: its memory is another's now."""
+    return any(values.is_jax(leaf) and leaf.is_deleted() for leaf in values.leaves(list(call.flat)))
+
+
+def _described(value: "Any") -> str:
+    """Return a value's type, dtype and shape in words."""
+    kind = type(value).__module__.split(".")[0]
+    if values.is_array(value) and hasattr(value, "shape"):
+        root = "jax" if kind in {"jax", "jaxlib"} else kind
+        return f"{root} {str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
+    if isinstance(value, bool | int | float | complex | str):
+        return repr(value)[:40]
+    return type(value).__name__
+
+
+def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Return what a look at the job's candidate tells."""
+    return Look(job).report()
+
+
+def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Return the functions of the job's module that the user has marked, in order."""
+    from coldwarm.own import marks
+
+    module = target.load(job["own"])
+    names = [
+        {"name": name, **mark}
+        for name, mark in marks.MARKED
+        if getattr(module, name, None) is not None
+    ]
+    return {"type": "marked", "file": getattr(module, "__file__", None), "marked": names}

@@ -1,0 +1,102 @@
+"""Finds the thing a user named: a function, or a factory of one, in a file or a module."""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+    from typing import Any
+
+
+class TargetError(Exception):
+    """What was named is not there, or is not what it was taken for."""
+
+
+def load(named: "Mapping[str, Any]") -> "ModuleType":
+    """Import the module of ``named``: a dotted ``module``, or the file at ``path``.
+
+    As for a program of the user's own, the folder of the file, or else the working
+    directory, comes first on the search path; ``search`` are folders before it.
+    """
+    path = named["path"]
+    place = os.path.dirname(path) if path else os.getcwd()  # noqa: PTH109, PTH120 - pathlib is not loaded yet
+    sys.path[:0] = [*named["search"], place]
+    if path is None:
+        __import__(named["module"])
+        return sys.modules[named["module"]]
+    # What ``importlib.util`` re-exports, from where a bare interpreter holds it.
+    import _frozen_importlib
+    import _frozen_importlib_external
+
+    name = named["module"]
+    spec = _frozen_importlib_external.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        text = f"{path} is no Python source file"
+        raise TargetError(text)
+    module = _frozen_importlib.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def resolve(module: "ModuleType", name: str) -> "Any":
+    """Return ``name``, which may have dots, of a module.
+
+    Raises:
+        TargetError: it is not there, or cannot be called.
+    """
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            text = f"{module.__name__} has no {name!r}{_near(module, name)}"
+            raise TargetError(text)
+        found = getattr(found, part)
+    if not callable(found):
+        text = f"{module.__name__}:{name} is a {type(found).__name__}, which cannot be called"
+        raise TargetError(text)
+    return found
+
+
+def _near(module: "ModuleType", name: str) -> str:
+    from difflib import get_close_matches
+
+    own = [key for key, value in vars(module).items() if callable(value) and key[0] != "_"]
+    near = get_close_matches(name, own, n=3, cutoff=0.3) or own[:6]
+    return f"; it has {', '.join(near)}" if near else ", nor any other function"
+
+
+def required(function: "Any") -> int | None:
+    """Return how many arguments a function needs; ``None``: it does not tell."""
+    import inspect
+
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    skipped = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return sum(p.default is p.empty and p.kind not in skipped for p in parameters)
+
+
+def keyword_only(function: "Any") -> "set[str]":
+    """Return the names of the parameters that must be given by name."""
+    import inspect
+
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return set()
+    return {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def positions(function: "Any") -> "list[str]":
+    """Return the names of the parameters that can be given by position, in order."""
+    import inspect
+
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in parameters if p.kind in by_position]
