@@ -17,6 +17,7 @@ _DECLARED = {
     "framework": "Candidates",
     "distributions": "Distributions",
     "devices": "Devices",
+    "dtypes": "Dtypes",
     "caches": "Caches",
     "compiles": "Compiles",
     "synchronous": "Synchronous",

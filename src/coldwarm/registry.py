@@ -77,10 +77,10 @@ class WorkloadEntry:
         """The dtypes it comes in, by their short names."""
         return tuple(self.module.DTYPES)
 
-    @property
-    def baseline(self) -> str:
-        """The candidate that the others are compared with."""
-        return str(self.module.BASELINE)
+    def baseline(self, dtype: str) -> str:
+        """Return the candidate that the others are compared with in a dtype."""
+        declared = self.module.BASELINE
+        return str(declared if isinstance(declared, str) else declared[dtype])
 
     def has(self, backend: type[Backend]) -> bool:
         """Say whether it has a candidate for a backend."""

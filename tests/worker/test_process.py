@@ -41,6 +41,7 @@ def job(backend: str, *, persistent: bool = False, **changes: object) -> dict[st
         "threads": None,
         "workload": {"module": MATMUL.module, "path": str(MATMUL.path)},
         "size": 16,
+        "dtype": "f32",
         "numpy_dtype": "float32",
         "seed": 1,
         "tolerance": 1e-5,

@@ -35,6 +35,8 @@ class Backend(ABC):
     distributions: "ClassVar[tuple[str, ...]]"
     """Installed distributions whose versions are reported; the first one is the main."""
     devices: "ClassVar[tuple[str, ...]]" = ("cpu",)
+    dtypes: "ClassVar[tuple[str, ...]]" = ("f32", "f64")
+    """The dtypes it can compute in, by their short names; ``bf16`` is the other one there is."""
     device_suffix: "ClassVar[bool]" = True
     """Whether a candidate's name carries the device: ``jax_jit_cpu``, but ``numpy``."""
     caches: "ClassVar[tuple[str, ...]]" = ()
@@ -45,6 +47,9 @@ class Backend(ABC):
     """Whether a call returns finished results, so that ``sync`` is not needed."""
     sync_policy: "ClassVar[str]"
     """The sync policy in words, for the protocol."""
+
+    dtype: str = "f32"
+    """What the candidate computes in; told before ``import_runtime``."""
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
         """Remember where to run; import nothing."""
@@ -79,7 +84,11 @@ class Backend(ABC):
 
     @abstractmethod
     def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
-        """Place host arrays on the device, finished: part of the ``setup`` phase."""
+        """Place host arrays on the device, finished: part of the ``setup`` phase.
+
+        Where ``self.dtype`` is ``bf16``, which NumPy lacks, floats come as float32 holding
+        numbers that bfloat16 can hold, and are placed as bfloat16.
+        """
 
     def wrap(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
         """Wrap a function for execution: ``jax.jit``, ``torch.compile``, …."""
@@ -90,7 +99,7 @@ class Backend(ABC):
 
     @abstractmethod
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
-        """Return host copies of the outputs, flattened in order."""
+        """Return host copies of the outputs, flattened in order; bfloat16 as float32."""
 
     def begin_call(self) -> None:
         """Start the account that ``parts`` gives."""

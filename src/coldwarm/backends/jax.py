@@ -77,6 +77,7 @@ class _Jax(Backend):
     modules = ("jax", "jaxlib")
     distributions = ("jax", "jaxlib")
     devices = ("cpu", "gpu")
+    dtypes = ("f32", "f64", "bf16")
     caches = ("jax",)
     compiles = True
     synchronous = False
@@ -140,6 +141,8 @@ class _Jax(Backend):
 
         if any(array.dtype.itemsize == 8 for array in arrays):  # noqa: PLR2004 - eight bytes: 64 bits
             jax.config.update("jax_enable_x64", True)  # noqa: FBT003 - JAX's signature
+        if self.dtype == "bf16":
+            arrays = [_shortened(array) for array in arrays]
         placed = jax.device_put(tuple(arrays), self._device)
         jax.block_until_ready(placed)
         return tuple(placed)
@@ -154,11 +157,12 @@ class _Jax(Backend):
             jax.block_until_ready(out)
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
-        """Return host copies of the leaves."""
+        """Return host copies of the leaves; bfloat16, which NumPy lacks, as float32."""
         import jax
         import numpy as np
 
-        return [np.asarray(leaf) for leaf in jax.tree.leaves(out)]
+        arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(out)]
+        return [a.astype("float32") if a.dtype.name == "bfloat16" else a for a in arrays]
 
     def begin_call(self) -> None:
         """Start the account of a call."""
@@ -220,6 +224,13 @@ class _Jax(Backend):
             "jaxlib": jaxlib.__version__,
             "numpy": np.__version__,
         }
+
+
+def _shortened(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """Return floats as bfloat16, in the type with which JAX extends NumPy."""
+    import jax.numpy as jnp
+
+    return array.astype(jnp.bfloat16) if array.dtype.kind == "f" else array
 
 
 class JaxEager(_Jax):

@@ -28,6 +28,7 @@ class TorchEager(Backend):
     modules = ("torch",)
     distributions = ("torch",)
     devices = ("cpu", "gpu")
+    dtypes = ("f32", "f64", "bf16")
     sync_policy = (
         "CPU: none needed, calls return finished tensors; GPU: wait for the stream of each"
         " device that holds an output of the candidate"
@@ -72,7 +73,8 @@ class TorchEager(Backend):
 
     def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
         """Copy the arrays to the device and wait for them."""
-        placed = tuple(_tensor(array, self._torch_device) for array in arrays)
+        short = self.dtype == "bf16"
+        placed = tuple(_tensor(array, self._torch_device, short=short) for array in arrays)
         self.sync(placed)
         return placed
 
@@ -160,12 +162,12 @@ class TorchCompile(TorchEager):
         return _torch_account.steps()
 
 
-def _tensor(array: "np.ndarray[Any, Any]", device: str) -> "Any":
-    """Copy a host array to a tensor of the same type."""
+def _tensor(array: "np.ndarray[Any, Any]", device: str, *, short: bool) -> "Any":
+    """Copy a host array to a tensor of the same type, or floats to bfloat16."""
     import torch
 
-    if array.dtype.name == "bfloat16":  # an extension of NumPy that PyTorch does not read
-        return torch.tensor(array.view("int16"), device=device).view(torch.bfloat16)
+    if short and array.dtype.kind == "f":
+        return torch.tensor(array, device=device, dtype=torch.bfloat16)
     return torch.tensor(array, device=device)
 
 

@@ -107,6 +107,7 @@ def workload_job(case: Case, seed: int) -> dict[str, Any]:
     return {
         "workload": {"module": source.module, "path": str(source.path)},
         "size": case.size,
+        "dtype": case.dtype,
         "numpy_dtype": case.numpy_dtype,
         "seed": seed,
     }

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from coldwarm.worker import gate, reference
+from coldwarm.worker import gate, inputs, reference
 from coldwarm.worker.phases import Phases, now_ns
 from coldwarm.worker.warm import make_loop
 
@@ -65,15 +65,12 @@ def _gate(prepared: "Prepared", out: "Any") -> "dict[str, Any] | None":
 
 def _input_digest(prepared: "Prepared") -> str:
     """Make the inputs again and hash them: proof that all candidates had the same."""
-    from numpy.random import default_rng
-
     job = prepared.job
     workload = prepared.workload
     if job.get("own") is not None:
         digest: str = workload.digest(prepared.arguments)
         return digest
-    rng = default_rng(job["seed"])
-    return reference.input_digest(workload.inputs(rng, job["size"], job["numpy_dtype"]))
+    return reference.input_digest(inputs.make(workload, job))
 
 
 def _bytecode() -> "dict[str, int]":

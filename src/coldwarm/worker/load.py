@@ -40,7 +40,7 @@ def backend(job: "Mapping[str, Any]") -> "Backend":
     source = job["backend"]
     kind = getattr(module(source), source["object"])
     made: Backend = kind(job["device"], job["threads"])
-    made.dtype = job["dtype"]
+    made.dtype = job.get("dtype", made.dtype)
     return made
 
 

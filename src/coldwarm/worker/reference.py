@@ -2,7 +2,7 @@
 
 import os
 
-from coldwarm.worker import load
+from coldwarm.worker import inputs, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ def compute(job: "Mapping[str, Any]") -> "dict[str, Any]":
     import numpy as np
 
     workload = load.module(job["workload"])
-    rng = np.random.default_rng(job["seed"])
-    arrays = workload.inputs(rng, job["size"], job["numpy_dtype"])
+    arrays = inputs.make(workload, job)
     outputs = workload.reference(*(_widened(array) for array in arrays))
     for index, output in enumerate(outputs):
         if not np.all(np.isfinite(output)):

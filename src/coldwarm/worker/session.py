@@ -5,7 +5,7 @@ import sys
 
 from coldwarm import wire
 from coldwarm.backends.base import DeviceUnavailableError
-from coldwarm.worker import load
+from coldwarm.worker import inputs, load
 from coldwarm.worker.phases import Phases, now_ns
 
 TYPE_CHECKING = False
@@ -134,10 +134,7 @@ def _start(
         backend.device_init()
     backend.watch()
     with phases("setup"):
-        from numpy.random import default_rng
-
-        rng = default_rng(job["seed"])
-        arrays = workload.inputs(rng, job["size"], job["numpy_dtype"])
+        arrays = inputs.make(workload, job)
         arguments = backend.place(arrays)
     del arrays
     builder = load.candidate(workload, backend.name, backend.framework)
