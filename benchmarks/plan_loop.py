@@ -28,7 +28,7 @@ def main(name: str, workload_name: str, size: int, calls: int) -> None:
     from numpy.random import default_rng
 
     arguments = backend.place(workload.inputs(default_rng(0), size, "float32"))
-    function = load.candidate(workload, backend.name, backend.framework)(backend.wrap)
+    function = load.candidate(workload, backend)(backend.wrap)
     for _ in range(calls):
         out = function(*arguments)
         if not backend.synchronous:

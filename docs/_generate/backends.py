@@ -52,7 +52,9 @@ def _page(package: Path, path: Path, base: ast.ClassDef) -> str:
     """Return the page of one file, with a section for each backend registered from it."""
     tree = source.parse(path)
     text = source.docstring(tree, path.name)
-    known = {**source.classes(tree), "Backend": base}
+    siblings = [source.classes(source.parse(file)) for file in sorted(path.parent.glob("*.py"))]
+    inherited = {name: cls for classes in siblings for name, cls in classes.items()}
+    known = {**inherited, **source.classes(tree), "Backend": base}
     sections = [
         _section(name, known[cls], known)
         for name, (stem, cls) in registered(package).items()

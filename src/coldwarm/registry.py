@@ -26,7 +26,18 @@ if TYPE_CHECKING:
 
 BACKENDS = "coldwarm.backends"
 WORKLOADS = "coldwarm.workloads"
-_ORDER = ("numpy", "jax_eager", "jax_jit", "torch_eager", "torch_compile", "numba")
+_ORDER = (
+    "numpy",
+    "jax_eager",
+    "jax_jit",
+    "jax_export",
+    "jax_aot",
+    "torch_eager",
+    "torch_compile",
+    "torch_compile_dynamic",
+    "torch_compile_reduce_overhead",
+    "numba",
+)
 
 
 @dataclass(frozen=True)
@@ -83,9 +94,10 @@ class WorkloadEntry:
         return str(declared if isinstance(declared, str) else declared[dtype])
 
     def has(self, backend: type[Backend]) -> bool:
-        """Say whether it has a candidate for a backend."""
-        names = (f"for_{backend.name}", f"for_{backend.framework}")
-        return any(hasattr(self.module, name) for name in names)
+        """Say whether it has a candidate for a backend, which may not run whole scenarios."""
+        if getattr(self.module, "SCENARIO", False) and not backend.scenarios:
+            return False
+        return any(hasattr(self.module, name) for name in backend.builders())
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from coldwarm.caches import counts, modes
 from coldwarm.contracts.base import CACHE_MODES
@@ -161,10 +162,32 @@ def test_every_owner_moves_its_cache_and_says_what_it_cannot_control(tmp_path: P
         root = tmp_path / name
         root.mkdir()
         variables = owner.isolate(root)
-        assert any(str(root) in value for value in variables.values())
+        # What was made beforehand is no cache: a process is told where it lies.
+        assert any(str(root) in value for value in variables.values()) == (name != "made")
         assert modes.limitations([name])
     with pytest.raises(PluginError, match="no cache owner is called 'jaxx'; known are bytecode"):
         modes.owner("jaxx")
+
+
+def test_jax_with_nothing_left_to_compile_must_not_have_used_its_cache_in_any_mode() -> None:
+    unused = empty(requests=0, hits=0, misses=0, writes=0, compiles=0, files_after=0)
+    for mode in (COLD, FILLED, FIRST):
+        assert modes.judge(mode, [unused], compiles=False).proved
+        for field in ("requests", "compiles", "files_after"):
+            for value in (1, None):
+                used = replace(unused, **{field: value})
+                assert not modes.judge(mode, [used], compiles=False).proved
+    assert modes.judge(WARM, [replace(unused, compiles=1)], compiles=False).proved
+
+
+def test_what_was_made_beforehand_must_be_there_and_be_loaded_in_every_mode() -> None:
+    there = evidence("made", files_before=1, files_after=1, bytes_before=7, hits=1)
+    for mode in (COLD, FILLED, FIRST, WARM):
+        judged = modes.judge(mode, [there], compiles=False)
+        assert judged.proved
+        assert judged.reason == "made: loaded 1 file of 7 bytes, made beforehand"
+        for wrong in ({"files_before": 0}, {"hits": 0}, {"new_files": {".o": 2}}):
+            assert not modes.judge(mode, [replace(there, **wrong)], compiles=False).proved
 
 
 def test_jax_may_hit_in_a_cold_start_what_it_wrote_itself_and_nothing_else() -> None:

@@ -47,6 +47,14 @@ class Backend(ABC):
     """Whether a call returns finished results, so that ``sync`` is not needed."""
     sync_policy: "ClassVar[str]"
     """The sync policy in words, for the protocol."""
+    like: "ClassVar[tuple[str, ...]]" = ()
+    """Backends whose candidates it runs where a workload has none under its own name."""
+    variant: "ClassVar[bool]" = False
+    """Whether a suite of chosen workloads leaves it out unless it is asked for by name."""
+    scenarios: "ClassVar[bool]" = True
+    """Whether it runs workloads that say ``SCENARIO = True``: whole loops of many programs."""
+    prepares: "ClassVar[bool]" = False
+    """Whether something is made beforehand, in a process of its own: ``make`` and ``load``."""
 
     dtype: str = "f32"
     """What the candidate computes in; told before ``import_runtime``."""
@@ -55,6 +63,11 @@ class Backend(ABC):
         """Remember where to run; import nothing."""
         self.device = device
         self.threads = threads
+
+    @classmethod
+    def builders(cls) -> "tuple[str, ...]":
+        """Return the names under which a workload may have its candidate, the first one wins."""
+        return tuple(f"for_{name}" for name in (cls.name, *cls.like, cls.framework))
 
     @classmethod
     def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
@@ -94,8 +107,30 @@ class Backend(ABC):
         """Wrap a function for execution: ``jax.jit``, ``torch.compile``, …."""
         return function
 
+    def make(
+        self, function: "Callable[..., Any]", arguments: "tuple[Any, ...]", directory: str
+    ) -> None:
+        """Make what measured processes load, and write it to files in ``directory``.
+
+        Only where ``prepares``: runs once for a case, in a process of its own that has
+        gone through the phases up to ``wrap``, between ``begin_call`` and ``parts``.
+        """
+        raise NotImplementedError(self.name)
+
+    def load(self, directory: str) -> "Callable[..., Any]":
+        """Load what ``make`` wrote and return the function to call.
+
+        Only where ``prepares``: the measured process does not build or ``wrap`` the
+        candidate, and its ``first_call`` phase begins with this.
+        """
+        raise NotImplementedError(self.name)
+
     def sync(self, out: "Any") -> None:
         """Wait until every array in ``out`` is there."""
+
+    def keep(self, out: "Any") -> "Any":
+        """Return the first output such that later calls leave it alone. Untimed."""
+        return out
 
     @abstractmethod
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":

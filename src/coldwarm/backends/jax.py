@@ -13,7 +13,7 @@ from coldwarm.backends.base import Backend, DeviceUnavailableError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
     import numpy as np
 
@@ -74,8 +74,8 @@ class _Jax(Backend):
     """What eager and compiled JAX share."""
 
     framework = "jax"
-    modules = ("jax", "jaxlib")
-    distributions = ("jax", "jaxlib")
+    modules: "ClassVar[tuple[str, ...]]" = ("jax", "jaxlib")
+    distributions: "ClassVar[tuple[str, ...]]" = ("jax", "jaxlib")
     devices = ("cpu", "gpu")
     dtypes = ("f32", "f64", "bf16")
     caches = ("jax",)
@@ -174,10 +174,14 @@ class _Jax(Backend):
         if not self._tells_starts:
             why = "JAX before 0.6.1 does not tell when a step begins"
             return {**dict.fromkeys(parts), "reasons": dict.fromkeys(parts, why)}
-        if self._account.hits:
+        if self._reads():
             return parts
         why = "nothing was read from the persistent cache"
         return {**parts, "cache_read_s": None, "reasons": {"cache_read_s": why}}
+
+    def _reads(self) -> bool:
+        """Say whether something compiled earlier was read."""
+        return self._account.hits > 0
 
     def counters(self) -> "dict[str, dict[str, Any]]":
         """Return the persistent cache's counts; a miss is a request without a hit."""
@@ -280,14 +284,22 @@ class JaxJit(_Jax):
             return {}
         try:
             compiled = self._wrapped[0].lower(*self._arguments).compile()
-            cost, memory = compiled.cost_analysis() or {}, compiled.memory_analysis()
         except (TypeError, NotImplementedError, RuntimeError):
             return {}
-        found: dict[str, float | int | None] = {
-            "cost_flops": cost.get("flops"),
-            "cost_accessed_bytes": cost.get("bytes accessed"),
-        }
-        for name in ("argument", "output", "temp", "alias", "generated_code"):
-            value = getattr(memory, f"{name}_size_in_bytes", None)
-            found[f"{name}_bytes"] = value
-        return found
+        return analyse(compiled)
+
+
+def analyse(compiled: "Any") -> "dict[str, float | int | None]":
+    """Return XLA's memory and cost analysis of a compiled program, empty where it gives none."""
+    try:
+        cost, memory = compiled.cost_analysis() or {}, compiled.memory_analysis()
+    except (TypeError, NotImplementedError, RuntimeError):
+        return {}
+    found: dict[str, float | int | None] = {
+        "cost_flops": cost.get("flops"),
+        "cost_accessed_bytes": cost.get("bytes accessed"),
+    }
+    for name in ("argument", "output", "temp", "alias", "generated_code"):
+        value = getattr(memory, f"{name}_size_in_bytes", None)
+        found[f"{name}_bytes"] = value
+    return found

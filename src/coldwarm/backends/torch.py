@@ -13,7 +13,7 @@ from coldwarm.backends.base import Backend, DeviceUnavailableError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
     import numpy as np
 
@@ -27,7 +27,7 @@ class TorchEager(Backend):
     framework = "torch"
     modules = ("torch",)
     distributions = ("torch",)
-    devices = ("cpu", "gpu")
+    devices: "ClassVar[tuple[str, ...]]" = ("cpu", "gpu")
     dtypes = ("f32", "f64", "bf16")
     sync_policy = (
         "CPU: none needed, calls return finished tensors; GPU: wait for the stream of each"
@@ -127,6 +127,8 @@ class TorchCompile(TorchEager):
     name = "torch_compile"
     caches = ("inductor",)
     compiles = True
+    dynamic: "ClassVar[bool | None]" = None
+    mode: "ClassVar[str | None]" = None
 
     @classmethod
     def programs(cls, device: str) -> "tuple[str, ...]":
@@ -142,7 +144,7 @@ class TorchCompile(TorchEager):
         """Return ``torch.compile(function)``, which first imports the compiler."""
         import torch
 
-        compiled: Callable[..., Any] = torch.compile(function)
+        compiled: Callable[..., Any] = torch.compile(function, dynamic=self.dynamic, mode=self.mode)
         return compiled
 
     def begin_call(self) -> None:
@@ -160,6 +162,35 @@ class TorchCompile(TorchEager):
     def compiles_so_far(self) -> "int | None":
         """Return the compile steps made, also those that a cache on disk answered."""
         return _torch_account.steps()
+
+
+class TorchCompileDynamic(TorchCompile):
+    """``torch.compile(dynamic=True)``: one program for every size of an array's axes."""
+
+    name = "torch_compile_dynamic"
+    like = ("torch_compile",)
+    variant = True
+    dynamic = True
+
+
+class TorchCompileReduceOverhead(TorchCompile):
+    """``torch.compile(mode="reduce-overhead")``: kernels replayed as one CUDA graph.
+
+    Every replay writes its outputs to the same memory, so a caller who wants to keep one
+    copies it. A timed call does not; the first output is copied before the second call.
+    """
+
+    name = "torch_compile_reduce_overhead"
+    like = ("torch_compile",)
+    variant = True
+    devices = ("gpu",)
+    mode = "reduce-overhead"
+
+    def keep(self, out: "Any") -> "Any":
+        """Return a copy, since the second call writes over the first one's output."""
+        copied = tuple(leaf.clone() for leaf in _leaves(out))
+        self.sync(copied)
+        return copied
 
 
 def _tensor(array: "np.ndarray[Any, Any]", device: str, *, short: bool) -> "Any":

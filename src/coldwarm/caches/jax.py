@@ -43,10 +43,31 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
 
     In a directory that was empty, a process that wrote entries can hit only those: it
     compiled the same program again, as eager JAX and a ``jit`` in a loop do. It is cold.
+
+    A backend that has nothing left to compile must not have touched the cache, in any mode.
     """
+    if not compiles and mode != "warm_process":
+        return _untouched(evidence)
     cold = mode in {"cold_process_cold_cache", "first_ever"}
     if cold and evidence.files_before == 0 and evidence.writes and evidence.compiles:
         hits = f"{evidence.hits} hits of its own entries" if evidence.hits else "0 hits"
         reason = f"{OWNER}: empty before, {hits}, {evidence.compiles} compiles"
         return Judgement(proved=True, reason=reason)
     return counts.judge(mode, evidence, compiles=compiles)
+
+
+def _untouched(evidence: CacheEvidence) -> Judgement:
+    """Judge a start that loads what was compiled beforehand: nothing asked, nothing compiled."""
+    counted = {
+        "requests": evidence.requests,
+        "compiles": evidence.compiles,
+        "files": evidence.files_after,
+    }
+    unknown = [name for name, number in counted.items() if number is None]
+    said = ", ".join(f"{number} {name}" for name, number in counted.items())
+    if unknown:
+        return Judgement(proved=False, reason=f"{OWNER}: no count of {', '.join(unknown)}")
+    if any(counted.values()):
+        reason = f"{OWNER}: {said} where nothing was left to compile"
+        return Judgement(proved=False, reason=reason)
+    return Judgement(proved=True, reason=f"{OWNER}: not used: {said}")

@@ -4,8 +4,8 @@ A line is ``{"crc32":"…","kind":"…","record":{…}}\n``. The checksum is tha
 record's bytes as they stand in the line, so a line that was damaged or cut is told from a
 whole one, and costs nothing but itself.
 
-Kinds are ``header`` and ``event``, plain mappings, and ``observation``, an
-``Observation``.
+Kinds are ``header`` and ``event``, plain mappings, ``observation``, an ``Observation``, and
+``making``, a ``Making``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from coldwarm.contracts.codec import decode_as, encode_compact
-from coldwarm.contracts.faults import one_line
+from coldwarm.contracts.faults import explain, one_line
+from coldwarm.contracts.making import Making
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.strict import parse
 from coldwarm.errors import ContractError, NewerVersionError, StorageError
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Kind = Literal["header", "observation", "event"]
+Kind = Literal["header", "observation", "making", "event"]
 
 
 class Entry(NamedTuple):
     """One whole line."""
 
     kind: Kind
-    record: Observation | dict[str, Any]
+    record: Observation | Making | dict[str, Any]
 
 
 class Fault(NamedTuple):
@@ -52,7 +53,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     record: msgspec.Raw
 
 
-def encode_line(kind: Kind, record: Observation | Mapping[str, Any]) -> bytes:
+def encode_line(kind: Kind, record: Observation | Making | Mapping[str, Any]) -> bytes:
     """Return the line for a record, with its newline.
 
     Raises:
@@ -145,7 +146,12 @@ def _entry(line: bytes, place: str) -> Entry:
     body = bytes(parts.record)
     if parts.kind == "observation":
         return Entry(parts.kind, decode_as(Observation, body, place))
-    _, record = parse(body, place)
+    text, record = parse(body, place)
+    if parts.kind == "making":
+        try:
+            return Entry(parts.kind, msgspec.convert(record, Making))
+        except msgspec.ValidationError as error:
+            raise explain(error, record, Making, text, place) from None
     if not isinstance(record, dict):
         message = f"{place}: record: expected an object"
         raise ContractError(message)

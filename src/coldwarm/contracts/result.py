@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import CacheMode, Count, Dtype, Record, Seconds, Sha256, Status
+from coldwarm.contracts.making import Making
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.protocol import Protocol
 
@@ -152,6 +153,8 @@ class CaseResult(Record, frozen=True, kw_only=True):
     """What could not be controlled."""
     warnings: list[Caution] = []
     """Those about validity first; none where nothing was observed."""
+    made: list[Making] = []
+    """What was made beforehand and what it cost; empty where the backend makes nothing."""
     observations: list[Observation] = []
     null_reasons: dict[str, str] = {}
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from coldwarm.contracts.making import Making
     from coldwarm.contracts.observation import Observation
 
 JOURNAL = "journal.jsonl"
@@ -121,7 +122,7 @@ class RunDirectory:
             )
             raise RunDirectoryError(text)
 
-    def append(self, kind: journal.Kind, record: Observation | Mapping[str, Any]) -> None:
+    def append(self, kind: journal.Kind, record: Observation | Making | Mapping[str, Any]) -> None:
         """Write one journal line and wait until it is on the disk.
 
         Raises:

@@ -7,12 +7,13 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.caches import listing, pages
-from coldwarm.runner import space, telemetry, translate
+from coldwarm.caches import listing, made, pages
+from coldwarm.runner import making, space, telemetry, translate
 from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.variables import build, owners_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from coldwarm.caches.listing import Listing
@@ -31,8 +32,8 @@ class Place:
     guard: Guard
     clock: Clock
     work: Path
-    references: dict[str, str] = field(default_factory=dict)
-    """Group to the path of its reference answers."""
+    references: dict[str, str | None] = field(default_factory=dict)
+    """Group to the path of its reference answers; ``None``: asked not to be checked."""
     inputs: dict[str, str] = field(default_factory=dict)
     """Group to the hash of its inputs."""
     order: list[str] = field(default_factory=list)
@@ -83,8 +84,22 @@ class Running:
 def job(place: Place, slot: Slot) -> dict[str, Any]:
     """Return the job of a process, as it goes down the pipe."""
     case = slot.case
+    prepared = case.backend.kind.prepares
     return {
+        **case_job(place, case),
         "role": "measure",
+        "tolerance": case.workload.module.TOLERANCE[case.dtype],
+        "reference": place.references[case.group],
+        "persistent": slot.persistent,
+        "analyse": slot.analyse,
+        "list_modules": False,
+        "made": str(slot.root / made.OWNER) if prepared else None,
+    }
+
+
+def case_job(place: Place, case: Case) -> dict[str, Any]:
+    """Return the part of a job that says which backend and which workload."""
+    return {
         "backend": {
             "module": case.backend.source.module,
             "path": str(case.backend.source.path),
@@ -93,11 +108,7 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         "device": case.device,
         "threads": place.options.threads,
         **workload_job(case, place.options.seed),
-        "tolerance": case.workload.module.TOLERANCE[case.dtype],
-        "reference": place.references[case.group],
-        "persistent": slot.persistent,
-        "analyse": slot.analyse,
-        "list_modules": False,
+        **case.details,
     }
 
 
@@ -119,39 +130,53 @@ def affinity(options: Options) -> list[int]:
     return allowed[: options.threads] if options.threads else allowed
 
 
+def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str, str]:
+    """Return the environment of a process; makes the folders of its caches under ``root``."""
+    found = build(
+        {**os.environ, **case.variables},
+        case.backend.kind,
+        device=case.device,
+        threads=place.options.threads,
+        mode=mode,
+        root=root,
+        mark=place.guard.mark_value,
+        deterministic=place.options.deterministic,
+    )
+    return {**found, "PATH": place.gpu_search_path} if case.device == "gpu" else found
+
+
+def spawn(
+    place: Place, case: Case, job_: Mapping[str, Any], variables_: Mapping[str, str]
+) -> MeasuredProcess:
+    """Start the process of a job."""
+    options = place.options
+    return MeasuredProcess(
+        job_,
+        variables_,
+        place.guard,
+        timeout_s=options.timeout_s,
+        python=case.python,
+        affinity=affinity(options) if options.threads else None,
+    )
+
+
 def start(place: Place, slot: Slot) -> Running:
     """Start a process and wait for its first results.
 
     Raises:
         ProcessFailedError: it gave none.
     """
-    case, options = slot.case, place.options
-    variables = build(
-        os.environ,
-        case.backend.kind,
-        device=case.device,
-        threads=options.threads,
-        mode=slot.mode,
-        root=slot.root,
-        mark=place.guard.mark_value,
-        deterministic=options.deterministic,
-    )
-    if case.device == "gpu":
-        variables["PATH"] = place.gpu_search_path
+    case = slot.case
+    found = variables(place, case, slot.mode, slot.root)
+    copies = making.lay(place, case, slot.root)
     owners = owners_of(case.backend.kind, case.device, slot.mode)
     before = {owner: listing.take(slot.root / owner) for owner in owners}
     if slot.mode == "first_ever":
-        pages.drop(pages.runtime_files())
+        pages.drop([*pages.runtime_files(), *copies])
     order = place.next_order(f"{case.id} {slot.mode} round {slot.round}")
     started_at = place.clock.date()
     reading = telemetry.read(place.clock.now_s())
-    process = MeasuredProcess(
-        job(place, slot),
-        variables,
-        place.guard,
-        timeout_s=options.timeout_s,
-        affinity=affinity(options) if options.threads else None,
-    )
+    process = spawn(place, case, job(place, slot), found)
     try:
         said = process.receive("start")
     except ProcessFailedError as error:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.making import Making
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.plan import Case
 
@@ -21,8 +22,17 @@ class Ledger:
     def __init__(self, observations: Iterable[Observation] = ()) -> None:
         """Start with what a journal held."""
         self._by_case: dict[str, dict[tuple[str, int, int], Observation]] = defaultdict(dict)
+        self._made: dict[str, list[Making]] = defaultdict(list)
         for observation in observations:
             self.add(observation)
+
+    def add_making(self, making: Making) -> None:
+        """Add what was made beforehand for a case."""
+        self._made[making.case].append(making)
+
+    def made(self, case: Case) -> list[Making]:
+        """Return the makings of a case; a run that went on has one for each part."""
+        return list(self._made[case.id])
 
     def add(self, observation: Observation) -> None:
         """Add an observation; the end of a process replaces what its start had said."""
@@ -59,12 +69,12 @@ class Ledger:
         )
 
 
-def earlier_order(observations: Iterable[Observation]) -> list[str]:
+def earlier_order(observations: Iterable[Observation], makings: Iterable[Making] = ()) -> list[str]:
     """Return the processes and blocks of an earlier part of a run in their order.
 
     Of a process that was in flight when the run ended there is no record but its place.
     """
-    places: dict[int, str] = {}
+    places = {made.order: f"{made.case} make" for made in makings}
     for seen in observations:
         places[seen.order] = f"{seen.case} {seen.cache_mode} round {seen.round}"
         places.update((block.order, f"{seen.case} block") for block in seen.blocks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,31 @@ class Case:
     def numpy_dtype(self) -> str:
         """The dtype of the inputs on the host: NumPy has no bfloat16."""
         return "float32" if self.dtype == "bf16" else DTYPE_NAMES[self.dtype]
+
+    @property
+    def python(self) -> str:
+        """The interpreter that its processes run under."""
+        return sys.executable
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What its processes have in their environment besides."""
+        return {}
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """What its job holds besides; see ``runner.own``."""
+        return {}
+
+    @property
+    def new_shapes(self) -> bool:
+        """Whether its fresh processes also call it with other shapes."""
+        return False
+
+    @property
+    def batches(self) -> bool:
+        """Whether short calls may be repeated inside one sample."""
+        return True
 
     @property
     def is_baseline(self) -> bool:
@@ -129,6 +155,9 @@ class Options:
     timeout_s: float = 300.0
     block_s: float = 0.15
     blocks: int = 4
+    decide: float | None = None
+    """Measure until every verdict against the baseline is settled: the relative difference
+    that matters. ``None``: until every median is as precise as asked for."""
 
     def asked(self) -> dict[str, object]:
         """Return the options as plain values, for the journal and for ``--resume``."""
@@ -171,6 +200,9 @@ def _dtypes(workload: WorkloadEntry) -> list[Dtype]:
 def choose(options: Options, cases: Sequence[Case] | None = None) -> list[Case]:
     """Return the cases that the options ask for, in the suite's order.
 
+    A suite that names its groups leaves out backends that are variants of others, unless
+    they are asked for by name.
+
     Cases named one by one may be of any suite; a backend may be given by its own name
     (every device) or by a candidate's name.
 
@@ -192,6 +224,8 @@ def choose(options: Options, cases: Sequence[Case] | None = None) -> list[Case]:
                 raise registry.unknown("backend", name, sorted(names))
         wanted = set(options.backends)
         chosen = [case for case in chosen if {case.backend.name, case.candidate} & wanted]
+    elif not options.cases and SUITES[options.suite].groups is not None:
+        chosen = [case for case in chosen if not case.backend.kind.variant]
     if not chosen:
         text = "these options leave nothing to run; see 'coldwarm cases' for what there is"
         raise UsageError(text)
@@ -224,6 +258,21 @@ def groups(cases: Iterable[Case]) -> dict[str, list[Case]]:
     for case in cases:
         found[case.group].append(case)
     return dict(found)
+
+
+def smallest_first(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Return the groups such that each workload's smallest comes before any larger one.
+
+    Where time is short, that shows something of as many workloads as possible.
+    """
+
+    def rank(members: Sequence[Case]) -> tuple[int, int]:
+        case = members[0]
+        smaller = sum(size < case.size for size in case.workload.sizes)
+        return smaller, case.workload.dtypes.index(case.dtype)
+
+    found = groups(cases)
+    return dict(sorted(found.items(), key=lambda item: rank(item[1])))
 
 
 def source_paths() -> list[Path]:

@@ -16,6 +16,7 @@ from coldwarm.contracts.base import Count, Seconds, Sha256
 from coldwarm.contracts.observation import HarnessCost
 
 _PHASES = ["import", "device_init", "setup", "wrap", "first_call", "second_call"]
+_MAKING = ["import", "device_init", "setup", "wrap", "make"]
 _HARNESS = set(HarnessCost.__struct_fields__) - {"load_s", "null_reasons"}
 _Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 _Number = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
@@ -109,6 +110,21 @@ class _Reference(msgspec.Struct):
     input_sha256: Sha256
 
 
+class _Made(msgspec.Struct):
+    type: Literal["made"]
+    entered_ns: _Moment
+    phases: list[_Span]
+    parts: _Parts
+    counters: dict[str, _Counters]
+    input_sha256: Sha256
+    device: _Device
+    versions: dict[str, str]
+    involuntary_switches: Count
+    cpu_user_s: Seconds
+    cpu_system_s: Seconds
+    child_cpu_s: Seconds
+
+
 class _Look(msgspec.Struct):
     type: Literal["look"]
     kind: Literal["function", "factory"]
@@ -140,12 +156,13 @@ class _Failed(msgspec.Struct):
     detail: str
 
 
-Kind = Literal["start", "block", "end", "reference", "look", "marked", "failed"]
+Kind = Literal["start", "block", "end", "reference", "made", "look", "marked", "failed"]
 _SHAPES: dict[str, type[msgspec.Struct]] = {
     "start": _Start,
     "block": _Block,
     "end": _End,
     "reference": _Reference,
+    "made": _Made,
     "look": _Look,
     "marked": _Marked,
     "failed": _Failed,
@@ -175,6 +192,8 @@ def read(line: bytes, due: Kind, spawned_ns: int) -> dict[str, Any]:
         raise MalformedReplyError(text) from error
     if isinstance(said, _Start):
         _check_order(said, spawned_ns)
+    if isinstance(said, _Made):
+        _check_making(said, spawned_ns)
     if isinstance(said, _End) and said.harness is not None and set(said.harness) != _HARNESS:
         text = f"malformed 'end' message: expected the harness figures {sorted(_HARNESS)}"
         raise MalformedReplyError(text)
@@ -198,4 +217,13 @@ def _check_order(said: _Start, spawned_ns: int) -> None:
     stamps += [stamp for span in said.phases for stamp in (span.begin_ns, span.end_ns)]
     if stamps != sorted(stamps):
         text = "malformed 'start' message: its phases are not one after the other"
+        raise MalformedReplyError(text)
+
+
+def _check_making(said: _Made, spawned_ns: int) -> None:
+    """Refuse a making whose phases are missing, overlap, or lie before the spawn."""
+    stamps = [stamp for span in said.phases for stamp in (span.begin_ns, span.end_ns)]
+    stamps = [spawned_ns, said.entered_ns, *stamps]
+    if [span.name for span in said.phases] != _MAKING or stamps != sorted(stamps):
+        text = f"malformed 'made' message: expected {', '.join(_MAKING)}, one after the other"
         raise MalformedReplyError(text)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
-from coldwarm.runner import launch
+from coldwarm.runner import launch, making
 from coldwarm.runner.launch import Running, Slot
 from coldwarm.runner.ledger import used_s
 from coldwarm.runner.process import ProcessFailedError
@@ -66,15 +66,21 @@ class Rounds:
     directory: RunDirectory
     ledger: Ledger
     listener: Listener
+    late: Callable[[], bool] = bool
+    """Says whether the time is over, so that nothing more may be started."""
     _filled: dict[str, Path] = field(default_factory=dict)
     """Case to the cache directory that its last process with empty caches has filled."""
     _call_s: dict[str, float] = field(default_factory=dict)
     """Case to a rough duration of a warm call."""
+    _made: set[str] = field(default_factory=set)
+    """Cases whose artifacts were made in this part of the run."""
     _cost_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
 
     def measure(self, group: str, wanted: Mapping[CacheMode, Sequence[Case]], round_: int) -> None:
         """Measure one round of a group: of each mode, the cases that still want it."""
         shuffle = random.Random(f"{self.place.options.seed} {round_} {group}").sample  # noqa: S311 - an order, not a secret
+        for case in {case.id: case for cases in wanted.values() for case in cases}.values():
+            self._make(case, round_)
         staying = wanted.get("warm_process", ())
         for mode in COLD_ORDER:
             cases = [
@@ -95,6 +101,24 @@ class Rounds:
             seen = self.ledger.good(case, mode)
             known = used_s(seen[-1]) if seen else None
         return known
+
+    def _make(self, case: Case, round_: int) -> None:
+        """Make what the case's processes load, once; where that fails, the case has failed."""
+        done = case.id in self._made or self.ledger.failure(case) is not None
+        if not case.backend.kind.prepares or done or self.late():
+            return
+        self.listener.process(case.id, "making what it loads", 1, 1)
+        try:
+            made = making.make(self.place, case)
+        except ProcessFailedError as error:
+            mode = self.place.options.cache_modes[0]
+            attempt = self.ledger.next_attempt(case, mode, round_)
+            slot = Slot(case, mode, round_, attempt, self.place.work)
+            self._record(launch.failure(self.place, slot, error))
+            return
+        self._made.add(case.id)
+        self.directory.append("making", made)
+        self.ledger.add_making(made)
 
     def _record(self, observation: Observation) -> None:
         self.directory.append("observation", observation)
@@ -131,7 +155,8 @@ class Rounds:
     def _may_try(self, case: Case, mode: CacheMode, round_: int) -> bool:
         """Say whether a mode's process of a round may be started, for the first time or again."""
         contradicted = self.ledger.contradicted(case, mode, round_)
-        return self.ledger.failure(case) is None and contradicted < MAX_ATTEMPTS
+        fine = self.ledger.failure(case) is None and contradicted < MAX_ATTEMPTS
+        return fine and not self.late()
 
     def _keep(self, slot: Slot) -> None:
         """Keep the caches that a process has filled, instead of those from before."""
@@ -228,9 +253,14 @@ class Rounds:
         live: list[Running],
         shuffle: Callable[[list[Running], int], list[Running]],
     ) -> list[Running]:
-        """Alternate the blocks in random order; return the processes that lasted."""
+        """Alternate the blocks in random order; return the processes that lasted.
+
+        Where the time is over they end after their first full block.
+        """
         options = self.place.options
         for number in range(options.blocks + 1):
+            if number > 1 and self.late():
+                break
             for running in shuffle(live, len(live)):
                 try:
                     self._block(running, first=number == 0)
@@ -249,7 +279,8 @@ class Rounds:
             return
         call_s = self._call_s[case]
         seconds = block_seconds(call_s, self.place.options.block_s)
-        launch.block(self.place, running, batch_for(call_s), seconds, BLOCK_LIMIT)
+        batch = batch_for(call_s) if running.slot.case.batches else 1
+        launch.block(self.place, running, batch, seconds, BLOCK_LIMIT)
 
     def _end(self, running: Running) -> None:
         try:

@@ -25,6 +25,7 @@ from coldwarm.runner import telemetry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.launch import Running, Slot
     from coldwarm.runner.process import ProcessFailedError
@@ -116,27 +117,41 @@ def block(said: Mapping[str, Any], order: int, spawned_ns: int) -> Block:
 
 def evidence(running: Running) -> list[CacheEvidence]:
     """Return the counters and listings of every cache the process may use."""
-    counters, found = running.start["counters"], []
-    for owner, before in running.before.items():
-        after = listing.take(running.slot.root / owner)
-        said = counters.get(owner, {})
-        counts = {name: said.get(name) for name in _COUNTS}
-        found.append(
-            CacheEvidence(
-                owner=owner,
-                **counts,
-                files_before=before.count,
-                files_after=after.count,
-                bytes_before=before.total_bytes,
-                bytes_after=after.total_bytes,
-                new_files=after.new_since(before),
-                raw={**said.get("raw", {}), **_bytecode(running, owner)},
-                null_reasons={
-                    name: "its owner keeps no such count" for name, v in counts.items() if v is None
-                },
-            )
+    counters = running.start["counters"]
+    return [
+        cache_evidence(
+            owner,
+            before,
+            listing.take(running.slot.root / owner),
+            counters.get(owner, {}),
+            _bytecode(running, owner),
         )
-    return found
+        for owner, before in running.before.items()
+    ]
+
+
+def cache_evidence(
+    owner: str,
+    before: Listing,
+    after: Listing,
+    said: Mapping[str, Any],
+    also: Mapping[str, Any] | None = None,
+) -> CacheEvidence:
+    """Return the evidence of one cache: listings, and what its counters said."""
+    counts = {name: said.get(name) for name in _COUNTS}
+    return CacheEvidence(
+        owner=owner,
+        **counts,
+        files_before=before.count,
+        files_after=after.count,
+        bytes_before=before.total_bytes,
+        bytes_after=after.total_bytes,
+        new_files=after.new_since(before),
+        raw={**said.get("raw", {}), **(also or {})},
+        null_reasons={
+            name: "its owner keeps no such count" for name, v in counts.items() if v is None
+        },
+    )
 
 
 def _bytecode(running: Running, owner: str) -> dict[str, int | None]:
@@ -191,7 +206,7 @@ def observation(
         gate=gate,
         input_sha256=said["input_sha256"],
         bytecode=said["bytecode"],
-        device=_device(end["device"] if end else said["device"]),
+        device=device(end["device"] if end else said["device"]),
         compiled={} if end is None else end["analysis"],
         versions=said["versions"],
         harness=_harness(said, end),
@@ -229,7 +244,8 @@ def _gate(said: list[Mapping[str, Any]]) -> Gate | None:
     return Gate(**worst, checked=names)
 
 
-def _device(said: Mapping[str, Any]) -> Device:
+def device(said: Mapping[str, Any]) -> Device:
+    """Return the device as the process's framework names it."""
     reasons = {}
     if said["memory_peak_bytes"] is None:
         reasons["memory_peak_bytes"] = "the device reports no memory of its own"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import bytecode, modes
+from coldwarm.caches import bytecode, made, modes
 from coldwarm.runner.guarded import MARK
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def owners_of(kind: type[Backend], device: str, mode: CacheMode) -> list[str]:
         names.append("cuda")
     if device != "gpu" and "cuda" in names:
         names.remove("cuda")
+    if kind.prepares:
+        names.append(made.OWNER)
     if mode == "first_ever":
         names.append(bytecode.OWNER)
     return names

@@ -52,10 +52,13 @@ def workload(job: "Mapping[str, Any]", backend: "Backend") -> "Any":
     return backend
 
 
-def candidate(
-    workload: "Any", backend_name: str, framework: str
-) -> "Callable[..., Callable[..., Any]]":
-    """Return the workload's builder for a backend, else for its framework."""
-    own = getattr(workload, f"for_{backend_name}", None)
-    builder: Callable[..., Callable[..., Any]] = own or getattr(workload, f"for_{framework}")
+def candidate(workload: "Any", backend: "Backend") -> "Callable[..., Callable[..., Any]]":
+    """Return the workload's builder for a backend, by the first of its names that is there.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    names = backend.builders()
+    name = next((name for name in names if hasattr(workload, name)), names[-1])
+    builder: Callable[..., Callable[..., Any]] = getattr(workload, name)
     return builder

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _OTHER_ROLES = {
     "reference": ("coldwarm.worker.reference", "compute"),
+    "make": ("coldwarm.worker.making", "make"),
     "look": ("coldwarm.own.look", "report"),
     "marked": ("coldwarm.own.look", "marked"),
 }
@@ -29,6 +30,7 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
     try:
         job = wire.decode_bare(wire.read_line(reader))
         if job["role"] in _OTHER_ROLES:
+            job["entered_ns"] = entered_ns
             module, function = _OTHER_ROLES[job["role"]]
             __import__(module)
             wire.write_all(writer, wire.encode(getattr(sys.modules[module], function)(job)))
@@ -67,14 +69,14 @@ class Prepared:
         job: "Mapping[str, Any]",
         backend: "Backend",
         workload: "Any",
-        function: "Callable[..., Any]",
+        function: "Callable[..., Any] | None",
         arguments: "tuple[Any, ...]",
     ) -> None:
-        """Keep what the warm calls need."""
+        """Keep what the warm calls need; what was made beforehand gives the function later."""
         self.job = job
         self.backend = backend
         self.workload = workload
-        self.function = function
+        self.function: Any = function
         self.arguments = arguments
         self.keywords: tuple[str, ...] = getattr(workload, "keywords", ())
         """Names of the last arguments: those that are given by name."""
@@ -110,9 +112,10 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     loaded_ns = now_ns()
     prepared, first, parts = _start(job, backend, workload, phases)
     # The first result is there: from here on the harness may import what it likes.
-    from coldwarm.worker import account, warm
+    from coldwarm.worker import account, making, warm
 
     report = account.start(prepared, first, phases)
+    report["counters"].update(making.loaded(job.get("made")))
     report.update(type="start", entered_ns=entered_ns, loaded_ns=loaded_ns, parts=parts)
     del first
     wire.write_all(writer, wire.encode(report))
@@ -137,15 +140,18 @@ def _start(
         arrays = inputs.make(workload, job)
         arguments = backend.place(arrays)
     del arrays
-    builder = load.candidate(workload, backend.name, backend.framework)
+    builder = None if backend.prepares else load.candidate(workload, backend)
     with phases("wrap"):
-        function = builder(backend.wrap)
+        function = None if builder is None else builder(backend.wrap)
     prepared = Prepared(job, backend, workload, function, arguments)
     call = prepared.call
     backend.begin_call()
     with phases("first_call"):
+        if backend.prepares:
+            prepared.function = backend.load(job["made"])
         first = call(arguments)
     parts = dict(backend.parts())
+    first = backend.keep(first)
     arguments = prepared.fresh()
     with phases("second_call"):
         call(arguments)

@@ -1,0 +1,130 @@
+"""Makes what a backend ``prepares``, once for a case, and lays it where its processes find it.
+
+The artifacts lie under the run's own working directory and are gone when the run has ended; a
+run that goes on makes them again. Each measured process gets a copy beside its caches, so that
+none can change what the next one loads, and so that the listings of caches prove it was there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.caches import listing
+from coldwarm.caches.made import OWNER
+from coldwarm.contracts.making import Artifact, Making
+from coldwarm.runner import launch, telemetry, translate
+from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
+from coldwarm.runner.variables import owners_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from coldwarm.caches.listing import Listing
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.runner.launch import Place
+    from coldwarm.runner.plan import Case
+
+_MODE: CacheMode = "cold_process_cold_cache"
+"""A making starts with empty caches: nothing that it is charged for was there before."""
+
+
+def make(place: Place, case: Case) -> Making:
+    """Make what a case's measured processes load, in a process of its own.
+
+    Raises:
+        ProcessFailedError: nothing was made; the reason says at which step.
+    """
+    root, folder = place.work / "caches" / f"{case.id}-make", place.work / "made" / case.id
+    for path in (root, folder):
+        launch.discard(path)
+        path.mkdir(parents=True)
+    variables = launch.variables(place, case, _MODE, root)
+    before = {
+        owner: listing.take(root / owner)
+        for owner in owners_of(case.backend.kind, case.device, _MODE)
+        if owner != OWNER
+    }
+    order, date = place.next_order(f"{case.id} make"), place.clock.date()
+    reading = telemetry.read(place.clock.now_s())
+    process = launch.spawn(place, case, {**launch.case_job(place, case), **_job(folder)}, variables)
+    try:
+        said = process.receive("made")
+        ended = process.wait()
+    except ProcessFailedError as error:
+        raise _explained(error) from error
+    finally:
+        process.kill()
+        place.measured_s += process.active_s
+    after = telemetry.read(place.clock.now_s())
+    artifacts = _artifacts(folder)
+    if not artifacts:
+        text = "make: the backend wrote no file, so there is nothing to load"
+        raise ProcessFailedError(text, process.output_tail)
+    spans = translate.phases(said, process.spawned_ns)
+    return Making(
+        case=case.id,
+        order=order,
+        started_at=date,
+        wall_s=ended.wall_s,
+        phases=spans,
+        parts=translate.parts(said["parts"], spans[-1].duration_s),
+        artifacts=artifacts,
+        evidence=_evidence(root, before, said["counters"]),
+        input_sha256=said["input_sha256"],
+        device=translate.device(said["device"]),
+        versions=said["versions"],
+        telemetry=telemetry.between(reading, after, ended.cpu_s, said),
+    )
+
+
+def _job(folder: Path) -> dict[str, Any]:
+    return {"role": "make", "made": str(folder)}
+
+
+def _explained(error: ProcessFailedError) -> ProcessFailedError:
+    """Say that it was the making that failed; a missing device is told as it is."""
+    if error.reason == "gpu_unavailable":
+        return error
+    return ProcessFailedError(f"make: {error.reason}", error.detail)
+
+
+def _artifacts(folder: Path) -> list[Artifact]:
+    return [
+        Artifact(
+            name=str(path.relative_to(folder)),
+            bytes=path.stat().st_size,
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    ]
+
+
+def _evidence(
+    root: Path, before: Mapping[str, Listing], counters: Mapping[str, Mapping[str, Any]]
+) -> list[Any]:
+    return [
+        translate.cache_evidence(owner, seen, listing.take(root / owner), counters.get(owner, {}))
+        for owner, seen in before.items()
+    ]
+
+
+def lay(place: Place, case: Case, root: Path) -> list[Path]:
+    """Copy what was made for a case beside the caches of a process; return the copies.
+
+    What an earlier process of the same caches was given stays.
+    """
+    if not case.backend.kind.prepares:
+        return []
+    source, target = place.work / "made" / case.id, root / OWNER
+    if not any(target.iterdir()):
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    copies = [path for path in sorted(target.rglob("*")) if path.is_file()]
+    for path in copies:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())  # pages that are not on the disk could not be dropped
+    return copies
