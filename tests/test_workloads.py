@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -22,14 +22,23 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 FOLDER = Path(coldwarm.workloads.__file__).parent
-NAMES = sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]))
+MODULES = sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]))
+NAMES = [name for name in MODULES if not name.startswith("_")]
 PAIRS = [
     (name, dtype)
     for name in NAMES
     for dtype in importlib.import_module(f"coldwarm.workloads.{name}").DTYPES
 ]
 # What a bare interpreter has loaded anyway, and what the measured side may share.
-ALLOWED_IMPORTS = {"sys", "os", "time", "builtins", "coldwarm.wire", "coldwarm.backends.base"}
+ALLOWED_IMPORTS = {
+    "sys",
+    "os",
+    "time",
+    "builtins",
+    "coldwarm.wire",
+    "coldwarm.backends.base",
+    "coldwarm.workloads",
+}
 
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
@@ -120,7 +129,9 @@ def inputs(workload: ModuleType, dtype: str, seed: int) -> list[Array]:
 
 
 def outputs(out: object) -> list[Array]:
-    """Copy what a candidate returned to the host."""
+    """Copy what a candidate returned to the host, of a scenario what each of its steps gave."""
+    if isinstance(out, Generator):
+        return [array for step in out for array in outputs(step)]
     return [np.asarray(each) for each in (out if isinstance(out, tuple) else (out,))]
 
 
@@ -199,7 +210,7 @@ def test_docstring_is_a_page(name: str) -> None:
         assert part in page
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MODULES)
 def test_module_level_imports_nothing_that_would_be_measured(name: str) -> None:
     tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
     imported: set[str] = set()
