@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coldwarm.clock import FakeClock
-from coldwarm.runner import budget
+from coldwarm.runner import allowance, budget, plan
 from coldwarm.runner.budget import Budget
+from coldwarm.runner.costs import COMPILING_S, EAGER_S, Costs
 from coldwarm.runner.ledger import Ledger
 from coldwarm.runner.plan import Options
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
+WARM: CacheMode = "warm_process"
 
 
 def options(**changes: object) -> Options:
@@ -82,23 +86,125 @@ def test_without_a_limit_everything_fits(case: Case) -> None:
     assert Budget(None, 0.0).fitting(wanted, lambda *_: 1e9, 1e9) == wanted
 
 
-def test_what_fits_in_the_time_left_the_cheap_first_and_the_unknown_always(case: Case) -> None:
+def test_whole_cases_fit_in_the_time_left_the_cheap_first() -> None:
+    cheap, middle, dear = plan.choose(Options(cases=("matmul_512_f32",)))[:3]
     clock = FakeClock()
     limited = Budget(100.0, clock.now_s())
-    cost_s = {COLD: 30.0, FILLED: 20.0}
-    wanted = {COLD: [case], FILLED: [case]}
+    cost_s = {cheap: 10.0, middle: 20.0, dear: 30.0}
+    wanted = {COLD: [dear, cheap, middle], FILLED: [cheap, dear]}
 
-    def fitting() -> dict[CacheMode, int]:
-        found = limited.fitting(wanted, lambda _, mode: cost_s[mode], clock.now_s())
-        return {mode: len(cases) for mode, cases in found.items()}
+    def fitting() -> dict[CacheMode, list[Case]]:
+        found = limited.fitting(wanted, lambda case, _: cost_s[case], clock.now_s())
+        return {mode: list(cases) for mode, cases in found.items()}
 
-    assert fitting() == {COLD: 1, FILLED: 1}
+    assert fitting() == wanted
+    clock.advance(10.0)
+    assert fitting() == {COLD: [cheap, middle], FILLED: [cheap]}, "all modes of one, or none"
     clock.advance(60.0)
-    assert fitting() == {COLD: 0, FILLED: 1}
-    clock.advance(30.0)
-    assert fitting() == {COLD: 0, FILLED: 0}
-    never_measured = limited.fitting(wanted, lambda *_: None, clock.now_s())
-    assert never_measured == wanted
+    assert fitting() == {COLD: [cheap], FILLED: [cheap]}
+    clock.advance(20.0)
+    assert fitting() == {COLD: [], FILLED: []}
+
+
+def test_a_process_that_stays_shows_its_start_with_filled_caches_for_nothing(case: Case) -> None:
+    wanted = {COLD: [case], FILLED: [case], WARM: [case]}
+    for limit_s, fits in ((20.0, True), (19.9, False)):
+        found = Budget(limit_s, 0.0).fitting(wanted, lambda *_: 10.0, 0.0)
+        assert any(found.values()) == fits
+    ledger = Ledger()
+    asked = options(cache_modes=(COLD, FILLED, WARM), min_runs=1)
+    assert budget.left([case], asked, ledger, lambda *_: 10.0) == 20.0
+
+
+def test_a_process_may_exceed_the_budget_by_little_and_none_starts_after_it() -> None:
+    limited = Budget(100.0, 50.0)
+    assert limited.ends_s == pytest.approx(155.0)
+    assert not limited.spent(149.9)
+    assert limited.spent(150.0)
+    unlimited = Budget(None, 0.0)
+    assert unlimited.ends_s is None
+    assert not unlimited.spent(1e9)
+
+
+@given(
+    st.lists(st.floats(0.01, 400.0), min_size=1, max_size=12),
+    st.floats(0.1, 1000.0),
+    st.floats(0.5, 1.5),
+)
+def test_a_run_keeps_its_budget_whatever_its_processes_cost(
+    costs_s: list[float], limit_s: float, wrong: float
+) -> None:
+    """Costs are told wrongly by up to a half, and a process is cut where the grace ends."""
+    cases = plan.choose(Options(cases=("matmul_512_f32", "matmul_1024_f32")))[: len(costs_s)]
+    truth_s = dict(zip(cases, costs_s, strict=False))
+    clock = FakeClock()
+    limited = Budget(limit_s, clock.now_s())
+    ends_s = limited.ends_s or 0.0
+    refused_s = []
+    for case in [*truth_s] * 5:
+        told_s = wrong * truth_s[case]
+        found = limited.fitting({COLD: [case]}, lambda *_, told_s=told_s: told_s, clock.now_s())
+        if found[COLD]:
+            clock.advance(min(truth_s[case], max(ends_s - clock.now_s(), 0.0)))
+        else:
+            refused_s.append(told_s)
+    assert clock.now_s() <= 1.1 * limit_s
+    if refused_s:
+        assert limit_s - clock.now_s() < max(refused_s), "what is left over was of no use"
+
+
+def test_what_a_case_will_cost_is_told_by_its_like() -> None:
+    every = plan.choose(Options(suite="full"))
+    named = {case.id: case for case in every}
+    known: dict[str, float] = {}
+    costs = Costs(every, lambda case, _: known.get(case.id))
+    small = named["jax_jit_cpu_matmul_512_f32"]
+    assert costs.expected_s(small, COLD) == COMPILING_S
+    assert costs.expected_s(named["numpy_matmul_512_f32"], COLD) == EAGER_S
+    known["jax_jit_cpu_mlp_train_step_128_f32"] = 3.0
+    known["jax_jit_cpu_nbody_256_f32"] = 9.0
+    known["jax_jit_cpu_hessian_128_f32"] = 4.0
+    known["torch_compile_cpu_matmul_512_f32"] = 70.0
+    assert costs.expected_s(small, COLD) == 4.0, "the median of its other workloads"
+    known["jax_jit_cpu_matmul_1024_f32"] = 2.0
+    known["jax_jit_cpu_matmul_1024_f64"] = 2.5
+    assert costs.expected_s(small, COLD) == 2.5, "the dearest of the same workload"
+    known[small.id] = 1.0
+    assert costs.expected_s(small, COLD) == 1.0
+
+
+def test_where_time_is_short_the_smallest_of_each_workload_comes_first() -> None:
+    order = list(plan.smallest_first(plan.choose(Options(suite="full"))).values())
+    first = [members[0] for members in order]
+    larger = [sum(size < case.size for size in case.workload.sizes) for case in first]
+    assert larger == sorted(larger)
+    workloads = {case.workload.name for case in first}
+    assert {case.workload.name for case in first[: len(workloads)]} == workloads
+    assert len(order) == len(plan.groups(plan.choose(Options(suite="full"))))
+
+
+@pytest.mark.parametrize(
+    ("events", "recorded_s", "more_s", "total_s"),
+    [
+        ([], 60.0, None, 60.0),
+        ([], None, None, None),
+        ([], None, 30.0, 75.0),
+        ([], 60.0, 30.0, 75.0),
+        ([allowance.ENDED], 60.0, None, 105.0),
+        ([allowance.ENDED], None, None, None),
+        ([allowance.given(75.0)], 60.0, None, 75.0),
+        ([allowance.ENDED, allowance.given(105.0)], 60.0, None, 105.0),
+        ([allowance.given(75.0), allowance.ENDED], 60.0, None, 105.0),
+        ([allowance.given(None)], 60.0, None, 60.0),
+    ],
+)
+def test_how_long_a_run_may_go_on_when_it_is_taken_up_again(
+    events: list[dict[str, object]],
+    recorded_s: float | None,
+    more_s: float | None,
+    total_s: float | None,
+) -> None:
+    assert allowance.total_s(events, recorded_s, 45.0, more_s) == total_s
 
 
 def test_what_is_left_is_told_when_every_cost_is_known(case: Case, observe: Observe) -> None:

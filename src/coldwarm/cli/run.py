@@ -76,7 +76,11 @@ class Duration(click.ParamType[float]):
 )
 @click.option("--min-runs", type=click.IntRange(1), help="Processes of each mode, at least.")
 @click.option("--max-runs", type=click.IntRange(1), help="Processes of each mode, at most.")
-@click.option("--time-budget", type=Duration(), help="For the whole run: 90s, 4m, 1h.")
+@click.option(
+    "--time-budget",
+    type=Duration(),
+    help="For the whole run, or for what is left of a resumed one: 90s, 4m, 1h.",
+)
 @click.option("--timeout", type=Duration(), default=300.0, help="For one process.")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/SUITE-TIME.")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out-dir, as it was begun.")
@@ -87,7 +91,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
 
     Shows progress on standard error and the table on standard output; leaves artifacts
     that `coldwarm validate` checks. Exits with 3 when a case failed, with 4 when nothing
-    valid was measured.
+    valid was measured. What a time budget did not reach is told, and --resume goes on with it.
     """
     from rich.console import Console
 
@@ -97,7 +101,9 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     options = (_recorded(ctx, given) if given["resume"] else None) or _options(given)
     out_dir = given["out_dir"] or _new_directory(options.suite, resume=given["resume"])
     with open_progress(Console(stderr=True)) as progress:
-        outcome = suite.run(options, out_dir, resume=given["resume"], listener=progress)
+        more_s = given["time_budget"] if given["resume"] else None
+        resume = given["resume"]
+        outcome = suite.run(options, out_dir, resume=resume, more_s=more_s, listener=progress)
     _show(outcome, as_json=given["as_json"])
     return _code(outcome)
 
@@ -111,7 +117,8 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
 
     sources = {name: ctx.get_parameter_source(name) for name in given}
     asked = {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
-    if given["out_dir"] is None or asked - {"out_dir", "resume", "as_json"}:
+    # How long to go on is no part of what the run was begun with.
+    if given["out_dir"] is None or asked - {"out_dir", "resume", "as_json", "time_budget"}:
         return None
     recorded = recorded_options(given["out_dir"])
     try:
@@ -176,6 +183,11 @@ def _show(outcome: Outcome, *, as_json: bool) -> None:
     click.echo(f"\nArtifacts: {outcome.path}")
     if outcome.interrupted:
         click.echo(f"Interrupted. Go on with: coldwarm run --out-dir {outcome.path} --resume")
+        return
+    missed = sum((case.reason or "").startswith("not_measured") for case in outcome.cases)
+    if missed:
+        text = f"The time budget ended before {missed} cases were measured."
+        click.echo(f"{text} Go on with: coldwarm run --out-dir {outcome.path} --resume")
 
 
 def _code(outcome: Outcome) -> int:

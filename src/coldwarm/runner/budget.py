@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Wanted = Mapping[CacheMode, Sequence[Case]]
     Cost = Callable[[Case, CacheMode], float | None]
+    Expected = Callable[[Case, CacheMode], float]
 
 FEWEST_TO_STOP = 5
 """Processes below which a narrow interval may be luck. Stopping as soon as an interval is
@@ -75,8 +76,20 @@ def left(cases: Sequence[Case], options: Options, ledger: Ledger, cost_s: Cost) 
             one_s = cost_s(case, mode)
             if missing > 0 and one_s is None:
                 return None
+            if mode == "cold_process_warm_cache" and "warm_process" in options.cache_modes:
+                continue  # the process that stays shows it by the way
             total_s += max(missing, 0) * (one_s or 0.0)
     return total_s
+
+
+def _whole_s(case: Case, modes: Sequence[CacheMode], expected_s: Expected) -> float:
+    """Return what a round of a case costs; the process that stays starts with filled caches."""
+    shown = "cold_process_warm_cache" if "warm_process" in modes else None
+    return sum(expected_s(case, mode) for mode in modes if mode != shown)
+
+
+GRACE = 0.05
+"""The share of the budget by which a process that has been started may exceed it."""
 
 
 @dataclass(frozen=True)
@@ -86,22 +99,35 @@ class Budget:
     limit_s: float | None
     started_s: float
 
-    def fitting(self, wanted: Wanted, cost_s: Cost, now_s: float) -> Wanted:
-        """Return what of a round still fits; what was never measured always does.
+    @property
+    def ends_s(self) -> float | None:
+        """When whatever still runs is cut short."""
+        return None if self.limit_s is None else self.started_s + (1 + GRACE) * self.limit_s
 
-        The cheap processes first, so that one slow compiler does not keep the others from
-        their precision.
+    def spent(self, now_s: float) -> bool:
+        """Say whether nothing more may be started."""
+        return self.limit_s is not None and now_s - self.started_s >= self.limit_s
+
+    def fitting(self, wanted: Wanted, expected_s: Expected, now_s: float) -> Wanted:
+        """Return what of a round still fits: cases with all the modes that they want.
+
+        The cheap ones first, so that one slow compiler does not keep the others from their
+        precision.
         """
         if self.limit_s is None:
             return wanted
         left_s = self.limit_s - (now_s - self.started_s)
-        pieces = [(cost_s(case, mode), mode, case) for mode in wanted for case in wanted[mode]]
-        chosen: dict[CacheMode, list[Case]] = {mode: [] for mode in wanted}
-        for one_s, mode, case in sorted(pieces, key=lambda piece: piece[0] or 0.0):
-            if one_s is None or one_s <= left_s:
-                chosen[mode].append(case)
-                left_s -= one_s or 0.0
-        return chosen
+        costs_s = {
+            case.id: _whole_s(case, [mode for mode in wanted if case in wanted[mode]], expected_s)
+            for cases in wanted.values()
+            for case in cases
+        }
+        fits = set()
+        for name, cost_s in sorted(costs_s.items(), key=lambda item: item[1]):
+            if cost_s <= left_s:
+                fits.add(name)
+                left_s -= cost_s
+        return {mode: [case for case in cases if case.id in fits] for mode, cases in wanted.items()}
 
     def estimate(self, left_s: float | None, now_s: float) -> tuple[float, float | None]:
         """Return the share done, and the seconds left where they can be told."""

@@ -19,6 +19,8 @@ class Guard:
     def __init__(self) -> None:
         """Start the side process in a session of its own, so that Ctrl-C misses it."""
         self.mark_value = uuid.uuid4().hex
+        self.ends_s: float | None = None
+        """When the time of the whole run is over, on the monotonic clock; ``None``: never."""
         self._groups: set[int] = set()
         self._start()
 

@@ -38,6 +38,10 @@ class ProcessFailedError(Exception):
         """From the spawn to the exit of the process, once that is known."""
 
 
+class OutOfTimeError(Exception):
+    """The time of the whole run was over before the process had answered: nobody's failure."""
+
+
 @dataclass(frozen=True)
 class Exit:
     """How a process ended: seconds since its spawn, and its processor time in seconds."""
@@ -122,11 +126,15 @@ class MeasuredProcess:
         Raises:
             ProcessFailedError: the process failed, died, hung, flooded its output, or
                 said something that is no message. It is dead by then.
+            OutOfTimeError: the time of the whole run is over. It is dead by then, too.
         """
         deadline = time.perf_counter() + self._timeout_s
+        ends = self._guard.ends_s if self._guard.ends_s is not None else deadline
         while b"\n" not in self._inbox:
-            if not self._wait(deadline):
+            if not self._wait(min(deadline, ends)):
                 self.kill()
+                if ends < deadline:
+                    raise OutOfTimeError
                 reason = f"timeout: no answer within {self._timeout_s:g} s"
                 raise ProcessFailedError(reason, self.output_tail)
             self._check_limits()

@@ -104,8 +104,10 @@ def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, str | Non
         return "warn", "not_measured: the run ended before it"
     if missing:
         rejected = [seen.reason for seen in ledger.of(case) if seen.status == "rejected"]
-        why = f" ({rejected[-1]})" if rejected else ""
-        return "warn", f"not_proved: no valid process in {', '.join(missing)}{why}"
+        named = ", ".join(missing)
+        if not rejected:
+            return "warn", f"not_measured: the run ended before {named}"
+        return "warn", f"not_proved: no valid process in {named} ({rejected[-1]})"
     return "ok", None
 
 

@@ -7,7 +7,8 @@ import os
 import signal
 import uuid
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.clock import RealClock
@@ -15,14 +16,25 @@ from coldwarm.contracts import codec
 from coldwarm.contracts.environment import differences, fingerprint
 from coldwarm.contracts.observation import Observation
 from coldwarm.errors import ResumeError
-from coldwarm.runner import availability, environment, launch, plan, ptxas, references, results
+from coldwarm.runner import (
+    allowance,
+    availability,
+    environment,
+    launch,
+    plan,
+    ptxas,
+    references,
+    results,
+)
 from coldwarm.runner.budget import Budget, left, wanting
+from coldwarm.runner.costs import Costs
 from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
 from coldwarm.runner.guarded import Guard
 from coldwarm.runner.launch import Place, Slot
 from coldwarm.runner.ledger import Ledger, earlier_order, used_s
 from coldwarm.runner.listener import Listener, Silent
+from coldwarm.runner.process import OutOfTimeError
 from coldwarm.runner.rounds import Rounds
 
 if TYPE_CHECKING:
@@ -32,6 +44,7 @@ if TYPE_CHECKING:
     from coldwarm.clock import Clock
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.runner.budget import Wanted
     from coldwarm.runner.plan import Case, Options
     from coldwarm.runner.process import ProcessFailedError
 
@@ -51,6 +64,7 @@ def run(
     out_dir: Path,
     *,
     resume: bool = False,
+    more_s: float | None = None,
     listener: Listener | None = None,
     clock: Clock | None = None,
 ) -> Outcome:
@@ -58,6 +72,9 @@ def run(
 
     An interruption (Ctrl-C, SIGTERM) ends the processes in flight, writes the results of
     what was measured, and is told in the outcome.
+
+    A run that is resumed has ``more_s`` seconds for what is still to come; without that, what
+    its time budget had left, or the same budget once more where the run had come to its end.
 
     Raises:
         UsageError: the options name something unknown or leave nothing to run.
@@ -69,7 +86,7 @@ def run(
     cases = plan.choose(options)
     with RunDirectory(out_dir, resume=resume) as directory, _terminable():
         session = _Session(options, cases, directory, listener or Silent(), clock or RealClock())
-        return session.run(resume=resume)
+        return session.run(resume=resume, more_s=more_s)
 
 
 @contextmanager
@@ -100,12 +117,16 @@ class _Session:
     ledger: Ledger = field(default_factory=Ledger)
     inputs: dict[str, str] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
+    resumed: dict[str, Any] | None = None
+    """What the journal is to say of a resumed run, once it measures anything."""
+    ended: bool = False
+    """Whether the journal says already that the run came to its end."""
 
-    def run(self, *, resume: bool) -> Outcome:
+    def run(self, *, resume: bool, more_s: float | None = None) -> Outcome:
         began_s = self.clock.now_s()
         machine = environment.collect()
         header = self._header(machine)
-        previous_s = self._take_up(header, machine) if resume else 0.0
+        previous_s = self._take_up(header, machine, more_s) if resume else 0.0
         if not resume:
             self.directory.append("header", header)
         self.directory.prepare()
@@ -116,10 +137,13 @@ class _Session:
         with Guard() as guard:
             place = Place(self.options, guard, self.clock, self.directory.work, order=self.order)
             place.measured_s = previous_s
+            guard.ends_s = budget.ends_s
             if any(case.device == "gpu" for case in runnable):
                 place.gpu_search_path = ptxas.search_path(os.environ.get("PATH", ""))
             try:
                 self._measure(place, runnable, facts, budget)
+            except OutOfTimeError:
+                self.listener.note(f"the time budget ended while {place.order[-1]} ran")
             except KeyboardInterrupt:
                 interrupted = True
             finally:
@@ -134,33 +158,54 @@ class _Session:
     def _measure(
         self, place: Place, runnable: Sequence[Case], facts: results.Facts, budget: Budget
     ) -> None:
-        self._references(place)
-        rounds = Rounds(place, self.directory, self.ledger, self.listener)
+        rounds = Rounds(
+            place,
+            self.directory,
+            self.ledger,
+            self.listener,
+            late=lambda: budget.spent(self.clock.now_s()),
+        )
+        costs = Costs(runnable, rounds.cost_s)
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
-        for round_ in range(self.options.max_runs):
-            for name, members in plan.groups(runnable).items():
-                wanted = wanting(members, round_, self.options, self.ledger)
-                wanted = budget.fitting(wanted, rounds.cost_s, self.clock.now_s())
-                if not any(wanted.values()):
-                    continue
-                rounds.measure(name, wanted, round_)
-                for case in members:
-                    self.listener.case_updated(results.case_result(case, self.ledger, facts))
-                now_s = self.clock.now_s()
-                left_s = left(runnable, self.options, self.ledger, rounds.cost_s)
-                self.listener.estimate(*budget.estimate(left_s, now_s))
+        limited = budget.limit_s is not None
+        order = plan.smallest_first(runnable) if limited else plan.groups(runnable)
 
-    def _references(self, place: Place) -> None:
-        """Compute the float64 answers; a group without one has failed as a whole."""
-        groups = plan.groups(self.cases)
-        found = references.compute(place, [members[0] for members in groups.values()])
-        for group, answer in found.items():
-            if isinstance(answer, str):
-                self.inputs[group] = answer
+        def wanted(members: Sequence[Case], round_: int) -> Wanted:
+            found = wanting(members, round_, self.options, self.ledger)
+            return budget.fitting(found, costs.expected_s, self.clock.now_s())
+
+        for round_, (name, members) in product(range(self.options.max_runs), order.items()):
+            if budget.spent(self.clock.now_s()):
+                return
+            chosen = wanted(members, round_)
+            if any(chosen.values()) and name not in self.inputs:
+                self._reference(place, name, members)
+                chosen = wanted(members, round_)
+            if not any(chosen.values()):
                 continue
-            for case in groups[group]:
-                self._fail(place, case, answer)
+            self._goes_on()
+            rounds.measure(name, chosen, round_)
+            for case in members:
+                self.listener.case_updated(results.case_result(case, self.ledger, facts))
+            cost_s = costs.expected_s if limited else rounds.cost_s
+            left_s = left(runnable, self.options, self.ledger, cost_s)
+            self.listener.estimate(*budget.estimate(left_s, self.clock.now_s()))
+
+    def _goes_on(self) -> None:
+        """Say in the journal how long a resumed run has, before it measures."""
+        if self.resumed is not None:
+            self.directory.append("event", self.resumed)
+        self.resumed, self.ended = None, False
+
+    def _reference(self, place: Place, group: str, members: Sequence[Case]) -> None:
+        """Compute a group's float64 answer; without one the group has failed as a whole."""
+        answer = references.compute(place, members[0])
+        if isinstance(answer, str):
+            self.inputs[group] = answer
+            return
+        for case in members:
+            self._fail(place, case, answer)
 
     def _fail(self, place: Place, case: Case, why: ProcessFailedError) -> None:
         mode = self.options.cache_modes[0]
@@ -208,7 +253,9 @@ class _Session:
             "environment": codec.encode(machine).decode(),
         }
 
-    def _take_up(self, header: dict[str, Any], machine: Environment) -> float:
+    def _take_up(
+        self, header: dict[str, Any], machine: Environment, more_s: float | None
+    ) -> float:
         """Take up what a journal holds; return the seconds that the run has used.
 
         Raises:
@@ -229,7 +276,14 @@ class _Session:
         seen = [e.record for e in entries if isinstance(e.record, Observation)]
         self.ledger = Ledger(seen)
         self.order = earlier_order(seen)
-        return sum(used_s(one) for case in self.cases for one in self.ledger.of(case))
+        spent_s = sum(used_s(one) for case in self.cases for one in self.ledger.of(case))
+        events = [e.record for e in entries if e.kind == "event" and isinstance(e.record, dict)]
+        asked_s = first["options"].get("time_budget_s")
+        total_s = allowance.total_s(events, asked_s, spent_s, more_s)
+        self.resumed = allowance.given(total_s)
+        self.ended = events[-1:] == [allowance.ENDED]
+        self.options = replace(self.options, time_budget_s=total_s)
+        return spent_s
 
     def _finish(
         self, facts: results.Facts, place: Place, *, interrupted: bool, wall_s: float
@@ -246,6 +300,8 @@ class _Session:
             measured_s=place.measured_s,
         )
         if not interrupted:
+            if not self.ended:
+                self.directory.append("event", allowance.ENDED)
             self.directory.clean()
         return Outcome(suite, made, self.directory.path, interrupted)
 
@@ -255,7 +311,7 @@ def _refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environ
     changed = [
         f"option {name}: {first['options'].get(name)!r} is now {value!r}"
         for name, value in now["options"].items()
-        if first["options"].get(name) != value
+        if first["options"].get(name) != value and name != "time_budget_s"
     ]
     if first["harness_sha256"] != now["harness_sha256"]:
         changed.append("the harness's own source")
