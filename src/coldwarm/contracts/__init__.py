@@ -6,6 +6,7 @@
 ``environment``     where
 ``observation``     what one process saw
 ``result``          the observations of a case with their summaries, and the run's index
+``bench``           what a bench of a user's own functions says
 ``published``       the published contracts' own records
 ``nextstat``        native results expressed in the published contracts
 ``codec``           records to bytes and back, migrations, refusal of newer versions

@@ -15,8 +15,9 @@ CACHE_MODES: tuple[CacheMode, ...] = (
     "warm_process",
     "first_ever",
 )
-Dtype = Literal["f32", "f64", "bf16"]
-DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16"}
+Dtype = Literal["f32", "f64", "bf16", "own"]
+DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16",
+    "own": "own"}
 Status = Literal["ok", "warn", "failed"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(ge=0.0)]

@@ -16,6 +16,7 @@ import msgspec
 
 from coldwarm import __version__
 from coldwarm.contracts.base import Record
+from coldwarm.contracts.bench import BenchReport
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.faults import explain, fault
@@ -60,6 +61,7 @@ _TYPES: tuple[type[Record], ...] = (
     SuiteResult,
     RunComparison,
     PlanReport,
+    BenchReport,
     NextstatResult,
     NextstatSuite,
 )

@@ -22,6 +22,32 @@ class Effort(Record, frozen=True, kw_only=True):
     timeout_s: Seconds
 
 
+class OwnCandidate(Record, frozen=True, kw_only=True):
+    """A function of the user's own: what was called, with what, and how it was checked."""
+
+    target: str
+    """As it was named: ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME``."""
+    kind: Literal["function", "factory"]
+    python: str
+    """The interpreter that its processes ran under."""
+    variables: dict[str, str] = {}
+    """What was set for this candidate besides."""
+    revision: str | None = None
+    """The commit it is of; ``None``: the files as they were."""
+    placement: str | None
+    """Whose arrays the inputs were made as; ``None``: nothing was made for it."""
+    arguments: list[str]
+    """Each argument of the call: framework, dtype and shape, or the value."""
+    outputs: list[str]
+    """Each array of the output, as it was compared."""
+    renewed: bool
+    """Whether each call got new arguments, because it changes or uses up those it is given."""
+    checked: str
+    """What its answer was held against, and how closely."""
+    last_checked: bool
+    """Whether the answer of its last call was checked too."""
+
+
 class Protocol(Record, frozen=True, kw_only=True):
     """The declared protocol of one case."""
 
@@ -52,6 +78,8 @@ class Protocol(Record, frozen=True, kw_only=True):
     seed: int
     deterministic: bool
     effort: Effort
+    own: OwnCandidate | None = None
+    """For a function of the user's own."""
     harness_version: str
     harness_sha256: Sha256
     """Hash of every source file of the measured side and of the runner."""

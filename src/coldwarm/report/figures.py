@@ -13,6 +13,8 @@ WARM: CacheMode = "warm_process"
 
 def group_name(case: CaseResult) -> str:
     """Name the workload, size and dtype of a case."""
+    if case.protocol.own is not None:
+        return case.workload
     return f"{case.workload} · {case.size} · {case.dtype}"
 
 

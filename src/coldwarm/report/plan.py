@@ -61,7 +61,7 @@ def _plan(plan: Plan, width: int) -> list[Table | Text]:
         blocks += [_sweep(plan.sweep, width), *_crossings(plan.sweep)]
     if plan.baseline and plan.break_even:
         against = f"Calls of one process from which it costs no more than {plan.baseline}"
-        blocks += [Text(), Text(against, style="bold"), _break_even(plan, width)]
+        blocks += [Text(), Text(against, style="bold"), break_even_table(plan, width)]
     if told := _remarks(plan):
         blocks += [Text(), listing(told, style="dim")]
     return blocks
@@ -72,11 +72,24 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     moving = ", ".join(plan.not_steady)
     settle = f"the warm calls of {moving} did not settle: later ones may cost something else"
     told = [("not steady", settle)] if moving else []
+    told += _making(plan)
     told += [("no total", t.null_reasons["total_s"]) for t in plan.totals if t.total_s is None]
     reasons: dict[str, list[str]] = {}
     for candidate, reason in plan.not_measured.items():
         reasons.setdefault(reason, []).append(candidate)
     return told + [("not measured", f"{why}: {', '.join(who)}") for why, who in reasons.items()]
+
+
+def _making(plan: Plan) -> list[tuple[str, str]]:
+    """Say what was made beforehand, which no total has, and what paying for it changes."""
+    made = [(t.candidate, t.made_s) for t in plan.totals if t.made_s is not None]
+    if not made:
+        return []
+    each = "once for each shape" if plan.shapes > 1 else "once"
+    took = ", ".join(f"{candidate} {units.duration(seconds)}" for candidate, seconds in made)
+    changed = plan.cheapest_with_making != plan.cheapest
+    then = f"{plan.cheapest_with_making} is the cheapest" if changed else "the cheapest is the same"
+    return [("made before", f"{took}, {each}, not in the totals; paid for as well, {then}")]
 
 
 def _job(plan: Plan) -> str:
@@ -162,7 +175,8 @@ def _crossings(sweep: Sweep) -> Iterable[Text]:
         yield Text(f"from {count(crossing.value)} {sweep.over} on: {crossing.cheapest} is cheapest")
 
 
-def _break_even(plan: Plan, width: int) -> Table:
+def break_even_table(plan: Plan, width: int) -> Table:
+    """Lay out from how many calls each candidate pays off, in the three readings."""
     found = {
         (one.candidate, one.reading): one
         for one in plan.break_even

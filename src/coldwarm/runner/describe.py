@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Literal
 from coldwarm import __version__
 from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.runner.launch import affinity
+from coldwarm.runner.own import OwnCase
 from coldwarm.runner.plan import source_paths
 from coldwarm.runner.rounds import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
 from coldwarm.runner.variables import settings
 
 if TYPE_CHECKING:
+    from coldwarm.backends.base import Backend
     from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.plan import Case, Options
 
@@ -31,6 +33,15 @@ WINDOWS = {
     "steady": "each sample: the calls of a batch, the synchronisation on each output, and its"
     " release; garbage collection is off in the window and done before it",
 }
+MADE_BEFOREHAND = {
+    "make": "a process of its own before the case's first one, with empty caches: the phases up"
+    " to wrap, then making and writing what is loaded; published under made, part of no other"
+    " window",
+    "wrap": "nothing: what was made beforehand stands for the candidate's own code",
+    "first_call": "loading what was made beforehand (the part cache_read), "
+    + WINDOWS["first_call"],
+}
+"""What differs where something is made beforehand."""
 _SHORT_US = SHORT_CALL_S * 1e6
 WARMUP_POLICY = (
     "every call is kept; where a process becomes steady is detected afterwards; the first"
@@ -52,6 +63,11 @@ def harness_sha256() -> str:
         name = f"{path.parent.name}/{path.name}"
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+def windows(kind: type[Backend]) -> dict[str, str]:
+    """Return, for each timed window of a backend, what is inside it and what is outside."""
+    return {**WINDOWS, **MADE_BEFOREHAND} if kind.prepares else WINDOWS
 
 
 def effort(options: Options) -> Effort:
@@ -82,7 +98,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         size=case.size,
         dtype=case.dtype,
         data_layout=case.workload.module.LAYOUT,
-        windows=WINDOWS,
+        windows=windows(kind),
         sync_policy=kind.sync_policy,
         warmup_policy=WARMUP_POLICY,
         interleaving=INTERLEAVING,
@@ -94,6 +110,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         seed=options.seed,
         deterministic=options.deterministic,
         effort=effort(options),
+        own=case.described if isinstance(case, OwnCase) else None,
         harness_version=__version__,
         harness_sha256=harness_sha256(),
     )

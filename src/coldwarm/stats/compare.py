@@ -57,15 +57,17 @@ class LogRatio:
     low: float
     high: float
     basis: str
+    confidence: float = CONFIDENCE
 
 
-def compare(
+def compare(  # noqa: PLR0913 - two sides and two choices, each by name
     metric: str,
     baseline: str,
     ours: Rounds,
     theirs: Rounds,
     *,
     threshold: float = THRESHOLD,
+    confidence: float = CONFIDENCE,
 ) -> Comparison:
     """Compare a candidate (``ours``) with its baseline (``theirs``).
 
@@ -75,7 +77,7 @@ def compare(
     fault = _fault(ours, theirs)
     if fault is not None:
         return _undecided(metric, baseline, threshold, fault)
-    found = log_ratio(ours, theirs)
+    found = log_ratio(ours, theirs, confidence=confidence)
     band = math.log1p(threshold)
     verdict = _verdict(found, band)
     reach = max(found.high - found.middle, found.middle - found.low) + band
@@ -93,7 +95,9 @@ def compare(
     )
 
 
-def log_ratio(ours: Rounds, theirs: Rounds, *, seed: int = 0) -> LogRatio:
+def log_ratio(
+    ours: Rounds, theirs: Rounds, *, seed: int = 0, confidence: float = CONFIDENCE
+) -> LogRatio:
     """Return the logarithm of ours over theirs; at least two rounds each, values above 0.
 
     Rounds are paired where at least half of those of the larger side are common; the others
@@ -108,22 +112,23 @@ def log_ratio(ours: Rounds, theirs: Rounds, *, seed: int = 0) -> LogRatio:
     swap = [sorted(group) for group in first] > [sorted(group) for group in second]
     if swap:
         first, second = second, first
-    low, high = _paired(first, second, seed) if paired else _unpaired(first, second, seed)
+    interval = _paired if paired else _unpaired
+    low, high = interval(first, second, seed, confidence)
     middle = math.log(centre(first) / centre(second))
     basis = f"{len(common)} common rounds" if paired else f"{len(ours)} and {len(theirs)} processes"
     if swap:
-        return LogRatio(-middle, -high, -low, basis)
-    return LogRatio(middle, low, high, basis)
+        return LogRatio(-middle, -high, -low, basis, confidence)
+    return LogRatio(middle, low, high, basis, confidence)
 
 
-def _paired(first: Groups, second: Groups, seed: int) -> tuple[float, float]:
+def _paired(first: Groups, second: Groups, seed: int, confidence: float) -> tuple[float, float]:
     n = len(first)
     if n < FEWEST_FOR_BOOTSTRAP:
-        return extended_range(np.log(group_medians(first) / group_medians(second)), CONFIDENCE)
+        return extended_range(np.log(group_medians(first) / group_medians(second)), confidence)
     rng = np.random.default_rng(seed)
     picks = rng.integers(0, n, size=(RESAMPLES, n))
     ratios = _medians(first, picks, rng) / _medians(second, picks, rng)
-    low, high = np.quantile(np.log(ratios), tails(n, CONFIDENCE))
+    low, high = np.quantile(np.log(ratios), tails(n, confidence))
     return float(low), float(high)
 
 
@@ -133,11 +138,11 @@ def _medians(
     return np.asarray(np.median(resampled_medians(groups, picks, rng), axis=1), dtype=np.float64)
 
 
-def _unpaired(first: Groups, second: Groups, seed: int) -> tuple[float, float]:
+def _unpaired(first: Groups, second: Groups, seed: int, confidence: float) -> tuple[float, float]:
     ours = [np.log(np.asarray(group)).tolist() for group in first]
     theirs = [np.log(np.asarray(group)).tolist() for group in second]
-    low_1, high_1 = bounds(ours, confidence=CONFIDENCE, seed=seed)
-    low_2, high_2 = bounds(theirs, confidence=CONFIDENCE, seed=seed + 1)
+    low_1, high_1 = bounds(ours, confidence=confidence, seed=seed)
+    low_2, high_2 = bounds(theirs, confidence=confidence, seed=seed + 1)
     middle_1, middle_2 = centre(ours), centre(theirs)
     down = math.hypot(middle_1 - low_1, high_2 - middle_2)
     up = math.hypot(high_1 - middle_1, middle_2 - low_2)
@@ -187,7 +192,7 @@ def _exp(value: float) -> float:
 
 def _reason(verdict: Verdict, found: LogRatio, threshold: float, detectable: float) -> str:
     interval = (
-        f"the {CONFIDENCE:.0%} interval of the ratio, {_exp(found.low):.3g} to "
+        f"the {found.confidence:.0%} interval of the ratio, {_exp(found.low):.3g} to "
         f"{_exp(found.high):.3g} from {found.basis},"
     )
     edges = f"{1 / (1 + threshold):.3g} and {1 + threshold:.3g}"

@@ -1,0 +1,57 @@
+"""What a bench of a user's own functions says, in one document."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
+from coldwarm.contracts.result import Comparison, Summary
+from coldwarm.contracts.verdict import BreakEven
+
+
+class BenchCandidate(Record, frozen=True, kw_only=True):
+    """One candidate: what it is, and its headline figures in seconds."""
+
+    candidate: str
+    target: str
+    python: str
+    revision: str | None = None
+    status: Status
+    reason: str | None = None
+    checked: str
+    ttfr: dict[CacheMode, Summary] = {}
+    """Import of the module and first call, by cold mode."""
+    ttfr_process: dict[CacheMode, Summary] = {}
+    """From the spawn to the first result."""
+    new_shape: Summary | None = None
+    """A call with a shape that its process had not seen, caches empty; mean over the shapes."""
+    call: Summary | None = None
+    """A warm call."""
+    steady: bool | None = None
+    limitations: list[str] = []
+    null_reasons: dict[str, str] = {}
+
+
+class BenchVerdict(Record, frozen=True, kw_only=True):
+    """A judged difference of a candidate from the reference; see ``Comparison``."""
+
+    candidate: str
+    comparison: Comparison
+    fails_beyond: float | None = None
+    """The relative difference that was not to be exceeded, where the interval lies beyond it."""
+
+
+class BenchReport(Record, frozen=True, kw_only=True):
+    """Everything that a bench says; the artifacts it stands on lie under ``path``."""
+
+    schema_version: Literal["coldwarm.bench_report.v1"] = "coldwarm.bench_report.v1"
+    path: str
+    run_id: str
+    complete: bool
+    reference: str
+    wall_s: Seconds
+    candidates: list[BenchCandidate]
+    verdicts: list[BenchVerdict]
+    break_even: list[BreakEven]
+    n_failing: Count
+    """Verdicts beyond a limit of ``--fail-on``."""

@@ -1,0 +1,117 @@
+"""A bench as tables and sentences, for a terminal of 80 columns or more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from coldwarm.report import plan as plan_view
+from coldwarm.report import terminal, units
+from coldwarm.report.words import HEADINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
+    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.contracts.verdict import Plan
+
+_STYLES = {"faster": "green", "slower": "red", "same": "bold", "undecided": "dim italic"}
+_SPECIAL = ("a second call", "its calls change")
+_LARGEST_RATIO = 1e4
+
+
+def render(
+    report: BenchReport,
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    plan: Plan | None,
+    console: Console,
+) -> None:
+    """Print the suite's tables, and after them the verdicts and what else a bench tells."""
+    width = min(console.width, terminal.WIDEST)
+    more: list[Table | Text] = []
+    if report.verdicts:
+        against = f"Verdicts against {report.reference}"
+        more += [Text(against, style="bold"), _verdicts(report, width), Text()]
+    if any(one.new_shape for one in report.candidates):
+        title = "A call with a shape that its process has not seen, caches empty"
+        more += [Text(title, style="bold"), terminal.listing(_shapes(report)), Text()]
+    if plan is not None and plan.break_even:
+        title = f"Calls of one process from which it costs no more than {plan.baseline}"
+        more += [Text(title, style="bold"), plan_view.break_even_table(plan, width), Text()]
+    notes = [note for one in report.candidates for note in _notes(one)]
+    if notes:
+        more += [Text("The candidates", style="bold"), terminal.listing(notes), Text()]
+    terminal.render(suite, cases, console, more)
+
+
+def _verdicts(report: BenchReport, width: int) -> Table:
+    rows = []
+    for one in report.verdicts:
+        found = one.comparison
+        rows.append(
+            [
+                Text(one.candidate, style="bold"),
+                Text(_figure(found.metric)),
+                _verdict(one),
+                Text(units.MISSING if found.ratio is None else _ratio(found.ratio)),
+                Text(_interval(one), "dim"),
+            ]
+        )
+    return terminal.table(["candidate", "", "verdict", "ratio", "97 % interval"], rows, width)
+
+
+def _figure(metric: str) -> str:
+    mode, _, figure = metric.rpartition(".")
+    if metric == "warm.call_s":
+        return "warm call"
+    caches = next((lines[1] for name, lines in HEADINGS.items() if name == mode), mode)
+    return f"first, {caches}" if figure == "ttfr_s" else f"{figure}, {caches}"
+
+
+def _verdict(one: BenchVerdict) -> Text:
+    found = one.comparison
+    text = Text(found.verdict, _STYLES[found.verdict])
+    if one.fails_beyond is not None:
+        text.append(f"\nbeyond {one.fails_beyond:.3g}", "red")
+    return text
+
+
+def _ratio(value: float) -> str:
+    if value >= _LARGEST_RATIO:
+        return ">9999"
+    return "<0.0001" if value < 1 / _LARGEST_RATIO else units.significant(value)
+
+
+def _interval(one: BenchVerdict) -> str:
+    """Write the interval, and under an open verdict what could have been seen."""
+    found = one.comparison
+    if found.low is None or found.high is None:
+        return "too few processes"
+    interval = f"{_ratio(found.low)} … {_ratio(found.high)}"
+    if found.verdict != "undecided" or found.smallest_detectable is None:
+        return interval
+    return f"{interval}\nonly {_ratio(1 + found.smallest_detectable)}× would show"
+
+
+def _shapes(report: BenchReport) -> list[tuple[str, str]]:
+    return [
+        (one.candidate, units.duration(one.new_shape.median))
+        for one in report.candidates
+        if one.new_shape is not None
+    ]
+
+
+def _notes(one: BenchCandidate) -> list[tuple[str, str]]:
+    """Return what a candidate is, how it was checked, and what is special about it."""
+    of = f", commit {one.revision[:12]}" if one.revision else ""
+    told = [f"{one.target}{of}: {one.checked}"]
+    told += [
+        text for text in one.limitations if text.startswith(_SPECIAL) or " is not kept" in text
+    ]
+    return [(one.candidate if not place else "", text) for place, text in enumerate(told)]

@@ -1,0 +1,201 @@
+"""What a user names on the command line: candidates, inputs, variables, interpreters. Pure."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.errors import UsageError
+from coldwarm.registry import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+DTYPES = ("f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool", "c64", "c128")
+FILLS = ("normal", "uniform", "zeros", "ones", "range")
+MOST_ELEMENTS = 2**31
+_LABEL = re.compile(r"[A-Za-z_][\w.@+-]*")
+_ARRAY = re.compile(r"([A-Za-z]+\d*)((?:\[[^\]]*\];?)+)(?::(\w+))?")
+_WRITE = "write x=f32[512,512], or x=f32[512,512];[600,512] for new shapes, or n=3"
+
+
+@dataclass(frozen=True)
+class Target:
+    """One candidate: what to load, under which interpreter, with which variables."""
+
+    label: str
+    module: str
+    path: Path | None
+    """The file; ``None``: ``module`` is imported."""
+    name: str
+    """Empty: the functions that the file marks."""
+    python: str = sys.executable
+    variables: Mapping[str, str] = field(default_factory=dict)
+    search: tuple[str, ...] = ()
+    """Folders that come first on the search path."""
+    revision: str | None = None
+    """The commit it is of; ``None``: the files as they are."""
+
+    @property
+    def text(self) -> str:
+        """The target as a user writes it."""
+        place = self.module if self.path is None else str(self.path)
+        return f"{place}:{self.name}"
+
+
+def parse(text: str) -> Target:
+    """Return the target ``[LABEL=]FILE.py[:NAME]`` or ``[LABEL=]PACKAGE.MODULE:NAME``.
+
+    Raises:
+        UsageError: it is neither, or the file is not there.
+    """
+    label, equals, rest = text.partition("=")
+    if not equals or not _LABEL.fullmatch(label):
+        label, rest = "", text
+    place, colon, name = rest.rpartition(":")
+    if not colon:
+        place, name = rest, ""
+    if place.endswith(".py"):
+        path = Path(place).expanduser().resolve()
+        if not path.is_file():
+            raise UsageError(f"{place} is not there; name a Python file, as in fit.py:fit")
+        return Target(label, path.stem, path, name)
+    if not name or not all(part.isidentifier() for part in place.split(".")):
+        what = "write FILE.py:NAME or PACKAGE.MODULE:NAME"
+        raise UsageError(f"{text!r} names no function; {what}")
+    return Target(label, place, None, name)
+
+
+def parse_input(text: str) -> dict[str, Any]:
+    """Return an input such as ``x=f32[512,512]``, as the measured process is told of it.
+
+    Raises:
+        UsageError: it is none.
+    """
+    name, equals, what = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise UsageError(f"--input {text!r} has no name; {_WRITE}")
+    found = _ARRAY.fullmatch(what)
+    if found is None:
+        return {"name": name, "kind": "value", "value": _value(text, what)}
+    dtype, shapes, fill = found.groups()
+    if dtype not in DTYPES:
+        raise unknown(f"dtype of --input {name}", dtype, DTYPES)
+    if fill is not None and fill not in FILLS:
+        raise unknown(f"filling of --input {name}", fill, FILLS)
+    parsed = [_shape(text, one) for one in re.findall(r"\[([^\]]*)\]", shapes)]
+    return {
+        "name": name,
+        "kind": "array",
+        "dtype": dtype,
+        "shapes": parsed,
+        "fill": fill or "normal",
+    }
+
+
+def _shape(text: str, inside: str) -> list[int]:
+    try:
+        shape = [int(part) for part in inside.split(",") if part.strip()]
+    except ValueError:
+        shape = [-1]
+    if any(length < 0 for length in shape):
+        raise UsageError(f"--input {text!r}: [{inside}] is no shape; {_WRITE}")
+    if math.prod(shape) > MOST_ELEMENTS:
+        raise UsageError(f"--input {text!r}: [{inside}] has more than 2^31 elements")
+    return shape
+
+
+def _value(text: str, what: str) -> bool | int | float | str:
+    try:
+        value = ast.literal_eval(what)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise UsageError(f"--input {text!r} is no array and no value; {_WRITE}") from None
+    if not isinstance(value, bool | int | float | str):
+        raise UsageError(f"--input {text!r} is a {type(value).__name__}; {_WRITE}")
+    return value
+
+
+def labelled(targets: Sequence[Target]) -> list[Target]:
+    """Give every target a label of its own: its name, its file's, or a number after it."""
+    names = [target.label or target.name for target in targets]
+    stems = [target.label or target.module.rpartition(".")[2] for target in targets]
+    chosen = names if len(set(names)) == len(names) or len(set(stems)) < len(stems) else stems
+    seen: dict[str, int] = {}
+    result = []
+    for target, name in zip(targets, chosen, strict=True):
+        seen[name] = seen.get(name, 0) + 1
+        label = name if seen[name] == 1 else f"{name}_{seen[name]}"
+        result.append(replace(target, label=re.sub(r"[^\w.@+-]", "_", label)))
+    twice = {t.label for t in result if sum(o.label == t.label for o in result) > 1}
+    if twice:
+        raise UsageError(f"two candidates are called {min(twice)!r}; name them: LABEL={min(twice)}")
+    return result
+
+
+def with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target]:
+    """Give targets their interpreters: ``LABEL:PATH``, or ``PATH`` for all.
+
+    Several paths without a label make a candidate of each target with each of them.
+
+    Raises:
+        UsageError: there is no such program or label.
+    """
+    by_label, for_all = {}, []
+    labels = {target.label for target in targets}
+    for text in given:
+        label, colon, path = text.partition(":")
+        if colon and label in labels:
+            by_label[label] = _program(path)
+        else:
+            for_all.append(_program(text))
+    found = []
+    for target in targets:
+        if target.label in by_label:
+            found.append(replace(target, python=by_label[target.label]))
+        elif len(for_all) > 1:
+            found += [
+                replace(target, python=python, label=f"{target.label}@{_environment(python)}")
+                for python in for_all
+            ]
+        else:
+            found.append(replace(target, python=for_all[0]) if for_all else target)
+    return labelled(found)
+
+
+def _program(path: str) -> str:
+    # A virtual environment's interpreter is a link: following it would leave the environment.
+    place = Path(path).expanduser().absolute()
+    if place.is_dir() and (place / "bin" / "python").exists():
+        place = place / "bin" / "python"
+    if not place.is_file():
+        raise UsageError(f"--python {path}: no such interpreter; name .venv/bin/python")
+    return str(place)
+
+
+def _environment(python: str) -> str:
+    """Return a short name for an interpreter: the folder of its environment."""
+    return Path(python).parent.parent.name.lstrip(".") or Path(python).name
+
+
+def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Target]:
+    """Give targets their variables: ``LABEL:KEY=VALUE``, or ``KEY=VALUE`` for all.
+
+    Raises:
+        UsageError: it is no variable, or no candidate has the label.
+    """
+    found = {target.label: dict(target.variables) for target in targets}
+    for text in given:
+        head, equals, value = text.partition("=")
+        label, colon, key = head.rpartition(":")
+        if not equals or not key:
+            raise UsageError(f"--env {text!r}: write KEY=VALUE, or LABEL:KEY=VALUE for one")
+        if colon and label not in found:
+            raise unknown("candidate", label, found)
+        for name in [label] if colon else list(found):
+            found[name][key] = value
+    return [replace(target, variables=found[target.label]) for target in targets]
