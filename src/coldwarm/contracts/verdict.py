@@ -43,6 +43,9 @@ class PlanTotal(Record, frozen=True, kw_only=True):
     cost besides where each is a whole first call. ``low_s`` and ``high_s`` bound the total at
     ``confidence`` whatever new shapes cost. ``margin_s`` is how much dearer it is than the
     cheapest, with new shapes at half of their most; its bounds cover all that they may cost.
+
+    ``made_s`` is what making beforehand took, once for each shape. The total has none of it:
+    the processes of the plan find what was made, as with filled caches.
     """
 
     candidate: str
@@ -54,6 +57,7 @@ class PlanTotal(Record, frozen=True, kw_only=True):
     margin_s: float | None
     margin_low_s: float | None
     margin_high_s: float | None
+    made_s: Seconds | None = None
     confidence: float = 0.95
     null_reasons: dict[str, str] = {}
 
@@ -102,6 +106,8 @@ class Plan(Record, frozen=True, kw_only=True):
     caches: Caches
     totals: list[PlanTotal]
     cheapest: str | None
+    cheapest_with_making: str | None = None
+    """The cheapest where ``made_s`` is paid for as well; ``None``: nothing is made beforehand."""
     verdict: Literal["told_apart", "undecided"]
     reason: str
     baseline: str | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, HEADINGS, MODES, PARTS, parts_title
+from coldwarm.report.words import COLD_MODES, HEADINGS, MADE_TITLE, MODES, PARTS, parts_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +42,8 @@ def _group(group: Group) -> list[str]:
         blocks.append(terms(("failed", failure) for failure in group.failures))
     if any(row.parts for row in group.rows):
         blocks += [f"{escaped(parts_title(group.unit))}:", _parts_table(group)]
+    if group.made:
+        blocks += [f"{MADE_TITLE}:", terms(group.made)]
     if group.care:
         blocks += ["Read with care:", _remarks(group.care)]
     return blocks

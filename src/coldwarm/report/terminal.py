@@ -10,7 +10,7 @@ from rich.text import Text
 
 from coldwarm.report.units import MISSING
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, HEADINGS, MODES, PARTS, parts_title
+from coldwarm.report.words import COLD_MODES, HEADINGS, MADE_TITLE, MODES, PARTS, parts_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,8 +29,16 @@ _WIDEST_GAP = 3
 _STYLES = {"faster": "green", "slower": "dim", "same": "dim", "undecided": "dim italic"}
 
 
-def render(suite: SuiteResult, cases: Sequence[CaseResult], console: Console) -> None:
-    """Print the tables, what to read with care, what was not measured, and a legend."""
+def render(
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    console: Console,
+    more: Sequence[Table | Text] = (),
+) -> None:
+    """Print the tables, what to read with care, what was not measured, and a legend.
+
+    ``more`` follows the tables.
+    """
     view = suite_view(suite, cases)
     width = min(console.width, WIDEST)
 
@@ -40,6 +48,7 @@ def render(suite: SuiteResult, cases: Sequence[CaseResult], console: Console) ->
 
     for group in view.groups:
         show(*_group(group, width), Text())
+    show(*more)
     if view.care:
         heading = "Read with care, in all tables" if len(view.groups) > 1 else "Read with care"
         show(Text(heading, style="bold"), _remarks(view.care), Text())
@@ -63,6 +72,8 @@ def _group(group: Group, width: int) -> list[Table | Text]:
     if any(row.parts for row in group.rows):
         blocks += [Text(), Text(parts_title(group.unit), style="bold")]
         blocks.append(_parts_table(group, width))
+    if group.made:
+        blocks += [Text(), Text(MADE_TITLE, style="bold"), listing(group.made)]
     if group.care:
         blocks += [Text(), Text("Read with care", style="bold"), _remarks(group.care)]
     return blocks

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from coldwarm.report import care, units
 from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
 from coldwarm.report.words import COLD_MODES, MODES, PARTS, legend
+from coldwarm.stats.costs import making_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +50,8 @@ class Group:
     unit: str
     """Of all parts."""
     failures: tuple[str, ...]
+    made: tuple[tuple[str, str], ...]
+    """Candidates of which something was made beforehand, and what that cost."""
     care: tuple[Remark, ...]
 
 
@@ -105,12 +108,26 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
         rows=tuple(_row(case, modes, unit) for case in shown),
         unit=unit,
         failures=tuple(_failure(case) for case in cases if case.status == "failed"),
+        made=tuple((case.candidate, _made(case)) for case in shown if case.made),
         care=care.of_group(shown, modes),
     )
 
 
 def _failure(case: CaseResult) -> str:
     return f"{case.candidate}: {case.reason or 'no reason was recorded'}"
+
+
+def _made(case: CaseResult) -> str:
+    """Write what a making cost: the whole process, and the parts of the last one."""
+    last = case.made[-1]
+    steps = {phase.name: phase.duration_s for phase in last.phases}
+    parts = {name: getattr(last.parts, f"{name}_s") for name in ("trace", "lower", "compile")}
+    known = {"import": steps.get("import"), **parts, "writing": last.parts.rest_s}
+    told = ", ".join(f"{name} {units.duration(s)}" for name, s in known.items() if s)
+    wall = units.duration(making_s(case) or last.wall_s)
+    again = f" (median of {len(case.made)})" if len(case.made) > 1 else ""
+    peak = "" if last.peak_rss_bytes is None else f"; peak memory {units.size(last.peak_rss_bytes)}"
+    return f"{wall}{again}: {told}; {units.size(last.artifact_bytes)} to load{peak}"
 
 
 def _longest_s(cases: Sequence[CaseResult]) -> float:
@@ -192,4 +209,6 @@ def _closing(suite: SuiteResult) -> tuple[str, ...]:
     )
     if suite.complete:
         return (told,)
+    if suite.suite == "bench":
+        return (told, "this bench was interrupted: what it had measured is here")
     return (told, "this run is not complete; `coldwarm run --resume` goes on from here")

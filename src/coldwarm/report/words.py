@@ -32,6 +32,9 @@ HEADINGS: dict[CacheMode, tuple[str, str]] = {
 }
 """Headings of the main table's columns, in two lines."""
 
+MADE_TITLE = "Made beforehand, in a process of its own; part of no figure above"
+"""Heading over what the making of programs cost."""
+
 PARTS = {
     "start": "start",
     "import": "import",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import listing, made, pages
-from coldwarm.runner import making, space, telemetry, translate
+from coldwarm.runner import artifacts, space, telemetry, translate
 from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.variables import build, owners_of
 
@@ -93,8 +93,14 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         "persistent": slot.persistent,
         "analyse": slot.analyse,
         "list_modules": False,
+        "new_shapes": case.new_shapes and _ends_cold(slot),
         "made": str(slot.root / made.OWNER) if prepared else None,
     }
+
+
+def _ends_cold(slot: Slot) -> bool:
+    """Say whether calls with other shapes show their cost, and disturb nothing after them."""
+    return slot.mode in {"cold_process_cold_cache", "first_ever"} and not slot.persistent
 
 
 def case_job(place: Place, case: Case) -> dict[str, Any]:
@@ -168,7 +174,7 @@ def start(place: Place, slot: Slot) -> Running:
     """
     case = slot.case
     found = variables(place, case, slot.mode, slot.root)
-    copies = making.lay(place, case, slot.root)
+    copies = artifacts.lay(place.work, case, slot.root)
     owners = owners_of(case.backend.kind, case.device, slot.mode)
     before = {owner: listing.take(slot.root / owner) for owner in owners}
     if slot.mode == "first_ever":

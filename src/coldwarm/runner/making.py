@@ -1,22 +1,18 @@
-"""Makes what a backend ``prepares``, once for a case, and lays it where its processes find it.
+"""Makes what a backend ``prepares``, once for a case, in a process of its own.
 
-The artifacts lie under the run's own working directory and are gone when the run has ended; a
-run that goes on makes them again. Each measured process gets a copy beside its caches, so that
-none can change what the next one loads, and so that the listings of caches prove it was there.
+What it wrote lies under the run's own working directory and is gone when the run has ended; a
+run that goes on makes it again.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import listing
 from coldwarm.caches.made import OWNER
-from coldwarm.contracts.making import Artifact, Making
-from coldwarm.runner import launch, telemetry, translate
-from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
+from coldwarm.contracts.making import Making
+from coldwarm.runner import accounts, artifacts, launch, telemetry, translate
+from coldwarm.runner.process import ProcessFailedError
 from coldwarm.runner.variables import owners_of
 
 if TYPE_CHECKING:
@@ -38,7 +34,7 @@ def make(place: Place, case: Case) -> Making:
     Raises:
         ProcessFailedError: nothing was made; the reason says at which step.
     """
-    root, folder = place.work / "caches" / f"{case.id}-make", place.work / "made" / case.id
+    root, folder = place.work / "caches" / f"{case.id}-make", artifacts.folder_of(place.work, case)
     for path in (root, folder):
         launch.discard(path)
         path.mkdir(parents=True)
@@ -60,8 +56,8 @@ def make(place: Place, case: Case) -> Making:
         process.kill()
         place.measured_s += process.active_s
     after = telemetry.read(place.clock.now_s())
-    artifacts = _artifacts(folder)
-    if not artifacts:
+    found = artifacts.describe(folder)
+    if not found:
         text = "make: the backend wrote no file, so there is nothing to load"
         raise ProcessFailedError(text, process.output_tail)
     spans = translate.phases(said, process.spawned_ns)
@@ -71,8 +67,8 @@ def make(place: Place, case: Case) -> Making:
         started_at=date,
         wall_s=ended.wall_s,
         phases=spans,
-        parts=translate.parts(said["parts"], spans[-1].duration_s),
-        artifacts=artifacts,
+        parts=accounts.of_call(said["parts"], spans[-1].duration_s),
+        artifacts=found,
         evidence=_evidence(root, before, said["counters"]),
         input_sha256=said["input_sha256"],
         device=translate.device(said["device"]),
@@ -92,18 +88,6 @@ def _explained(error: ProcessFailedError) -> ProcessFailedError:
     return ProcessFailedError(f"make: {error.reason}", error.detail)
 
 
-def _artifacts(folder: Path) -> list[Artifact]:
-    return [
-        Artifact(
-            name=str(path.relative_to(folder)),
-            bytes=path.stat().st_size,
-            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
-        )
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    ]
-
-
 def _evidence(
     root: Path, before: Mapping[str, Listing], counters: Mapping[str, Mapping[str, Any]]
 ) -> list[Any]:
@@ -111,20 +95,3 @@ def _evidence(
         translate.cache_evidence(owner, seen, listing.take(root / owner), counters.get(owner, {}))
         for owner, seen in before.items()
     ]
-
-
-def lay(place: Place, case: Case, root: Path) -> list[Path]:
-    """Copy what was made for a case beside the caches of a process; return the copies.
-
-    What an earlier process of the same caches was given stays.
-    """
-    if not case.backend.kind.prepares:
-        return []
-    source, target = place.work / "made" / case.id, root / OWNER
-    if not any(target.iterdir()):
-        shutil.copytree(source, target, dirs_exist_ok=True)
-    copies = [path for path in sorted(target.rglob("*")) if path.is_file()]
-    for path in copies:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())  # pages that are not on the disk could not be dropped
-    return copies

@@ -79,8 +79,10 @@ class Rounds:
     def measure(self, group: str, wanted: Mapping[CacheMode, Sequence[Case]], round_: int) -> None:
         """Measure one round of a group: of each mode, the cases that still want it."""
         shuffle = random.Random(f"{self.place.options.seed} {round_} {group}").sample  # noqa: S311 - an order, not a secret
-        for case in {case.id: case for cases in wanted.values() for case in cases}.values():
-            self._make(case, round_)
+        for mode, cases in wanted.items():
+            for case in cases:
+                if not self.ledger.done(case, mode, round_):
+                    self._make(case, round_)
         staying = wanted.get("warm_process", ())
         for mode in COLD_ORDER:
             cases = [

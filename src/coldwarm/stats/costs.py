@@ -56,6 +56,8 @@ class Costs:
     compiles: bool
     """Whether its first calls traced, lowered, compiled or read a cache."""
     series: Mapping[str, Series]
+    made_s: float | None = None
+    """Seconds that making beforehand took, in no other figure; ``None``: nothing is made."""
 
     def missing(self, names: Iterable[str]) -> str | None:
         """Say which of these costs no valid process has, or ``None`` where all are there."""
@@ -95,7 +97,13 @@ def costs(case: CaseResult) -> Costs:
     sums = _by_round(means)
     lengths = by_round((p.observation, [len(p.steadiness.samples)]) for p in processes)
     series[WARM] = {key: sums[key] / lengths[key][0] for key in sums}
-    return Costs(case.case, case.candidate, case.baseline, compiles, series)
+    return Costs(case.case, case.candidate, case.baseline, compiles, series, making_s(case))
+
+
+def making_s(case: CaseResult) -> float | None:
+    """Return the median over a case's makings of the whole process; ``None``: there is none."""
+    walls = [making.wall_s for making in case.made]
+    return _median(walls) if walls else None
 
 
 def _second(observation: Observation) -> float | None:

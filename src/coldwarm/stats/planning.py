@@ -27,7 +27,9 @@ FIGURES = (
     "margin_s",
     "margin_low_s",
     "margin_high_s",
+    "made_s",
 )
+_NOT_MADE = "nothing is made beforehand"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         caches=job.caches,
         totals=sorted(totals, key=_order),
         cheapest=best.candidate if best else None,
+        cheapest_with_making=_with_making(ready, job),
         verdict="told_apart" if verdict else "undecided",
         reason=reason,
         baseline=next((one.candidate for one in _baseline_first(known)), None),
@@ -80,17 +83,36 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         sweep=sweep(ready, job, over) if over and ready else None,
         not_measured=dict(group.not_measured),
         not_steady=dict(group.not_steady),
-        null_reasons={} if best else {"cheapest": reason, "sweep": reason},
+        null_reasons=_reasons(reason if best is None else None, ready),
     )
+
+
+def _reasons(no_best: str | None, ready: Sequence[Costs]) -> dict[str, str]:
+    """Return why a plan has no cheapest candidate, or none with making paid for."""
+    if no_best is not None:
+        return dict.fromkeys(("cheapest", "cheapest_with_making", "sweep"), no_best)
+    made = any(one.made_s is not None for one in ready)
+    return {} if made else {"cheapest_with_making": _NOT_MADE}
+
+
+def _with_making(ready: Sequence[Costs], job: Job) -> str | None:
+    """Return the cheapest where what was made beforehand is paid for, once for each shape."""
+    if all(one.made_s is None for one in ready):
+        return None
+    best = min(ready, key=lambda one: middle_s(one, job) + (one.made_s or 0.0) * job.shapes)
+    return best.candidate
 
 
 def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     fault = missing(one, job)
     if fault is not None or best is None:
         return _no_total(one, fault or "no candidate has a total")
+    made_s = None if one.made_s is None else one.made_s * job.shapes
     low_s, high_s = bounds(one, job)
     margin_low_s, margin_high_s = margin_bounds(one, best, job)
     reasons: dict[str, str] = {}
+    if made_s is None:
+        reasons["made_s"] = _NOT_MADE
     if low_s is None:
         reasons |= dict.fromkeys(("low_s", "high_s"), _few(one))
     if margin_low_s is None:
@@ -105,6 +127,7 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
         margin_s=middle_s(one, job) - middle_s(best, job),
         margin_low_s=margin_low_s,
         margin_high_s=margin_high_s,
+        made_s=made_s,
         null_reasons=reasons,
     )
 
