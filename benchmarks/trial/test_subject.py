@@ -1,0 +1,17 @@
+"""The subject under pytest-benchmark; ``SUBJECT`` names the function, as a commit would.
+
+Not a test of this project: a trial runs it by path, once for each side.
+"""
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+import subject  # type: ignore[import-not-found]  # it lies beside this file
+
+
+def test_work(benchmark: Callable[..., np.ndarray]) -> None:
+    """Measure one side, under a name that both have in common."""
+    function = getattr(subject, os.environ["SUBJECT"])
+    x = np.linspace(0.0, 1.0, subject.LENGTH)
+    assert benchmark(function, x).shape == (1,)
