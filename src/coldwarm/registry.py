@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import coldwarm.workloads
@@ -20,7 +21,6 @@ from coldwarm.errors import PluginError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import ModuleType
 
     from coldwarm.backends.base import Backend
 
@@ -47,9 +47,12 @@ class Source:
     module: str
     path: Path
 
+    shared: tuple[Path, ...] = ()
+    """Further files that it consists of: what several workloads have in common."""
+
     def read(self) -> bytes:
         """Return the source text, for its hash."""
-        return self.path.read_bytes()
+        return b"".join(path.read_bytes() for path in (self.path, *self.shared))
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,11 @@ class WorkloadEntry:
         return tuple(self.module.SIZES)
 
     @property
+    def scenario(self) -> bool:
+        """Whether a call of it is a whole loop of many steps."""
+        return bool(getattr(self.module, "SCENARIO", False))
+
+    @property
     def dtypes(self) -> tuple[str, ...]:
         """The dtypes it comes in, by their short names."""
         return tuple(self.module.DTYPES)
@@ -95,7 +103,7 @@ class WorkloadEntry:
 
     def has(self, backend: type[Backend]) -> bool:
         """Say whether it has a candidate for a backend, which may not run whole scenarios."""
-        if getattr(self.module, "SCENARIO", False) and not backend.scenarios:
+        if self.scenario and not backend.scenarios:
             return False
         return any(hasattr(self.module, name) for name in backend.builders())
 
@@ -165,7 +173,14 @@ def _source(module: str, thing: object) -> Source:
     if loaded.__file__ is None:
         text = f"{thing!r} has no source file, so no other process could load it"
         raise PluginError(text)
-    return Source(module, Path(loaded.__file__).resolve())
+    shared = sorted(
+        Path(part.__file__).resolve()
+        for part in vars(loaded).values()
+        if isinstance(part, ModuleType)
+        and part.__name__.startswith(f"{coldwarm.workloads.__name__}._")
+        and part.__file__ is not None
+    )
+    return Source(module, Path(loaded.__file__).resolve(), tuple(shared))
 
 
 def _refuse_twice(found: dict[str, Any], name: str, source: Source, kind: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.runner import replies, translate
+from coldwarm.runner import accounts, replies, translate
 from coldwarm.runner.process import describe_exit
 
 SECONDS = st.none() | st.floats(0, 100)
@@ -19,7 +19,7 @@ NAMES = ("trace_s", "lower_s", "compile_s", "cache_read_s")
 
 @given(st.fixed_dictionaries(dict.fromkeys(NAMES, SECONDS)), st.floats(0, 100))
 def test_parts_and_rest_make_the_whole(said: dict[str, float | None], first_call_s: float) -> None:
-    parts = translate.parts(said, first_call_s)
+    parts = accounts.of_call(said, first_call_s)
     values = {name: getattr(parts, name) for name in NAMES}
     known = [value for value in (*values.values(), parts.rest_s) if value is not None]
     assert all(value >= 0 for value in known)
@@ -34,14 +34,14 @@ def test_parts_and_rest_make_the_whole(said: dict[str, float | None], first_call
 
 def test_parts_that_exceed_their_call_are_withheld_and_not_made_to_fit() -> None:
     said = {"trace_s": 0.3, "lower_s": 0.2, "compile_s": 1.0, "cache_read_s": None}
-    parts = translate.parts(said, 1.0)
+    parts = accounts.of_call(said, 1.0)
     assert (parts.trace_s, parts.compile_s, parts.rest_s) == (None, None, 1.0)
     assert parts.null_reasons["compile_s"] == "the parts, 1.5 s together, exceed the call, 1 s"
 
 
 def test_the_reason_of_the_backend_is_kept() -> None:
     said = {**dict.fromkeys(NAMES), "reasons": {"trace_s": "eager: nothing is traced"}}
-    parts = translate.parts(said, 1.0)
+    parts = accounts.of_call(said, 1.0)
     assert parts.null_reasons["trace_s"] == "eager: nothing is traced"
     assert parts.null_reasons["lower_s"] == "the backend gives no account of it"
     assert parts.rest_s == 1.0
@@ -146,7 +146,7 @@ def test_nothing_but_a_shape_gets_through(changes: dict[str, object]) -> None:
         return
     assert message["type"] in {"start", "failed"}
     translate.phases(message, 10)
-    translate.parts(message["parts"], 1.0)
+    accounts.of_call(message["parts"], 1.0)
 
 
 @pytest.mark.parametrize(

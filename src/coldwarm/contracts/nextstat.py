@@ -75,7 +75,8 @@ def express(
 ) -> list[tuple[str, NextstatResult]]:
     """Return a name and a published result for each cold cache mode of a case.
 
-    Empty where the contract has no word for the case's dtype. A case that was asked for
+    Empty where the contract has no word for the case's dtype, or for a call that is a whole
+    loop, of which the first call is a step. A case that was asked for
     in the warm regime alone gives one result without cold runs, its ``cache_policy``
     ``warm_process``. A candidate whose answer was wrong gives no timing.
 
@@ -83,7 +84,7 @@ def express(
     ``dataset.sha256`` is the hash of the inputs; where no process came as far as making
     them, which the contract has no null for, it is the hash of no bytes.
     """
-    if case.dtype not in _DTYPES:
+    if case.dtype not in _DTYPES or case.scenario:
         return []
     asked = [mode for mode in CACHE_MODES if mode in case.protocol.cache_modes]
     cold = [mode for mode in asked if mode != "warm_process"]

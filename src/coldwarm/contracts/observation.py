@@ -44,6 +44,24 @@ class FirstCallParts(Record, frozen=True, kw_only=True):
     null_reasons: dict[str, str] = {}
 
 
+class LoopAccount(Record, frozen=True, kw_only=True):
+    """The whole loop of a scenario in one process, from its first step to its last."""
+
+    total_s: Seconds
+    """From the spawn to the end of the loop: the total wall clock."""
+    loop_s: Seconds
+    """The phases ``first_call`` and ``remaining_calls`` together."""
+    steps_s: list[Seconds]
+    """Each step, synchronised on its own output; the first one is the first call."""
+    compiling_steps: list[Count] | None
+    """Positions of the steps in which something was compiled or read from a cache."""
+    parts: FirstCallParts
+    """Of the loop; with ``rest_s`` they sum to ``loop_s``."""
+    compiling_share: float | None
+    """Tracing, lowering, compiling and reading caches, as a share of ``total_s``."""
+    null_reasons: dict[str, str] = {}
+
+
 class Block(Record, frozen=True, kw_only=True):
     """A run of consecutive warm calls in one process.
 
@@ -186,6 +204,9 @@ class Observation(Record, frozen=True, kw_only=True):
     ttfr_s: Seconds | None = None
     ttfr_process_s: Seconds | None = None
     first_call_parts: FirstCallParts | None = None
+    loop: LoopAccount | None = None
+    """Of a scenario: there a call is a whole loop, the first call only its first step, and
+    the second call the loop once more."""
     blocks: list[Block] = []
     evidence: list[CacheEvidence] = []
     judgements: dict[str, Judgement] = {}

@@ -39,10 +39,16 @@ class ColdSummary(Record, frozen=True, kw_only=True):
     seconds: dict[str, Summary]
     """``ttfr``, ``ttfr_process``, each phase, the first call's parts (``first_call.trace``,
     …, ``first_call.rest``), and ``start``: of ``ttfr_process`` all but import, wrap and
-    first call."""
+    first call. Of a scenario also ``total``: from the spawn to the end of its loop;
+    ``loop`` and its parts (``loop.trace``, …, ``loop.rest``); ``step.compiling``: the mean of
+    the steps after the first one in which something was compiled or read from a cache; and
+    ``step.plain``: of those in which nothing was."""
+    compiling_share: Summary | None = None
+    """Of a scenario: tracing, lowering, compiling and reading caches over ``total``."""
     peak_rss_bytes: Summary | None = None
     precision_reached: float | None = None
-    """Relative half-width of the interval of the ``ttfr`` median."""
+    """Relative half-width of the interval of the ``ttfr`` median, of a scenario of the
+    ``total`` median."""
     null_reasons: dict[str, str] = {}
 
 
@@ -141,6 +147,8 @@ class CaseResult(Record, frozen=True, kw_only=True):
     ``correctness_gate``, …"""
     baseline: bool = False
     """Whether this case is the one its workload's others are compared with."""
+    scenario: bool = False
+    """Whether a call is a whole loop of many steps, of which ``ttfr`` is the first."""
     dataset_id: str
     dataset_sha256: Sha256 | None = None
     protocol: Protocol

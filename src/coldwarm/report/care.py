@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coldwarm.report import units
 from coldwarm.report.figures import (
     WARM,
+    cold_figure,
     cold_summary,
     group_name,
     headline,
@@ -92,8 +93,9 @@ def _missing(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Re
 def _why_missing(case: CaseResult, mode: CacheMode) -> str:
     """Find the reason for a missing figure where its record keeps it."""
     cold = cold_summary(case, mode)
+    of_cold = _reasons(cold, cold_figure(case), "seconds")
     reasons = [
-        *(_reasons(case.warm, "call_s") if mode == WARM else _reasons(cold, "ttfr", "seconds")),
+        *(_reasons(case.warm, "call_s") if mode == WARM else of_cold),
         *_reasons(case, mode, "warm" if mode == WARM else "cold"),
     ]
     if not reasons and mode not in case.protocol.cache_modes:

@@ -27,6 +27,7 @@ HEADINGS = ("", "A", "B", "B over A", f"{CERTAINTY} interval", "verdict", "shows
 _FIGURES = {
     "ttfr_s": "first result",
     "ttfr_process_s": "whole start",
+    "total_s": "whole loop",
     "peak_rss_bytes": "peak memory",
     "call_s": "call",
 }

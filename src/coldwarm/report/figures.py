@@ -23,12 +23,17 @@ def cold_summary(case: CaseResult, mode: CacheMode) -> ColdSummary | None:
     return next((summary for summary in case.cold if summary.cache_mode == mode), None)
 
 
+def cold_figure(case: CaseResult) -> str:
+    """Name the figure that stands for a cold mode: of a scenario, that of its whole loop."""
+    return "total" if case.scenario else "ttfr"
+
+
 def headline(case: CaseResult, mode: CacheMode) -> Summary | None:
     """Return the figure that stands for a mode: time to the first result, or a warm call."""
     if mode == WARM:
         return case.warm.call_s if case.warm else None
     cold = cold_summary(case, mode)
-    return cold.seconds.get("ttfr") if cold else None
+    return cold.seconds.get(cold_figure(case)) if cold else None
 
 
 def reached(case: CaseResult, mode: CacheMode) -> float | None:
@@ -39,7 +44,7 @@ def reached(case: CaseResult, mode: CacheMode) -> float | None:
 
 def comparison(case: CaseResult, mode: CacheMode) -> Comparison | None:
     """Return the comparison of a mode's headline figure."""
-    wanted = "warm.call_s" if mode == WARM else f"{mode}.ttfr_s"
+    wanted = "warm.call_s" if mode == WARM else f"{mode}.{cold_figure(case)}_s"
     return next((c for c in case.comparisons if c.metric == wanted), None)
 
 

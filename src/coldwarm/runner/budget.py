@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coldwarm.runner import deciding
 from coldwarm.stats import precision
+from coldwarm.stats.loops import headline
 from coldwarm.stats.selection import warm_processes
+from coldwarm.stats.summarise import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +36,8 @@ def wanting(cases: Sequence[Case], round_: int, options: Options, ledger: Ledger
     depends on nothing but its options. Otherwise the effort goes where the precision is
     not reached yet.
     """
+    if options.decide is not None:
+        return deciding.wanting(cases, round_, options, ledger)
     return {
         mode: [case for case in cases if _wants(case, mode, round_, options, ledger)]
         for mode in options.cache_modes
@@ -62,7 +67,8 @@ def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[Sequence[float
     """Return what a mode's precision is judged by, one group for each process."""
     if mode == "warm_process":
         return [process.steadiness.samples for process in warm_processes(seen)]
-    return [[one.ttfr_s] for one in seen if one.ttfr_s is not None]
+    values = [figure(one, headline([one])) for one in seen]
+    return [[value] for value in values if value is not None]
 
 
 def left(cases: Sequence[Case], options: Options, ledger: Ledger, cost_s: Cost) -> float | None:
@@ -80,6 +86,13 @@ def left(cases: Sequence[Case], options: Options, ledger: Ledger, cost_s: Cost) 
                 continue  # the process that stays shows it by the way
             total_s += max(missing, 0) * (one_s or 0.0)
     return total_s
+
+
+def _baseline(wanted: Wanted) -> str | None:
+    """Return the baseline, where others are wanted beside it."""
+    cases = {case.id: case for members in wanted.values() for case in members}
+    found = next((case.id for case in cases.values() if case.is_baseline), None)
+    return found if len(cases) > 1 else None
 
 
 def _whole_s(case: Case, modes: Sequence[CacheMode], expected_s: Expected) -> float:
@@ -108,11 +121,13 @@ class Budget:
         """Say whether nothing more may be started."""
         return self.limit_s is not None and now_s - self.started_s >= self.limit_s
 
-    def fitting(self, wanted: Wanted, expected_s: Expected, now_s: float) -> Wanted:
+    def fitting(
+        self, wanted: Wanted, expected_s: Expected, now_s: float, *, together: bool = False
+    ) -> Wanted:
         """Return what of a round still fits: cases with all the modes that they want.
 
         The cheap ones first, so that one slow compiler does not keep the others from their
-        precision.
+        precision. ``together``: the baseline only beside another, and no other without it.
         """
         if self.limit_s is None:
             return wanted
@@ -123,10 +138,15 @@ class Budget:
             for case in cases
         }
         fits = set()
+        with_it = _baseline(wanted) if together else None
+        if with_it is not None:
+            left_s -= costs_s.pop(with_it)
         for name, cost_s in sorted(costs_s.items(), key=lambda item: item[1]):
             if cost_s <= left_s:
                 fits.add(name)
                 left_s -= cost_s
+        if with_it is not None and fits:
+            fits.add(with_it)
         return {mode: [case for case in cases if case.id in fits] for mode, cases in wanted.items()}
 
     def estimate(self, left_s: float | None, now_s: float) -> tuple[float, float | None]:

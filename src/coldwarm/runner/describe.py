@@ -42,6 +42,15 @@ MADE_BEFOREHAND = {
     + WINDOWS["first_call"],
 }
 """What differs where something is made beforehand."""
+WHOLE_LOOPS = {
+    "first_call": "the first step of the loop and the synchronisation on its own output",
+    "remaining_calls": "the other steps, each synchronised on its own output and stamped; keeping"
+    " the outputs and asking for the count of compiles in between are inside, and in no step",
+    "second_call": "the whole loop once more, each step synchronised; never taken for steady state",
+    "steady": "each sample: the whole loop, each step synchronised on its own output; garbage"
+    " collection is off in the window and done before it",
+}
+"""What differs where a call is a whole loop."""
 _SHORT_US = SHORT_CALL_S * 1e6
 WARMUP_POLICY = (
     "every call is kept; where a process becomes steady is detected afterwards; the first"
@@ -65,9 +74,10 @@ def harness_sha256() -> str:
     return digest.hexdigest()
 
 
-def windows(kind: type[Backend]) -> dict[str, str]:
+def windows(kind: type[Backend], *, scenario: bool = False) -> dict[str, str]:
     """Return, for each timed window of a backend, what is inside it and what is outside."""
-    return {**WINDOWS, **MADE_BEFOREHAND} if kind.prepares else WINDOWS
+    differing = (MADE_BEFOREHAND if kind.prepares else {}) | (WHOLE_LOOPS if scenario else {})
+    return WINDOWS | differing
 
 
 def effort(options: Options) -> Effort:
@@ -98,7 +108,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         size=case.size,
         dtype=case.dtype,
         data_layout=case.workload.module.LAYOUT,
-        windows=windows(kind),
+        windows=windows(kind, scenario=case.workload.scenario),
         sync_policy=kind.sync_policy,
         warmup_policy=WARMUP_POLICY,
         interleaving=INTERLEAVING,

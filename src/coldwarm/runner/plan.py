@@ -72,6 +72,11 @@ class Case:
         return {}
 
     @property
+    def looked_s(self) -> float | None:
+        """The seconds that a process took in which it was looked at; ``None``: none was."""
+        return None
+
+    @property
     def new_shapes(self) -> bool:
         """Whether its fresh processes also call it with other shapes."""
         return False
@@ -79,7 +84,7 @@ class Case:
     @property
     def batches(self) -> bool:
         """Whether short calls may be repeated inside one sample."""
-        return True
+        return not self.workload.scenario
 
     @property
     def is_baseline(self) -> bool:
@@ -120,6 +125,22 @@ SUITES = {
                 "matmul_chain_512_f32",
                 "elementwise_chain_1000000_f32",
                 "mlp_train_step_128_f32",
+            ),
+            time_budget_s=None,
+            min_runs=3,
+            max_runs=5,
+        ),
+        Suite(
+            "scenarios",
+            "whole loops with their compiles inside, at their small sizes",
+            (
+                "hyperparameter_sweep_256_f32",
+                "small_fits_100_f64",
+                "interactive_session_10000_f32",
+                "short_ablations_256_f32",
+                "variable_length_64_f32",
+                "variable_length_padded_64_f32",
+                "variable_length_bucketed_64_f32",
             ),
             time_budget_s=None,
             min_runs=3,

@@ -16,6 +16,7 @@ from coldwarm.contracts.base import Count, Seconds, Sha256
 from coldwarm.contracts.observation import HarnessCost
 
 _PHASES = ["import", "device_init", "setup", "wrap", "first_call", "second_call"]
+_LOOP_PHASES = [*_PHASES[:-1], "remaining_calls", _PHASES[-1]]
 _MAKING = ["import", "device_init", "setup", "wrap", "make"]
 _HARNESS = set(HarnessCost.__struct_fields__) - {"load_s", "null_reasons"}
 _Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
@@ -67,6 +68,12 @@ class _Parts(msgspec.Struct):
     reasons: dict[str, str] = {}
 
 
+class _Loop(msgspec.Struct):
+    steps_ns: Annotated[list[_Number], msgspec.Meta(min_length=1)]
+    compiles: list[Count] | None
+    parts: _Parts
+
+
 class _Start(msgspec.Struct):
     type: Literal["start"]
     entered_ns: _Moment
@@ -80,6 +87,7 @@ class _Start(msgspec.Struct):
     input_sha256: Sha256
     device: _Device
     versions: dict[str, str]
+    loop: _Loop | None = None
 
 
 class _Block(msgspec.Struct):
@@ -210,8 +218,9 @@ def _is_new_shape(name: str) -> bool:
 def _check_order(said: _Start, spawned_ns: int) -> None:
     """Refuse phases that are missing, overlap, or lie before the spawn."""
     names = [span.name for span in said.phases]
-    if names[: len(_PHASES)] != _PHASES or not all(map(_is_new_shape, names[len(_PHASES) :])):
-        text = f"malformed 'start' message: expected the phases {', '.join(_PHASES)}"
+    due = _PHASES if said.loop is None else _LOOP_PHASES
+    if names[: len(due)] != due or not all(map(_is_new_shape, names[len(due) :])):
+        text = f"malformed 'start' message: expected the phases {', '.join(due)}"
         raise MalformedReplyError(text)
     stamps = [spawned_ns, said.entered_ns, said.loaded_ns]
     stamps += [stamp for span in said.phases for stamp in (span.begin_ns, span.end_ns)]

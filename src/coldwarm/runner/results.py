@@ -11,8 +11,9 @@ from coldwarm.caches import modes, pages
 from coldwarm.contracts import codec, nextstat
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
+from coldwarm.runner.own import OwnCase
 from coldwarm.runner.variables import owners_of
-from coldwarm.stats import summarise
+from coldwarm.stats import compare, summarise
 from coldwarm.stats.selection import warm_processes
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         status=status,
         reason=reason,
         baseline=case.is_baseline,
+        scenario=case.workload.scenario,
         dataset_id=f"{case.group}_seed{facts.options.seed}",
         dataset_sha256=sha256,
         protocol=protocol(case, facts.options),
@@ -77,6 +79,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         warm=summary.warm,
         limitations=_limitations(case, facts.options),
         warnings=summary.warnings,
+        made=[] if wrong else ledger.made(case),
         observations=[_without_timing(seen) for seen in observations] if wrong else observations,
         null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
     )
@@ -115,7 +118,8 @@ def _limitations(case: Case, options: Options) -> list[str]:
     names = {name for m in options.cache_modes for name in owners_of(_kind(case), case.device, m)}
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
-    return [*modes.limitations(sorted(names)), *pages.limitations(options.cache_modes)]
+    notes = case.notes if isinstance(case, OwnCase) else []
+    return [*notes, *modes.limitations(sorted(names)), *pages.limitations(options.cache_modes)]
 
 
 def _kind(case: Case) -> type:
@@ -124,7 +128,7 @@ def _kind(case: Case) -> type:
 
 def _without_timing(seen: Observation) -> Observation:
     """Return an observation of a wrong answer with no figure that could be quoted."""
-    gone = ("ttfr_s", "ttfr_process_s", "first_call_parts", "harness", "telemetry")
+    gone = ("ttfr_s", "ttfr_process_s", "first_call_parts", "loop", "harness", "telemetry")
     return replace(
         seen,
         phases=[],
@@ -135,7 +139,9 @@ def _without_timing(seen: Observation) -> Observation:
     )
 
 
-def with_comparisons(results: Sequence[CaseResult]) -> list[CaseResult]:
+def with_comparisons(
+    results: Sequence[CaseResult], threshold: float | None = None
+) -> list[CaseResult]:
     """Compare every case with the baseline of its workload, size and dtype."""
     baselines = {
         (result.workload, result.size, result.dtype): result
@@ -153,6 +159,7 @@ def with_comparisons(results: Sequence[CaseResult]) -> list[CaseResult]:
             baseline.observations,
             result.observations,
             result.protocol.cache_modes,
+            threshold=compare.THRESHOLD if threshold is None else threshold,
         )
         compared.append(replace(result, comparisons=comparisons))
     return compared

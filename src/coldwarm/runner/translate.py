@@ -12,7 +12,6 @@ from coldwarm.contracts.observation import (
     Block,
     CacheEvidence,
     Device,
-    FirstCallParts,
     Gate,
     HarnessCost,
     Judgement,
@@ -20,7 +19,7 @@ from coldwarm.contracts.observation import (
     Phase,
     Telemetry,
 )
-from coldwarm.runner import telemetry
+from coldwarm.runner import accounts, telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from coldwarm.runner.process import ProcessFailedError
 
 _NO_STATUS = "this system does not tell it"
-_PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
-_CLOCKS_S, _CLOCKS_SHARE = 1e-3, 0.01
-"""By how much clocks may disagree about one call."""
 _COUNTS = ("requests", "hits", "misses", "writes", "bypasses", "compiles")
 
 
@@ -68,32 +64,6 @@ def _phase(span: Mapping[str, Any], spawned_ns: int) -> Phase:
         duration_s=(span["end_ns"] - span["begin_ns"]) / 1e9,
         **measured,
         null_reasons={name: _NO_STATUS for name, value in measured.items() if value is None},
-    )
-
-
-def parts(said: Mapping[str, Any], first_call_s: float) -> FirstCallParts:
-    """Return the first call's parts; ``rest_s`` is what they leave of the whole.
-
-    Parts and whole come from several clocks: parts that exceed the whole by no more than
-    1 ms or 1 % are scaled to it. By more, the account is wrong, and none is published.
-    """
-    known = {name: said.get(name) for name in _PARTS}
-    reasons = dict(said.get("reasons", {}))
-    total_s = sum(value for value in known.values() if value is not None)
-    if total_s > first_call_s + max(_CLOCKS_S, _CLOCKS_SHARE * first_call_s):
-        why = f"the parts, {total_s:.4g} s together, exceed the call, {first_call_s:.4g} s"
-        known, reasons, total_s = dict.fromkeys(_PARTS), dict.fromkeys(_PARTS, why), 0.0
-    elif total_s > first_call_s:
-        scale = first_call_s / total_s
-        known = {name: None if v is None else v * scale for name, v in known.items()}
-        total_s = first_call_s
-    for name, value in known.items():
-        if value is None:
-            reasons.setdefault(name, "the backend gives no account of it")
-    return FirstCallParts(
-        **known,
-        rest_s=max(0.0, first_call_s - total_s),
-        null_reasons={name: reasons[name] for name in _PARTS if known[name] is None},
     )
 
 
@@ -199,7 +169,8 @@ def observation(
         phases=spans,
         ttfr_s=by_name["import"].duration_s + first.duration_s,
         ttfr_process_s=first.start_s + first.duration_s,
-        first_call_parts=parts(said["parts"], first.duration_s),
+        first_call_parts=accounts.of_call(said["parts"], first.duration_s),
+        loop=accounts.of_loop(said, by_name),
         blocks=running.blocks,
         evidence=found,
         judgements=judgements,

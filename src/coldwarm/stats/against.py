@@ -52,10 +52,12 @@ def _cold(case: CaseResult, mode: CacheMode) -> dict[tuple[str, MetricKind], Sid
     valid = counted(case.observations, mode)
     first = by_round((o, [o.ttfr_s]) for o in valid if o.ttfr_s is not None)
     whole = by_round((o, [o.ttfr_process_s]) for o in valid if o.ttfr_process_s is not None)
+    loops = by_round((o, [o.loop.total_s]) for o in valid if o.loop is not None)
     peaks = by_round((o, [float(peak)]) for o, peak in _peaks(valid))
     return {
         (f"{mode}.ttfr_s", "cold"): Side(first),
         (f"{mode}.ttfr_process_s", "cold"): Side(whole),
+        (f"{mode}.total_s", "cold"): Side(loops),
         (f"{mode}.peak_rss_bytes", "memory"): Side(peaks),
     }
 

@@ -45,9 +45,9 @@ class Costs:
     """A measured case: seconds of each process under its round, by what they were spent on.
 
     With ``empty`` and ``filled`` for the caches: ``empty.first`` is from the start of the process
-    to the first result, ``empty.two`` to the second one; ``empty.call`` is the first call alone;
-    ``imported.first`` and ``imported.two`` leave out all before wrapping. ``warm`` is the mean
-    steady call.
+    to the first result, of a scenario to the end of its loop; ``empty.two`` to the second one;
+    ``empty.call`` is the first call alone; ``imported.first`` and ``imported.two`` leave out all
+    before wrapping. ``warm`` is the mean steady call.
     """
 
     case: str
@@ -85,9 +85,9 @@ def costs(case: CaseResult) -> Costs:
         valid = counted(case.observations, mode)
         compiles = compiles or any(_compiled(observation) for observation in valid)
         series |= {
-            f"{state}.first": _by_round((o, (o.ttfr_process_s,)) for o in valid),
-            f"{state}.two": _by_round((o, (o.ttfr_process_s, _second(o))) for o in valid),
-            f"{state}.call": _by_round((o, (o.phase_s("first_call"),)) for o in valid),
+            f"{state}.first": _by_round((o, (_whole_s(o),)) for o in valid),
+            f"{state}.two": _by_round((o, (_whole_s(o), _second(o))) for o in valid),
+            f"{state}.call": _by_round((o, (_call_s(o),)) for o in valid),
         }
     valid = counted(case.observations, EMPTY)
     series["imported.first"] = _by_round((o, _imported(o)) for o in valid)
@@ -111,7 +111,18 @@ def _second(observation: Observation) -> float | None:
 
 
 def _imported(observation: Observation) -> tuple[float | None, float | None]:
-    return observation.phase_s("wrap"), observation.phase_s("first_call")
+    return observation.phase_s("wrap"), _call_s(observation)
+
+
+def _whole_s(observation: Observation) -> float | None:
+    """Return the seconds to the end of the first call, which of a scenario is a whole loop."""
+    loop = observation.loop
+    return observation.ttfr_process_s if loop is None else loop.total_s
+
+
+def _call_s(observation: Observation) -> float | None:
+    loop = observation.loop
+    return observation.phase_s("first_call") if loop is None else loop.loop_s
 
 
 def _compiled(observation: Observation) -> bool:

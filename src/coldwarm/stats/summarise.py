@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.result import ColdSummary, Comparison, SteadyState, Summary, WarmSummary
+from coldwarm.stats import loops
 from coldwarm.stats.cautions import case_warnings
-from coldwarm.stats.compare import THRESHOLD, compare
+from coldwarm.stats.compare import CONFIDENCE, THRESHOLD, compare
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.precision import precision_of
 from coldwarm.stats.selection import (
@@ -24,11 +27,12 @@ from coldwarm.stats.selection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import Caution
+    from coldwarm.stats.compare import Rounds
 
 PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 
@@ -77,10 +81,15 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int
     peaks = [[float(peak)] for peak in memory if peak is not None]
     if not peaks:
         reasons["peak_rss_bytes"] = _why_no_memory(valid)
-    reached = precision_of(seconds["ttfr"]) if "ttfr" in seconds else None
+    judged = loops.headline(valid)
+    reached = precision_of(seconds[judged]) if judged in seconds else None
     if reached is None:
-        reasons["precision_reached"] = "there is no interval of the ttfr median"
+        reasons["precision_reached"] = f"there is no interval of the {judged} median"
+    share, why = loops.share(valid, seed)
+    if share is None:
+        reasons["compiling_share"] = why
     return ColdSummary(
+        compiling_share=share,
         cache_mode=mode,
         n_ok=len(valid),
         n_rejected=len(rejected(observations, mode)),
@@ -100,12 +109,24 @@ def figure(observation: Observation, name: str) -> float | None:
         return observation.ttfr_process_s
     if name == "start":
         return _start(observation)
+    if name in loops.FIGURES:
+        return loops.figure(observation, name)
+    return _new_shape(observation) if name == "new_shape" else _phase_or_part(observation, name)
+
+
+def _phase_or_part(observation: Observation, name: str) -> float | None:
     phase, _, part = name.partition(".")
     if not part:
         return observation.phase_s(phase)
     parts = observation.first_call_parts
     value: float | None = None if parts is None else getattr(parts, f"{part}_s")
     return value
+
+
+def _new_shape(observation: Observation) -> float | None:
+    """Return the mean of the calls with shapes that the process had not seen."""
+    calls = [p.duration_s for p in observation.phases if p.name.startswith("new_shape_")]
+    return math.fsum(calls) / len(calls) if calls else None
 
 
 def _start(observation: Observation) -> float | None:
@@ -125,6 +146,10 @@ def _figure_names(observations: Sequence[Observation]) -> list[str]:
     names = ["ttfr", "ttfr_process", "start", *PHASES]
     names += [phase.name for observation in observations for phase in observation.phases]
     names += [f"first_call.{part}" for part in PARTS]
+    if any(name.startswith("new_shape_") for name in names):
+        names.append("new_shape")
+    if any(observation.loop for observation in observations):
+        names += loops.FIGURES
     return list(dict.fromkeys(names))
 
 
@@ -132,6 +157,8 @@ def _why_absent(observations: Sequence[Observation], name: str) -> str:
     """Return the reason that the processes give for a figure that none of them has."""
     if not observations:
         return "no valid process"
+    if name in loops.FIGURES:
+        return loops.why_absent(observations, name)
     part = name.removeprefix("first_call.")
     for observation in observations:
         parts = observation.first_call_parts
@@ -200,45 +227,50 @@ def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:
     )
 
 
-def compare_case(
+def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
     baseline: str,
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
     cache_modes: Sequence[CacheMode],
     *,
     threshold: float = THRESHOLD,
+    confidence: float = CONFIDENCE,
 ) -> list[Comparison]:
     """Compare the observations of a case (``ours``) with those of its baseline (``theirs``).
 
-    The metrics are ``<cache mode>.ttfr_s`` for each cold mode, and ``warm.call_s``.
+    The metrics are ``<cache mode>.ttfr_s`` for each cold mode, of a scenario also
+    ``<cache mode>.total_s``, and ``warm.call_s``.
     """
+    judge = partial(compare, threshold=threshold, confidence=confidence)
     found = []
     for mode in cache_modes:
         if mode == WARM:
-            found.append(_compare_warm(baseline, theirs, ours, threshold))
+            found.append(_compare_warm(baseline, theirs, ours, judge))
             continue
-        first, second = (_cold_rounds(side, mode) for side in (ours, theirs))
-        metric = f"{mode}.ttfr_s"
-        found.append(compare(metric, baseline, first, second, threshold=threshold))
+        for name in loops.headlines([*ours, *theirs]):
+            first, second = (_cold_rounds(side, mode, name) for side in (ours, theirs))
+            found.append(judge(f"{mode}.{name}_s", baseline, first, second))
     return found
 
 
-def _cold_rounds(observations: Sequence[Observation], mode: CacheMode) -> dict[str, list[float]]:
-    """Return the time to the first result of each valid process, by round."""
-    valid = counted(observations, mode)
-    return by_round((o, [o.ttfr_s]) for o in valid if o.ttfr_s is not None)
+def _cold_rounds(
+    observations: Sequence[Observation], mode: CacheMode, name: str
+) -> dict[str, list[float]]:
+    """Return a figure of each valid process, by round."""
+    seen = [(o, figure(o, name)) for o in counted(observations, mode)]
+    return by_round((o, [value]) for o, value in seen if value is not None)
 
 
 def _compare_warm(
     baseline: str,
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
-    threshold: float,
+    judge: Callable[[str, str, Rounds, Rounds], Comparison],
 ) -> Comparison:
     """Compare the steady samples; say so where a process on either side was not steady."""
     sides = [warm_processes(side) for side in (ours, theirs)]
     first, second = (by_round((p.observation, p.steadiness.samples) for p in s) for s in sides)
-    found = compare("warm.call_s", baseline, first, second, threshold=threshold)
+    found = judge("warm.call_s", baseline, first, second)
     moving = sum(not process.steadiness.steady for side in sides for process in side)
     if not moving:
         return found

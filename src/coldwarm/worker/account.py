@@ -36,7 +36,7 @@ def end(prepared: "Prepared") -> "dict[str, Any]":
     """Describe the end: a last call through the gate, totals, the harness's own cost."""
     import resource
 
-    last = prepared.call(prepared.fresh()) if prepared.job["persistent"] else None
+    last = prepared.answer(prepared.fresh()) if prepared.job["persistent"] else None
     # A function that keeps a state gives another answer each time; the first was checked.
     checkable = last is not None and prepared.job.get("repeats", True)
     checked = _gate(prepared, last) if checkable else None
@@ -68,7 +68,7 @@ def _input_digest(prepared: "Prepared") -> str:
     job = prepared.job
     workload = prepared.workload
     if job.get("own") is not None:
-        digest: str = workload.digest(prepared.arguments)
+        digest: str = workload.digest(prepared.fresh())
         return digest
     return reference.input_digest(inputs.make(workload, job))
 
@@ -109,7 +109,7 @@ def _harness(prepared: "Prepared") -> "dict[str, float | None]":
         "sync_s": None,
         "unsynced_call_s": None,
     }
-    if not prepared.backend.synchronous:
+    if not prepared.backend.synchronous and prepared.loop is None:
         cost.update(_synchronising(prepared))
     return cost
 

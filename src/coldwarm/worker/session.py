@@ -7,6 +7,7 @@ from coldwarm import wire
 from coldwarm.backends.base import DeviceUnavailableError
 from coldwarm.worker import inputs, load
 from coldwarm.worker.phases import Phases, now_ns
+from coldwarm.worker.scenario import Loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ class Prepared:
         self.renew: Callable[[], tuple[Any, ...]] | None = getattr(workload, "renew", None)
         """What gives the arguments anew, where a call uses them up."""
         self.reference_path: str | None = job["reference"]
+        self.loop: Loop | None = None
+        """Of a scenario, which is then the function."""
+        if function is not None and getattr(workload, "SCENARIO", False):
+            self.loop = self.function = Loop(backend, function)
 
     def fresh(self) -> "tuple[Any, ...]":
         """Return the arguments of the next call; made anew where a call uses them up."""
@@ -104,6 +109,10 @@ class Prepared:
             self.backend.sync(out)
         return out
 
+    def answer(self, arguments: "tuple[Any, ...]") -> "Any":
+        """Call once and return all that the gate checks: of a scenario, what each step gave."""
+        return self.call(arguments) if self.loop is None else self.loop.outputs(*arguments)
+
 
 def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int) -> None:
     backend = load.backend(job)
@@ -117,6 +126,7 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     report = account.start(prepared, first, phases)
     report["counters"].update(making.loaded(job.get("made")))
     report.update(type="start", entered_ns=entered_ns, loaded_ns=loaded_ns, parts=parts)
+    report["loop"] = None if prepared.loop is None else prepared.loop.account()
     del first
     wire.write_all(writer, wire.encode(report))
     if job["persistent"]:
@@ -149,9 +159,11 @@ def _start(
     with phases("first_call"):
         if backend.prepares:
             prepared.function = backend.load(job["made"])
-        first = call(arguments)
+        first = call(arguments) if prepared.loop is None else prepared.loop.first(*arguments)
     parts = dict(backend.parts())
     first = backend.keep(first)
+    if prepared.loop is not None:
+        first = _rest(prepared.loop, first, backend, phases)
     arguments = prepared.fresh()
     with phases("second_call"):
         call(arguments)
@@ -162,3 +174,12 @@ def _start(
     if modules_before:
         parts["modules"] = modules_before
     return prepared, first, parts
+
+
+def _rest(loop: Loop, first: "Any", backend: "Backend", phases: Phases) -> "list[Any]":
+    """Go through the other steps of a scenario; return what all of them gave."""
+    backend.begin_call()
+    with phases("remaining_calls"):
+        loop.remaining(first)
+    loop.ended(backend.parts())
+    return loop.taken()

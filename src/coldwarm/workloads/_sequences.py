@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DIMENSIONS = 32
 SIXTY_FOURTHS = (33, 12, 57, 64, 21, 45, 12, 8, 51, 33, 27, 39, 64, 5, 21, 48, 57, 16, 39, 12)
-"""The lengths of the sequences as they come, in 64ths of the longest: 14 different ones."""
+"""The lengths of the sequences as they come, in 64ths of the longest: 13 different ones."""
 
 
 def lengths(longest: int) -> "list[int]":

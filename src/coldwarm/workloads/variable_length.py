@@ -1,7 +1,7 @@
 """Sequences of many lengths, as they come.
 
 What it stands for: inputs whose size nobody chose: sentences, tracks of a detector, light
-curves. Twenty sequences of fourteen lengths go through one layer, one by one, each handed over
+curves. Twenty sequences of thirteen lengths go through one layer, one by one, each handed over
 as it is. ``variable_length_padded`` and ``variable_length_bucketed`` are the same job with the
 usual remedies.
 

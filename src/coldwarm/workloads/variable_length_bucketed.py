@@ -7,7 +7,7 @@ What is computed: what ``variable_length`` computes, with the same answer: a mas
 was filled up. NumPy and Numba, which need no padding, take the real rows. The filling up is done
 when the inputs are made, as a data loader does it, and is not timed.
 
-What to look at: four shapes instead of fourteen, so four compiles where every shape has its own,
+What to look at: four shapes instead of thirteen, so four compiles where every shape has its own,
 while no call does more than four times the work that it must.
 """
 

@@ -1,0 +1,125 @@
+"""Figures of a scenario's loop in one process, and what such a loop will take.
+
+A loop of ``steps`` steps of which ``new`` compile takes the start, up to the first result;
+``new - 1`` further steps that compile; and the others as steps that do not. Each is the median
+over processes of what one process spent on a step of its kind: of those that compile the mean,
+because they differ in what they compile and all of them are paid for; so it is with the others.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from coldwarm.stats.bootstrap import CONFIDENCE
+from coldwarm.stats.costs import Bounded, estimate, median
+from coldwarm.stats.distribution import summary
+from coldwarm.stats.selection import by_round, counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.result import Summary
+
+PARTS = ("trace", "lower", "compile", "cache_read", "rest")
+FIGURES = ("total", "loop", *(f"loop.{part}" for part in PARTS), "step.compiling", "step.plain")
+"""Keys of ``ColdSummary.seconds`` that a scenario has besides."""
+NO_STEP = {
+    "step.compiling": "no step after the first one compiled anything",
+    "step.plain": "every step after the first one compiled something",
+}
+
+
+def figure(observation: Observation, name: str) -> float | None:
+    """Return one of ``FIGURES`` of a process, in seconds; ``None`` where it has none."""
+    account = observation.loop
+    if account is None:
+        return None
+    if name in {"total", "loop"}:
+        return account.total_s if name == "total" else account.loop_s
+    if name in NO_STEP:
+        return _step_s(observation, compiling=name == "step.compiling")
+    value: float | None = getattr(account.parts, f"{name.removeprefix('loop.')}_s")
+    return value
+
+
+def headline(observations: Sequence[Observation]) -> str:
+    """Return the figure that stands for a cold mode: of a scenario, that of its whole loop."""
+    return headlines(observations)[-1]
+
+
+def headlines(observations: Sequence[Observation]) -> tuple[str, ...]:
+    """Return the figures by which candidates are compared in a cold mode."""
+    whole = any(observation.loop for observation in observations)
+    return ("ttfr", "total") if whole else ("ttfr",)
+
+
+def why_absent(observations: Sequence[Observation], name: str) -> str:
+    """Return the reason for a figure that none of the processes has."""
+    for observation in observations:
+        account = observation.loop
+        if account is None:
+            continue
+        if name in NO_STEP:
+            return account.null_reasons.get("compiling_steps", NO_STEP[name])
+        field = f"{name.removeprefix('loop.')}_s"
+        return account.parts.null_reasons.get(field, "not recorded by any process")
+    return "not recorded by any process"
+
+
+def share(observations: Sequence[Observation], seed: int) -> tuple[Summary | None, str]:
+    """Summarise the share of the total spent compiling; else say why there is none."""
+    accounts = [o.loop for o in observations if o.loop is not None]
+    if not accounts:
+        return None, "no valid process" if not observations else "the workload is no scenario"
+    groups = [[a.compiling_share] for a in accounts if a.compiling_share is not None]
+    if groups:
+        return summary(groups, seed=seed), ""
+    return None, accounts[0].null_reasons["compiling_share"]
+
+
+def predict(
+    observations: Sequence[Observation], mode: CacheMode, *, steps: int, new: int
+) -> Bounded | None:
+    """Return what a loop takes from the start of its process, ``None`` where a cost is unknown.
+
+    ``new`` of the ``steps`` steps have something to compile, the first one among them where it
+    is at least 1. Each of k terms is bounded with 1 - 5 %/k and the bounds are added, so that
+    the interval holds with 95 % whatever the terms have to do with each other.
+    """
+    valid = counted(observations, mode)
+    compiling = max(new - 1, 0)
+    wanted = {"start": 1, "step.compiling": compiling, "step.plain": steps - 1 - compiling}
+    terms = {name: number for name, number in wanted.items() if number}
+    each = 1 - (1 - CONFIDENCE) / len(terms)
+    middle = low = high = 0.0
+    for name, number in terms.items():
+        series = _series(valid, name)
+        if not series:
+            return None
+        found = estimate(series, each)
+        middle += number * median(series)
+        low += number * (math.nan if found.low is None else found.low)
+        high += number * (math.nan if found.high is None else found.high)
+    if math.isnan(low):
+        return Bounded(middle, None, None)
+    return Bounded(middle, low, high)
+
+
+def _series(observations: Sequence[Observation], name: str) -> dict[str, float]:
+    values = [(o, o.ttfr_process_s if name == "start" else figure(o, name)) for o in observations]
+    rounds = by_round((o, [value]) for o, value in values if value is not None)
+    return {key: value for key, (value,) in rounds.items()}
+
+
+def _step_s(observation: Observation, *, compiling: bool) -> float | None:
+    """Return the mean of the steps after the first one that compiled, or that did not."""
+    account = observation.loop
+    if account is None or account.compiling_steps is None:
+        return None
+    places = set(account.compiling_steps)
+    later = list(enumerate(account.steps_s))[1:]
+    steps = [step_s for place, step_s in later if (place in places) == compiling]
+    return math.fsum(steps) / len(steps) if steps else None
