@@ -136,6 +136,24 @@ def test_the_cheapest_depends_on_the_plan(
     assert document(result, *arguments)["cheapest"] == cheapest
 
 
+def test_what_was_made_beforehand_is_told_and_not_added(tmp_path: Path) -> None:
+    modes: list[CacheMode] = [EMPTY, FILLED, WARM]
+    made = [samples.making(seconds) for seconds in (1.0, 3.0, 2.0)]
+    jitted = case("jax_jit_cpu", modes, made=made)
+    result = write(tmp_path / "run", [case("numpy", modes), jitted])
+    plan_of = (result, "--calls", 2000, "--shapes", 2)
+    found = document(*plan_of)
+    assert (found["cheapest"], found["cheapest_with_making"]) == ("jax_jit_cpu", "numpy")
+    totals = {one["candidate"]: one for one in found["totals"]}
+    assert totals["jax_jit_cpu"]["made_s"] == 2 * 2.0, "the median, once for each shape"
+    assert totals["jax_jit_cpu"]["total_s"] < 2.0
+    assert totals["numpy"]["null_reasons"]["made_s"] == "nothing is made beforehand"
+    told = " ".join(run(*plan_of).output.split())
+    assert "made before jax_jit_cpu 4.00 s, once for each shape, not in the totals" in told
+    assert "paid for as well, numpy is the cheapest" in told
+    assert document(result, "--calls", 20000)["cheapest_with_making"] == "jax_jit_cpu"
+
+
 def test_totals_are_sums(result: Path) -> None:
     found = document(result, "--calls", 100, "--processes", 3, "--cache", "kept")
     totals = {one["candidate"]: one["total_s"] for one in found["totals"]}

@@ -12,7 +12,16 @@ from coldwarm.contracts.codec import encode
 from coldwarm.contracts.environment import Cpu, Environment, Frequency, Harness, Limits, Python
 from coldwarm.contracts.environment import System as OperatingSystem
 from coldwarm.contracts.journal import encode_line
-from coldwarm.contracts.observation import Block, Device, Gate, Observation, Phase
+from coldwarm.contracts.making import Artifact, Making
+from coldwarm.contracts.observation import (
+    Block,
+    Device,
+    FirstCallParts,
+    Gate,
+    Observation,
+    Phase,
+    Telemetry,
+)
 from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.contracts.result import (
     CaseResult,
@@ -110,6 +119,27 @@ def observation(mode: CacheMode = "cold_process_cold_cache", **changes: object) 
         ),
         device=Device(platform="cpu", kind="cpu", count=1),
         versions={"jax": "0.9.0"},
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+def making(wall_s: float, **changes: object) -> Making:
+    """Return a making whose whole process took this long."""
+    made = Making(
+        case="jax_jit_cpu_matmul_512_f32",
+        order=0,
+        started_at="2026-01-02T03:04:05+00:00",
+        wall_s=wall_s,
+        phases=[
+            Phase(name="import", start_s=0.02, duration_s=0.5),
+            Phase(name="make", start_s=0.75, duration_s=0.25, peak_rss_bytes=200_000_000),
+        ],
+        parts=FirstCallParts(trace_s=0.0625, lower_s=0.125, compile_s=0.0, rest_s=0.0625),
+        artifacts=[Artifact(name="program", bytes=7_100, sha256=ZEROS)],
+        evidence=[],
+        input_sha256=ZEROS,
+        device=Device(platform="cpu", kind="cpu", count=1),
+        telemetry=Telemetry(),
     )
     return msgspec.structs.replace(made, **changes)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from rich.console import Console
+from tests.contracts import samples
 
 from coldwarm.report import markdown, terminal
 
@@ -68,6 +69,19 @@ def test_the_parts_add_up_in_one_unit(suite: SuiteResult, cases: list[CaseResult
     text = shown(suite, cases)
     assert line_of(text, " jax_jit_cpu") == "jax_jit_cpu 150 480 <1 31 12 285 – 3 961"
     assert "the median of each part, in ms" in text
+
+
+def test_what_was_made_beforehand_stands_below_the_tables(
+    suite: SuiteResult, cases: list[CaseResult]
+) -> None:
+    assert "Made beforehand" not in shown(suite, cases)
+    made = [msgspec.structs.replace(cases[1], made=[samples.making(s) for s in (1.5, 2.5)])]
+    told = (
+        "2.00 s (median of 2): import 500 ms, trace 62.5 ms, lower 125 ms, writing 62.5 ms;"
+        " 7.1 kB to load; peak memory 200 MB"
+    )
+    assert told in flat(shown(suite, made))
+    assert f"- **jax_jit_cpu**: {told}" in markdown.render(suite, made)
 
 
 def test_long_starts_are_shown_in_seconds(suite: SuiteResult, cases: list[CaseResult]) -> None:

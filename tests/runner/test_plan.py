@@ -48,6 +48,33 @@ def test_the_suites_name_groups_that_there_are() -> None:
     }
 
 
+def test_variants_are_in_the_full_suite_and_where_they_are_asked_for() -> None:
+    kinds = {case.id: case.backend.kind for case in plan.every_case()}
+    for name in ("quick", "ml"):
+        assert not any(kinds[case].variant for case in ids(suite=name))
+    asked = ids(suite="quick", backends=("jax_aot_cpu", "torch_compile_dynamic_cpu"))
+    assert asked == [
+        "jax_aot_cpu_matmul_512_f32",
+        "torch_compile_dynamic_cpu_matmul_512_f32",
+        "jax_aot_cpu_mlp_train_step_128_f32",
+        "torch_compile_dynamic_cpu_mlp_train_step_128_f32",
+    ]
+    for options in ({"suite": "full"}, {"cases": ("matmul_512_f32",)}):
+        chosen = {kinds[case].name for case in ids(**options)}
+        assert chosen >= {
+            *("jax_export", "jax_aot"),
+            *("torch_compile_dynamic", "torch_compile_reduce_overhead"),
+        }
+
+
+def test_what_loads_one_program_has_no_case_of_a_whole_scenario() -> None:
+    workloads = {case.workload.name: case.workload.module for case in plan.every_case()}
+    loops = {name for name, module in workloads.items() if getattr(module, "SCENARIO", False)}
+    seen = {case.workload.name for case in plan.every_case() if case.backend.name == "jax_aot"}
+    jitted = {case.workload.name for case in plan.every_case() if case.backend.name == "jax_jit"}
+    assert seen == jitted - loops
+
+
 def test_the_order_is_that_of_the_suite() -> None:
     groups = list(plan.groups(plan.choose(Options(suite="ml"))))
     assert groups == list(SUITES["ml"].groups or ())

@@ -183,6 +183,7 @@ class TorchCompileReduceOverhead(TorchCompile):
     name = "torch_compile_reduce_overhead"
     like = ("torch_compile",)
     variant = True
+    scenarios = False  # a loop that keeps its results would find them overwritten
     devices = ("gpu",)
     mode = "reduce-overhead"
 

@@ -1,0 +1,111 @@
+"""Variants of a backend: which candidate of a workload they run, and what they do otherwise."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from coldwarm.backends.jax import JaxJit
+from coldwarm.backends.jax_aot import JaxAot, JaxExport
+from coldwarm.backends.torch import (
+    TorchCompile,
+    TorchCompileDynamic,
+    TorchCompileReduceOverhead,
+    TorchEager,
+)
+from coldwarm.registry import Source, WorkloadEntry
+from coldwarm.worker import load
+
+needs_torch = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"
+)
+
+
+def workload(*names: str, **fields: object) -> ModuleType:
+    """Return a workload with these candidates, each of which returns its own name."""
+    made = ModuleType("a_workload")
+    for name in names:
+        setattr(made, name, lambda _wrap, name=name: name)
+    vars(made).update(fields)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("kind", "there", "taken"),
+    [
+        (TorchCompileDynamic, ("for_torch",), "for_torch"),
+        (TorchCompileDynamic, ("for_torch", "for_torch_compile"), "for_torch_compile"),
+        (
+            TorchCompileDynamic,
+            ("for_torch", "for_torch_compile", "for_torch_compile_dynamic"),
+            "for_torch_compile_dynamic",
+        ),
+        (TorchCompileReduceOverhead, ("for_torch", "for_torch_compile"), "for_torch_compile"),
+        (TorchCompile, ("for_torch", "for_torch_compile_dynamic"), "for_torch"),
+        (TorchEager, ("for_torch", "for_torch_compile"), "for_torch"),
+        (JaxAot, ("for_jax", "for_jax_jit"), "for_jax_jit"),
+        (JaxExport, ("for_jax", "for_jax_aot"), "for_jax"),
+        (JaxJit, ("for_jax", "for_jax_aot"), "for_jax"),
+    ],
+)
+def test_a_variant_runs_its_own_candidate_or_that_of_what_it_is_like(
+    kind: Any, there: tuple[str, ...], taken: str
+) -> None:
+    module = workload(*there)
+    builder: Any = load.candidate(module, kind("cpu"))
+    assert builder(None) == taken
+    assert WorkloadEntry("a", module, Source("a", Path("a"))).has(kind)
+
+
+def test_a_candidate_of_a_variant_is_none_of_the_others() -> None:
+    entry = WorkloadEntry("a", workload("for_torch_compile_dynamic"), Source("a", Path("a")))
+    assert entry.has(TorchCompileDynamic)
+    assert not entry.has(TorchCompile)
+    assert not entry.has(JaxAot)
+
+
+def test_only_what_can_run_a_scenario_has_a_case_of_one() -> None:
+    module = workload("for_jax", "for_torch", SCENARIO=True)
+    entry = WorkloadEntry("a", module, Source("a", Path("a")))
+    assert entry.has(JaxJit)
+    assert entry.has(TorchCompileDynamic)
+    assert not entry.has(JaxAot)
+    assert not entry.has(JaxExport)
+    assert not entry.has(TorchCompileReduceOverhead)
+
+
+@needs_torch
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (TorchCompile, {"dynamic": None, "mode": None}),
+        (TorchCompileDynamic, {"dynamic": True, "mode": None}),
+        (TorchCompileReduceOverhead, {"dynamic": None, "mode": "reduce-overhead"}),
+    ],
+)
+def test_each_variant_asks_torch_for_what_its_name_says(
+    monkeypatch: pytest.MonkeyPatch, kind: Any, options: dict[str, Any]
+) -> None:
+    import torch
+
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(torch, "compile", lambda function, **given: asked.update(given))
+    kind("cpu").wrap(lambda x: x)
+    assert asked == options
+
+
+@needs_torch
+@pytest.mark.slow
+def test_an_output_that_is_kept_is_not_overwritten() -> None:
+    import torch
+
+    out = (torch.ones(2), torch.zeros(2))
+    kept = TorchCompileReduceOverhead("cpu").keep(out)
+    out[0].fill_(9)
+    assert [leaf.tolist() for leaf in kept] == [[1, 1], [0, 0]]
+    assert TorchCompile("cpu").keep(out) is out
