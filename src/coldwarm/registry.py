@@ -102,10 +102,14 @@ class WorkloadEntry:
         return str(declared if isinstance(declared, str) else declared[dtype])
 
     def has(self, backend: type[Backend]) -> bool:
-        """Say whether it has a candidate for a backend, which may not run whole scenarios."""
+        """Say whether it has a candidate for a backend, which may not run whole scenarios.
+
+        The first name that is there decides, and ``None`` there says that it has none.
+        """
         if self.scenario and not backend.scenarios:
             return False
-        return any(hasattr(self.module, name) for name in backend.builders())
+        there = (name for name in backend.builders() if hasattr(self.module, name))
+        return getattr(self.module, next(there, ""), None) is not None
 
 
 @cache

@@ -68,6 +68,14 @@ def test_a_candidate_of_a_variant_is_none_of_the_others() -> None:
     assert not entry.has(JaxAot)
 
 
+def test_a_workload_may_say_that_it_has_no_candidate_of_a_variant() -> None:
+    module = workload("for_torch", for_torch_compile_dynamic=None)
+    entry = WorkloadEntry("a", module, Source("a", Path("a")))
+    assert not entry.has(TorchCompileDynamic)
+    assert entry.has(TorchCompile)
+    assert entry.has(TorchCompileReduceOverhead)
+
+
 def test_only_what_can_run_a_scenario_has_a_case_of_one() -> None:
     module = workload("for_jax", "for_torch", SCENARIO=True)
     entry = WorkloadEntry("a", module, Source("a", Path("a")))

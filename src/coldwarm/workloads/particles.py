@@ -135,6 +135,11 @@ def for_torch(wrap: "Wrap") -> "Function":
     return wrap(torch.vmap(particle))
 
 
+# With ``dynamic=True`` Dynamo makes symbols of constants such as ``HALF``, and ``torch.vmap`` of
+# PyTorch 2.13 refuses to multiply an array by one: the compiler fails.
+for_torch_compile_dynamic = None
+
+
 def for_numba(wrap: "Wrap") -> "Function":
     """Build the Numba candidate: one loop over the particles, with scalars.
 
