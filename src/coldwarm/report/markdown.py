@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.report import scenarios
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, HEADINGS, MADE_TITLE, MODES, PARTS, parts_title
+from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODES, parts_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.report.care import Remark
+    from coldwarm.report.scenarios import Section
     from coldwarm.report.view import Cell, Group
 
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#"} | {"\n": " "})
@@ -23,6 +25,8 @@ def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
     blocks: list[str] = []
     for group in view.groups:
         blocks += _group(group)
+    if view.scenarios:
+        blocks += [f"### {escaped(scenarios.TITLE)}", _shares(view.scenarios)]
     if view.care:
         heading = "Read with care, in all tables:" if len(view.groups) > 1 else "Read with care:"
         blocks += [heading, _remarks(view.care)]
@@ -41,7 +45,7 @@ def _group(group: Group) -> list[str]:
     if group.failures:
         blocks.append(terms(("failed", failure) for failure in group.failures))
     if any(row.parts for row in group.rows):
-        blocks += [f"{escaped(parts_title(group.unit))}:", _parts_table(group)]
+        blocks += [f"{escaped(parts_title(group.unit, loop=group.scenario))}:", _parts_table(group)]
     if group.made:
         blocks += [f"{MADE_TITLE}:", terms(group.made)]
     if group.care:
@@ -50,7 +54,7 @@ def _group(group: Group) -> list[str]:
 
 
 def _main_table(group: Group) -> str:
-    names = ["<br>".join(filter(None, HEADINGS[mode])) for mode in group.modes]
+    names = ["<br>".join(filter(None, group.headings[mode])) for mode in group.modes]
     rows = [
         [_code(row.candidate), *(_figure(row.figures[mode]) for mode in group.modes), row.memory]
         for row in group.rows
@@ -65,7 +69,18 @@ def _parts_table(group: Group) -> str:
         for row in group.rows
         if mode in row.parts
     ]
-    return table(["caches", "candidate", *PARTS.values()], rows, labels=2)
+    return table(["caches", "candidate", *group.parts.values()], rows, labels=2)
+
+
+def _shares(shown: Sequence[Section]) -> str:
+    wanted = scenarios.columns(shown)
+    rows = [
+        [section.title, _code(row.candidate), *scenarios.cells(row, wanted)]
+        for section in shown
+        for row in section.rows
+    ]
+    names = [heading.replace("\n", "<br>") for _, _, heading in wanted]
+    return table(["scenario", "candidate", *names], rows, labels=2)
 
 
 def _code(name: str) -> str:

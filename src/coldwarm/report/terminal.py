@@ -8,9 +8,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from coldwarm.report import scenarios
 from coldwarm.report.units import MISSING
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, HEADINGS, MADE_TITLE, MODES, PARTS, parts_title
+from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODES, parts_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.report.care import Remark
+    from coldwarm.report.scenarios import Section
     from coldwarm.report.view import Cell, Group
 
 WIDEST = 100
@@ -48,6 +50,8 @@ def render(
 
     for group in view.groups:
         show(*_group(group, width), Text())
+    if view.scenarios:
+        show(Text(scenarios.TITLE, style="bold"), _shares(view.scenarios, width), Text())
     show(*more)
     if view.care:
         heading = "Read with care, in all tables" if len(view.groups) > 1 else "Read with care"
@@ -70,7 +74,7 @@ def _group(group: Group, width: int) -> list[Table | Text]:
         blocks.append(_main_table(group, width))
     blocks += [Text(f"failed: {failure}", style="bold red") for failure in group.failures]
     if any(row.parts for row in group.rows):
-        blocks += [Text(), Text(parts_title(group.unit), style="bold")]
+        blocks += [Text(), Text(_parts_title(group), style="bold")]
         blocks.append(_parts_table(group, width))
     if group.made:
         blocks += [Text(), Text(MADE_TITLE, style="bold"), listing(group.made)]
@@ -81,7 +85,7 @@ def _group(group: Group, width: int) -> list[Table | Text]:
 
 def _main_table(group: Group, width: int) -> Table:
     """One row for each candidate; under each figure its verdict against the baseline."""
-    headings = [_stacked(HEADINGS[mode]) for mode in group.modes]
+    headings = [_stacked(group.headings[mode]) for mode in group.modes]
     rows = [
         [
             Text(row.candidate, style="bold"),
@@ -119,7 +123,24 @@ def _parts_table(group: Group, width: int) -> Table:
         if measured:
             rows.append([Text(MODES[mode], style="italic")])
         rows += [[Text(f" {row.candidate}"), *map(_plain, row.parts[mode])] for row in measured]
-    return table(["", *PARTS.values()], rows, width)
+    return table(["", *group.parts.values()], rows, width)
+
+
+def _parts_title(group: Group) -> str:
+    return parts_title(group.unit, loop=group.scenario)
+
+
+def _shares(shown: Sequence[Section], width: int) -> Table:
+    """What of each scenario's total went into compiling, a section for each scenario."""
+    wanted = scenarios.columns(shown)
+    rows: list[list[Text]] = []
+    for section in shown:
+        rows.append([Text(section.title, style="italic")])
+        rows += [
+            [Text(f" {row.candidate}"), *map(_plain, scenarios.cells(row, wanted))]
+            for row in section.rows
+        ]
+    return table(["", *(heading for _, _, heading in wanted)], rows, width)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> Table:

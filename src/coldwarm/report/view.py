@@ -6,17 +6,27 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from coldwarm.report import care, units
+from coldwarm.report import care, scenarios, units
 from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
-from coldwarm.report.words import COLD_MODES, MODES, PARTS, legend
+from coldwarm.report.words import (
+    COLD_MODES,
+    HEADINGS,
+    LOOP_HEADINGS,
+    LOOP_PARTS,
+    MODES,
+    PARTS,
+    legend,
+    loop_terms,
+)
 from coldwarm.stats.costs import making_s
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary, Comparison, SuiteResult
     from coldwarm.report.care import Remark
+    from coldwarm.report.scenarios import Section
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,7 @@ class Row:
     figures: Mapping[CacheMode, Cell]
     memory: str
     parts: Mapping[CacheMode, tuple[str, ...]]
-    """For each mode that has any, a text for each of ``PARTS``."""
+    """For each mode that has any, a text for each of its group's ``parts``."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,12 @@ class Group:
     unit: str
     """Of all parts."""
     failures: tuple[str, ...]
+    scenario: bool
+    """Whether its figures are of whole loops."""
+    headings: Mapping[CacheMode, tuple[str, str]]
+    """Of the figures, in two lines."""
+    parts: Mapping[str, str]
+    """Keys of the parts, and their headings."""
     made: tuple[tuple[str, str], ...]
     """Candidates of which something was made beforehand, and what that cost."""
     care: tuple[Remark, ...]
@@ -60,6 +76,7 @@ class View:
     """A whole suite."""
 
     groups: tuple[Group, ...]
+    scenarios: tuple[Section, ...]
     care: tuple[Remark, ...]
     """What holds for all groups or for the machine."""
     unavailable: tuple[str, ...]
@@ -75,14 +92,17 @@ def suite_view(suite: SuiteResult, cases: Sequence[CaseResult]) -> View:
     names = {case.case: case.candidate for case in cases}
     groups = [_group(title, members, names) for title, members in grouped.items()]
     shown = tuple(group for group in groups if group.rows or group.failures)
+    loops = scenarios.sections(cases)
     return View(
         groups=shown,
+        scenarios=loops,
         care=care.of_suite([case for case in cases if _has_row(case)]),
         unavailable=_unavailable(cases),
         legend=legend(
             first_ever=any("first_ever" in group.modes for group in shown),
             thresholds={one.threshold for case in cases for one in case.comparisons},
-        ),
+        )
+        + ((*loop_terms(), scenarios.LEGEND) if loops else ()),
         closing=_closing(suite),
     )
 
@@ -101,7 +121,11 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
     baselines |= {case.candidate for case in shown if case.baseline}
     against = f" · baseline: {', '.join(sorted(baselines))}" if baselines else ""
     unit = units.table_unit(_longest_s(shown))
+    loop = any(case.scenario for case in cases)
     return Group(
+        scenario=loop,
+        headings=LOOP_HEADINGS if loop else HEADINGS,
+        parts=LOOP_PARTS if loop else PARTS,
         title=title,
         about=cases[0].protocol.data_layout + against,
         modes=modes,
@@ -131,9 +155,8 @@ def _made(case: CaseResult) -> str:
 
 
 def _longest_s(cases: Sequence[CaseResult]) -> float:
-    whole = [
-        s.seconds["ttfr_process"] for c in cases for s in c.cold if "ttfr_process" in s.seconds
-    ]
+    found = (s.seconds.get("total", s.seconds.get("ttfr_process")) for c in cases for s in c.cold)
+    whole = [summary for summary in found if summary is not None]
     return max((summary.median for summary in whole), default=0.0)
 
 
@@ -143,7 +166,7 @@ def _row(case: CaseResult, modes: Sequence[CacheMode], unit: str) -> Row:
         figures={mode: _figure(case, mode) for mode in modes},
         memory=_memory(case),
         parts={
-            summary.cache_mode: _parts(summary, unit)
+            summary.cache_mode: _parts(summary, LOOP_PARTS if case.scenario else PARTS, unit)
             for mode in COLD_MODES
             for summary in case.cold
             if summary.cache_mode == mode and summary.seconds
@@ -177,12 +200,12 @@ def _memory(case: CaseResult) -> str:
     return units.MISSING if peak is None else units.size(peak.median)
 
 
-def _parts(summary: ColdSummary, unit: str) -> tuple[str, ...]:
+def _parts(summary: ColdSummary, names: Iterable[str], unit: str) -> tuple[str, ...]:
     seconds = dict(summary.seconds)
     if "first_call.rest" not in seconds and "first_call" in seconds:
         # Nothing is known of its parts, so all of it is the rest.
         seconds["first_call.rest"] = seconds["first_call"]
-    found = [seconds.get(key) for key in PARTS]
+    found = [seconds.get(key) for key in names]
     return tuple(units.MISSING if one is None else units.part(one.median, unit) for one in found)
 
 

@@ -32,6 +32,14 @@ HEADINGS: dict[CacheMode, tuple[str, str]] = {
 }
 """Headings of the main table's columns, in two lines."""
 
+LOOP_HEADINGS: dict[CacheMode, tuple[str, str]] = {
+    "first_ever": ("whole loop", "first ever"),
+    "cold_process_cold_cache": ("whole loop", "empty caches"),
+    "cold_process_warm_cache": ("whole loop", "filled caches"),
+    "warm_process": ("loop again", "warm"),
+}
+"""The same for a scenario."""
+
 MADE_TITLE = "Made beforehand, in a process of its own; part of no figure above"
 """Heading over what the making of programs cost."""
 
@@ -63,9 +71,37 @@ KINDS: dict[CautionKind, str] = {
 """What a list of cautions calls each kind."""
 
 
-def parts_title(unit: str) -> str:
+LOOP_PARTS = {
+    "start": "start",
+    "import": "import",
+    "wrap": "wrap",
+    "loop.trace": "trace",
+    "loop.lower": "lower",
+    "loop.compile": "compile",
+    "loop.cache_read": "read",
+    "loop.rest": "rest",
+    "total": "in all",
+}
+"""The same for a scenario: the parts are those of all its steps."""
+
+
+def parts_title(unit: str, *, loop: bool = False) -> str:
     """Return the title of a table of parts in this unit."""
-    return f"Where a first result's time goes: the median of each part, in {unit}"
+    whose = "the whole loop's" if loop else "a first result's"
+    return f"Where {whose} time goes: the median of each part, in {unit}"
+
+
+def loop_terms() -> tuple[tuple[str, str], ...]:
+    """Return terms that only scenarios have, and their meanings."""
+    return (
+        (
+            "whole loop",
+            (
+                "from the start of the process to the end of all steps, imports and compiles "
+                "included; loop again: all steps once more in the running process"
+            ),
+        ),
+    )
 
 
 def legend(*, first_ever: bool, thresholds: Collection[float]) -> tuple[tuple[str, str], ...]:
