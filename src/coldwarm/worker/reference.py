@@ -29,7 +29,7 @@ def compute(job: "Mapping[str, Any]") -> "dict[str, Any]":
 
     workload = load.module(job["workload"])
     arrays = inputs.make(workload, job)
-    outputs = workload.reference(*(_widened(array) for array in arrays))
+    outputs = workload.reference(*(widened(array) for array in arrays))
     for index, output in enumerate(outputs):
         if not np.all(np.isfinite(output)):
             text = f"reference output {index} is not finite, so it could not tell right from wrong"
@@ -46,6 +46,6 @@ def compute(job: "Mapping[str, Any]") -> "dict[str, Any]":
     }
 
 
-def _widened(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+def widened(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     """Return floats as float64; leave indices and flags as they are."""
     return array.astype("float64") if array.dtype.kind == "f" else array
