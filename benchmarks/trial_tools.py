@@ -111,7 +111,10 @@ def read_coldwarm(text: str, code: int) -> Outcome:
     Raises:
         TrialFailedError: it measured nothing that can be compared.
     """
-    found = json.loads(text)
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        raise TrialFailedError(f"coldwarm bench exited with {code} without a report") from None
     compared = [verdict["comparison"] for verdict in found["verdicts"]]
     judged = [one for one in compared if one["metric"] in METRICS]
     if len(judged) != 1:
@@ -178,7 +181,8 @@ def _ask(
         text=True,
         check=False,
     )
-    if done.returncode not in codes:
+    # A tool that breaks may end as one that found a difference, but then it prints no answer.
+    if done.returncode not in codes or not done.stdout.strip():
         said = (done.stderr or done.stdout).strip()[-2000:]
         raise TrialFailedError(f"{' '.join(command)} exited with {done.returncode}: {said}")
     return done

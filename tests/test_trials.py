@@ -116,6 +116,8 @@ def test_cold_starts_are_judged_with_empty_caches() -> None:
 def test_a_bench_that_compared_nothing_is_a_failed_trial() -> None:
     with pytest.raises(TrialFailedError, match="compared nothing"):
         trial_tools.read_coldwarm(bench(), 0)
+    with pytest.raises(TrialFailedError, match="exited with 1 without a report"):
+        trial_tools.read_coldwarm("", 1)
 
 
 def test_equal_sides_are_equal_and_the_one_with_more_work_is_drawn() -> None:
