@@ -67,7 +67,7 @@ class Starts:
         (self._case,) = plan.choose(Options(cases=(f"{candidate}_matmul_512_f32",)))
         self._place = place
         availability.probe([self._case.backend], [self._case.workload], gpu=False)
-        references.compute(place, [self._case])
+        references.compute(place, self._case)
         self._started = 0
 
     def __call__(self) -> float:

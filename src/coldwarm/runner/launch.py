@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.variables import build, owners_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.caches.listing import Listing
@@ -191,6 +192,7 @@ def start(place: Place, slot: Slot) -> Running:
         raise
     except BaseException:
         process.kill()
+        place.measured_s += process.active_s
         raise
     cpu_s = translate.cpu_so_far(process.pid)
     after = telemetry.read(place.clock.now_s())
@@ -198,8 +200,25 @@ def start(place: Place, slot: Slot) -> Running:
     return Running(slot, process, order, started_at, before, said, reading, after, cpu_s, expected)
 
 
-def block(place: Place, running: Running, batch: int, seconds: float, limit: int) -> Block:
+def bind(running: Running, processors: Sequence[int]) -> None:
+    """Let the main thread of a process run on these processors only."""
+    # A process that is gone is found out by what is asked of it next.
+    with suppress(OSError):
+        os.sched_setaffinity(running.process.pid, processors)
+
+
+def block(  # noqa: PLR0913 - what a block is
+    place: Place,
+    running: Running,
+    batch: int,
+    seconds: float,
+    limit: int,
+    *,
+    bound_to: int | None = None,
+) -> Block:
     """Let a held process run one block of warm calls.
+
+    ``bound_to`` is written down: the processor that its main thread was bound to.
 
     Raises:
         ProcessFailedError: it died or hung in it.
@@ -216,7 +235,7 @@ def block(place: Place, running: Running, batch: int, seconds: float, limit: int
     )
     used_s = None if cpu_s is None or cpu_after_s is None else cpu_after_s - cpu_s
     running.readings.append(telemetry.BlockReading(before, after, used_s))
-    made = translate.block(said, order, running.process.spawned_ns)
+    made = translate.block(said, order, running.process.spawned_ns, bound_to)
     running.blocks.append(made)
     return made
 

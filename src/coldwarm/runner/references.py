@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.runner.guarded import MARK
 from coldwarm.runner.launch import workload_job
-from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
+from coldwarm.runner.process import MeasuredProcess, OutOfTimeError, ProcessFailedError
 
 if TYPE_CHECKING:
     from coldwarm.runner.launch import Place
@@ -30,6 +30,9 @@ def compute(place: Place, case: Case) -> str | ProcessFailedError:
     try:
         said = process.receive("reference")
         process.wait()
+    except OutOfTimeError:
+        text = f"the reference of {case.group}"
+        raise OutOfTimeError(text) from None
     except ProcessFailedError as error:
         return ProcessFailedError(f"no reference answer: {error.reason}", error.detail)
     finally:

@@ -19,7 +19,7 @@ from coldwarm.stats.selection import warm_processes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.base import Status
+    from coldwarm.contracts.base import CacheMode, Status
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.directory import RunDirectory
@@ -102,16 +102,18 @@ def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, str | Non
         if failure.reason == "gpu_unavailable":
             return "warn", failure.reason
         return "failed", failure.reason
-    missing = [mode for mode in facts.options.cache_modes if not ledger.good(case, mode)]
     if not ledger.of(case):
         return "warn", "not_measured: the run ended before it"
-    if missing:
-        rejected = [seen.reason for seen in ledger.of(case) if seen.status == "rejected"]
-        named = ", ".join(missing)
-        if not rejected:
-            return "warn", f"not_measured: the run ended before {named}"
-        return "warn", f"not_proved: no valid process in {named} ({rejected[-1]})"
-    return "ok", None
+    missing = [mode for mode in facts.options.cache_modes if not ledger.good(case, mode)]
+    return ("warn", _why_missing(missing, case, ledger)) if missing else ("ok", None)
+
+
+def _why_missing(missing: Sequence[CacheMode], case: Case, ledger: Ledger) -> str:
+    rejected = [seen.reason for seen in ledger.of(case) if seen.status == "rejected"]
+    named = ", ".join(missing)
+    if not rejected:
+        return f"not_measured: the run ended before {named}"
+    return f"not_proved: no valid process in {named} ({rejected[-1]})"
 
 
 def _limitations(case: Case, options: Options) -> list[str]:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
 import uuid
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.clock import RealClock
 from coldwarm.contracts import codec
-from coldwarm.contracts.environment import differences, fingerprint
-from coldwarm.contracts.observation import Observation
-from coldwarm.errors import ResumeError
+from coldwarm.contracts.environment import fingerprint
 from coldwarm.runner import (
     allowance,
     availability,
@@ -25,20 +21,22 @@ from coldwarm.runner import (
     ptxas,
     references,
     results,
+    resuming,
 )
 from coldwarm.runner.budget import Budget, left, wanting
 from coldwarm.runner.costs import Costs
 from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
-from coldwarm.runner.guarded import Guard
+from coldwarm.runner.guarded import Guard, terminable
 from coldwarm.runner.launch import Place, Slot
-from coldwarm.runner.ledger import Ledger, earlier_order, used_s
+from coldwarm.runner.ledger import Ledger
 from coldwarm.runner.listener import Listener, Silent
+from coldwarm.runner.own import OwnCase
 from coldwarm.runner.process import OutOfTimeError
 from coldwarm.runner.rounds import Rounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from coldwarm.clock import Clock
@@ -59,7 +57,7 @@ class Outcome:
     interrupted: bool
 
 
-def run(
+def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a default
     options: Options,
     out_dir: Path,
     *,
@@ -67,11 +65,14 @@ def run(
     more_s: float | None = None,
     listener: Listener | None = None,
     clock: Clock | None = None,
+    cases: Sequence[Case] | None = None,
+    spent_s: float = 0.0,
 ) -> Outcome:
     """Measure what the options ask for and leave the artifacts in ``out_dir``.
 
     An interruption (Ctrl-C, SIGTERM) ends the processes in flight, writes the results of
-    what was measured, and is told in the outcome.
+    what was measured, and is told in the outcome. ``cases`` are measured instead of a suite's;
+    ``spent_s`` of the time budget were used to find them.
 
     A run that is resumed has ``more_s`` seconds for what is still to come; without that, what
     its time budget had left, or the same budget once more where the run had come to its end.
@@ -83,28 +84,12 @@ def run(
         ResumeError: there is nothing to resume, or something changed since.
         StorageError: a file could not be written.
     """
-    cases = plan.choose(options)
-    with RunDirectory(out_dir, resume=resume) as directory, _terminable():
-        session = _Session(options, cases, directory, listener or Silent(), clock or RealClock())
+    chosen = plan.choose(options) if cases is None else list(cases)
+    with RunDirectory(out_dir, resume=resume) as directory, terminable():
+        session = _Session(
+            options, chosen, directory, listener or Silent(), clock or RealClock(), spent_s
+        )
         return session.run(resume=resume, more_s=more_s)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does: with its results written."""
-
-    def interrupt(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not the main thread: signals are somebody else's
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @dataclass
@@ -114,6 +99,7 @@ class _Session:
     directory: RunDirectory
     listener: Listener
     clock: Clock
+    spent_s: float = 0.0
     ledger: Ledger = field(default_factory=Ledger)
     inputs: dict[str, str] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
@@ -131,7 +117,7 @@ class _Session:
             self.directory.append("header", header)
         self.directory.prepare()
         facts = self._facts(machine, header)
-        budget = Budget(self.options.time_budget_s, began_s - previous_s)
+        budget = Budget(self.options.time_budget_s, began_s - previous_s - self.spent_s)
         runnable = [case for case in self.cases if case.id not in facts.unavailable]
         interrupted = False
         with Guard() as guard:
@@ -142,8 +128,9 @@ class _Session:
                 place.gpu_search_path = ptxas.search_path(os.environ.get("PATH", ""))
             try:
                 self._measure(place, runnable, facts, budget)
-            except OutOfTimeError:
-                self.listener.note(f"the time budget ended while {place.order[-1]} ran")
+            except OutOfTimeError as error:
+                what = str(error) or next(reversed(place.order), "the first process")
+                self.listener.note(f"the time budget ended while {what} ran")
             except KeyboardInterrupt:
                 interrupted = True
             finally:
@@ -173,7 +160,9 @@ class _Session:
 
         def wanted(members: Sequence[Case], round_: int) -> Wanted:
             found = wanting(members, round_, self.options, self.ledger)
-            return budget.fitting(found, costs.expected_s, self.clock.now_s())
+            together = self.options.decide is not None
+            now_s = self.clock.now_s()
+            return budget.fitting(found, costs.expected_s, now_s, together=together)
 
         for round_, (name, members) in product(range(self.options.max_runs), order.items()):
             if budget.spent(self.clock.now_s()):
@@ -200,6 +189,9 @@ class _Session:
 
     def _reference(self, place: Place, group: str, members: Sequence[Case]) -> None:
         """Compute a group's float64 answer; without one the group has failed as a whole."""
+        if isinstance(members[0], OwnCase):
+            self.inputs[group] = members[0].give_answer(place)
+            return
         answer = references.compute(place, members[0])
         if isinstance(answer, str):
             self.inputs[group] = answer
@@ -253,9 +245,7 @@ class _Session:
             "environment": codec.encode(machine).decode(),
         }
 
-    def _take_up(
-        self, header: dict[str, Any], machine: Environment, more_s: float | None
-    ) -> float:
+    def _take_up(self, header: dict[str, Any], machine: Environment, more_s: float | None) -> float:
         """Take up what a journal holds; return the seconds that the run has used.
 
         Raises:
@@ -267,21 +257,15 @@ class _Session:
         if not entries and not faults:  # it ended before it had begun
             self.directory.append("header", header)
             return 0.0
-        first = next((e.record for e in entries if e.kind == "header"), None)
-        if not isinstance(first, dict):
-            text = f"{self.directory.path} has a journal without a header; start a new run"
-            raise ResumeError(text)
-        _refuse_changes(first, header, machine)
-        header.update(run_id=first["run_id"], started_at=first["started_at"])
-        seen = [e.record for e in entries if isinstance(e.record, Observation)]
-        self.ledger = Ledger(seen)
-        self.order = earlier_order(seen)
-        spent_s = sum(used_s(one) for case in self.cases for one in self.ledger.of(case))
-        events = [e.record for e in entries if e.kind == "event" and isinstance(e.record, dict)]
-        asked_s = first["options"].get("time_budget_s")
-        total_s = allowance.total_s(events, asked_s, spent_s, more_s)
+        earlier = resuming.read(entries, self.directory.path)
+        resuming.refuse_changes(earlier.header, header, machine)
+        header.update(run_id=earlier.header["run_id"], started_at=earlier.header["started_at"])
+        self.ledger, self.order = earlier.ledger, earlier.order
+        spent_s = earlier.used_s(self.cases)
+        asked_s = earlier.header["options"].get("time_budget_s")
+        total_s = allowance.total_s(earlier.events, asked_s, spent_s, more_s)
         self.resumed = allowance.given(total_s)
-        self.ended = events[-1:] == [allowance.ENDED]
+        self.ended = earlier.events[-1:] == [allowance.ENDED]
         self.options = replace(self.options, time_budget_s=total_s)
         return spent_s
 
@@ -289,7 +273,7 @@ class _Session:
         self, facts: results.Facts, place: Place, *, interrupted: bool, wall_s: float
     ) -> Outcome:
         made = [results.case_result(case, self.ledger, facts) for case in self.cases]
-        made = results.with_comparisons(made)
+        made = results.with_comparisons(made, self.options.decide)
         suite = results.write(
             self.directory,
             made,
@@ -304,29 +288,3 @@ class _Session:
                 self.directory.append("event", allowance.ENDED)
             self.directory.clean()
         return Outcome(suite, made, self.directory.path, interrupted)
-
-
-def _refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environment) -> None:
-    """Refuse to go on where the parts of a run would not belong together."""
-    changed = [
-        f"option {name}: {first['options'].get(name)!r} is now {value!r}"
-        for name, value in now["options"].items()
-        if first["options"].get(name) != value and name != "time_budget_s"
-    ]
-    if first["harness_sha256"] != now["harness_sha256"]:
-        changed.append("the harness's own source")
-    changed += [
-        f"the source of {name}"
-        for name, sha256 in now["sources"].items()
-        if first["sources"].get(name) != sha256
-    ]
-    if first["fingerprint"] != now["fingerprint"]:
-        before = codec.decode(first["environment"].encode(), "the journal's environment")
-        named = differences(before, machine) if isinstance(before, type(machine)) else []
-        changed += named or ["the environment"]
-    if changed:
-        text = (
-            f"this run cannot be resumed: {'; '.join(changed[:4])} changed since it started;"
-            " put it back, or start a new run in another --out-dir"
-        )
-        raise ResumeError(text)
