@@ -3,9 +3,9 @@
 import os
 import sys
 
+from coldwarm.own.loop import make_loop
 from coldwarm.worker import gate, inputs, reference
 from coldwarm.worker.phases import Phases, now_ns
-from coldwarm.worker.warm import make_loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
