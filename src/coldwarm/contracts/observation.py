@@ -80,6 +80,10 @@ class Block(Record, frozen=True, kw_only=True):
     involuntary_switches: Count | None = None
     idle_cpu_s: Seconds | None = None
     """Processor time this process used between its previous block and this one."""
+    cpu_s: Seconds | None = None
+    """Processor time this process used in this block, all threads together."""
+    bound_to: Count | None = None
+    """The processor that its main thread was bound to."""
     null_reasons: dict[str, str] = {}
 
 

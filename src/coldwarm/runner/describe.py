@@ -11,7 +11,7 @@ from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.runner.launch import affinity
 from coldwarm.runner.own import OwnCase
 from coldwarm.runner.plan import source_paths
-from coldwarm.runner.rounds import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
+from coldwarm.runner.turns import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
 from coldwarm.runner.variables import settings
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ WARMUP_POLICY = (
 INTERLEAVING = (
     "rounds; in each, one process of every candidate of the same workload, size and dtype for"
     " every cache mode, in random order; warm blocks alternate between live processes in random"
-    " order, and the processes that wait are stopped by signal"
+    " order, and the processes that wait are stopped by signal; where no candidate uses more than"
+    " one processor, each turn of blocks runs bound to one, the next turn to the next"
 )
 
 

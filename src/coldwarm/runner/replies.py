@@ -98,6 +98,7 @@ class _Block(msgspec.Struct):
     compiles: Count | None
     involuntary_switches: Count
     idle_cpu_s: Seconds
+    cpu_s: Seconds
 
 
 class _End(msgspec.Struct):

@@ -9,9 +9,7 @@ that waits for its turn is stopped by signal: it uses no processor.
 
 from __future__ import annotations
 
-import math
 import random
-import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,6 +18,7 @@ from coldwarm.runner import launch, making
 from coldwarm.runner.launch import Running, Slot
 from coldwarm.runner.ledger import used_s
 from coldwarm.runner.process import ProcessFailedError
+from coldwarm.runner.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,29 +32,11 @@ if TYPE_CHECKING:
     from coldwarm.runner.plan import Case
 
 MAX_ATTEMPTS = 3
-SHORT_CALL_S = 100e-6
-"""Calls below this are batched: reading the clock would be seen in them."""
-BATCH_WINDOW_S = 500e-6
-BLOCK_LIMIT = 1000
 COLD_ORDER: tuple[CacheMode, ...] = (
     "first_ever",
     "cold_process_cold_cache",
     "cold_process_warm_cache",
 )
-_FIRST_BLOCK_S = 0.05
-_LONGEST_BLOCK_S = 2.0
-
-
-def batch_for(call_s: float) -> int:
-    """Return how many calls one sample holds, so that the clock's own cost is lost in it."""
-    if call_s >= SHORT_CALL_S:
-        return 1
-    return 1 << math.ceil(math.log2(BATCH_WINDOW_S / max(call_s, 1e-9)))
-
-
-def block_seconds(call_s: float, wanted_s: float) -> float:
-    """Return how long a block lasts: as wanted, or three calls where those are longer."""
-    return min(max(wanted_s, 3 * call_s), _LONGEST_BLOCK_S)
 
 
 @dataclass
@@ -70,8 +51,6 @@ class Rounds:
     """Says whether the time is over, so that nothing more may be started."""
     _filled: dict[str, Path] = field(default_factory=dict)
     """Case to the cache directory that its last process with empty caches has filled."""
-    _call_s: dict[str, float] = field(default_factory=dict)
-    """Case to a rough duration of a warm call."""
     _made: set[str] = field(default_factory=set)
     """Cases whose artifacts were made in this part of the run."""
     _cost_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
@@ -95,6 +74,10 @@ class Rounds:
                 self._cold(case, mode, round_)
         for _ in range(MAX_ATTEMPTS):
             self._warm(shuffle(list(staying), len(staying)), round_, shuffle)
+
+    def __post_init__(self) -> None:
+        """Prepare the turns of the warm blocks."""
+        self._turns = Turns(self.place, self.late, self._dropped_out)
 
     def cost_s(self, case: Case, mode: CacheMode) -> float | None:
         """Return the seconds that a mode's last process of a case ran; ``None``: none did."""
@@ -211,7 +194,7 @@ class Rounds:
                 running = self._stay(case, round_)
                 if running is not None:
                     live.append(running)
-            live = self._blocks(live, shuffle)
+            live = self._turns.run(live, shuffle)
             while live:
                 self._end(live.pop())
         finally:
@@ -250,39 +233,9 @@ class Rounds:
             self._drop(slot)
         return None
 
-    def _blocks(
-        self,
-        live: list[Running],
-        shuffle: Callable[[list[Running], int], list[Running]],
-    ) -> list[Running]:
-        """Alternate the blocks in random order; return the processes that lasted.
-
-        Where the time is over they end after their first full block.
-        """
-        options = self.place.options
-        for number in range(options.blocks + 1):
-            if number > 1 and self.late():
-                break
-            for running in shuffle(live, len(live)):
-                try:
-                    self._block(running, first=number == 0)
-                except ProcessFailedError as error:
-                    live = [other for other in live if other is not running]
-                    self._record(launch.failure(self.place, running.slot, error, running))
-                    self._drop(running.slot)
-        return live
-
-    def _block(self, running: Running, *, first: bool) -> None:
-        case = running.slot.case.id
-        if first:
-            made = launch.block(self.place, running, 1, _FIRST_BLOCK_S, BLOCK_LIMIT)
-            later = made.samples_s[len(made.samples_s) // 2 :]
-            self._call_s.setdefault(case, statistics.median(later))
-            return
-        call_s = self._call_s[case]
-        seconds = block_seconds(call_s, self.place.options.block_s)
-        batch = batch_for(call_s) if running.slot.case.batches else 1
-        launch.block(self.place, running, batch, seconds, BLOCK_LIMIT)
+    def _dropped_out(self, running: Running, error: ProcessFailedError) -> None:
+        self._record(launch.failure(self.place, running.slot, error, running))
+        self._drop(running.slot)
 
     def _end(self, running: Running) -> None:
         try:

@@ -67,12 +67,16 @@ def _phase(span: Mapping[str, Any], spawned_ns: int) -> Phase:
     )
 
 
-def block(said: Mapping[str, Any], order: int, spawned_ns: int) -> Block:
+def block(
+    said: Mapping[str, Any], order: int, spawned_ns: int, bound_to: int | None = None
+) -> Block:
     """Return a block of warm calls, in seconds for one call."""
     batch = said["batch"]
     reasons = {}
     if said["compiles"] is None:
         reasons["compiles"] = "the backend keeps no count of compiles"
+    if bound_to is None:
+        reasons["bound_to"] = "it ran wherever the system put it"
     return Block(
         order=order,
         start_s=(said["start_ns"] - spawned_ns) / 1e9,
@@ -81,6 +85,8 @@ def block(said: Mapping[str, Any], order: int, spawned_ns: int) -> Block:
         compiles=said["compiles"],
         involuntary_switches=said["involuntary_switches"],
         idle_cpu_s=said["idle_cpu_s"],
+        cpu_s=said["cpu_s"],
+        bound_to=bound_to,
         null_reasons=reasons,
     )
 

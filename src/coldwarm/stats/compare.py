@@ -1,6 +1,7 @@
 """Comparing two candidates that were measured in the same interleaved rounds.
 
-The figure is the ratio of their medians, each the median of its processes' medians. Processes
+The figure is the ratio of their medians, each the median of its processes' medians; of warm calls
+it is the median ratio of blocks that ran next to each other (``compare_pairs``). Processes
 of the same round ran next to each other, so rounds are kept together: what the machine did in
 a round falls on both. With fewer than six rounds the range of the rounds' own ratios is
 extended; with more, rounds and then samples are resampled jointly (see ``bootstrap``). Without
@@ -78,6 +79,36 @@ def compare(  # noqa: PLR0913 - two sides and two choices, each by name
     if fault is not None:
         return _undecided(metric, baseline, threshold, fault)
     found = log_ratio(ours, theirs, confidence=confidence)
+    return _judged(metric, baseline, found, threshold)
+
+
+def compare_pairs(
+    metric: str,
+    baseline: str,
+    pairs: Mapping[str, Sequence[float]],
+    *,
+    threshold: float = THRESHOLD,
+    confidence: float = CONFIDENCE,
+) -> Comparison:
+    """Compare a candidate with its baseline by log-ratios of what ran next to each other.
+
+    ``pairs`` maps two rounds or more to the log-ratios of a round (see ``blocks``). A round's
+    figure is the median of its pairs, and the ratio is the median of the rounds.
+    """
+    groups = list(pairs.values())
+    middle = centre(groups)
+    flipped = [[-value for value in group] for group in groups]
+    # Resampling is not symmetric to the last digit: a fixed sign makes the exchange exact.
+    if sorted(map(sorted, groups)) < sorted(map(sorted, flipped)):
+        high, low = (-bound for bound in bounds(flipped, confidence=confidence))
+    else:
+        low, high = bounds(groups, confidence=confidence)
+    n_pairs = sum(map(len, groups))
+    basis = f"{n_pairs} pairs of blocks in {len(groups)} rounds"
+    return _judged(metric, baseline, LogRatio(middle, low, high, basis, confidence), threshold)
+
+
+def _judged(metric: str, baseline: str, found: LogRatio, threshold: float) -> Comparison:
     band = math.log1p(threshold)
     verdict = _verdict(found, band)
     reach = max(found.high - found.middle, found.middle - found.low) + band

@@ -12,8 +12,9 @@ import msgspec
 from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.result import ColdSummary, Comparison, SteadyState, Summary, WarmSummary
 from coldwarm.stats import loops
+from coldwarm.stats.blocks import log_ratios
 from coldwarm.stats.cautions import case_warnings
-from coldwarm.stats.compare import CONFIDENCE, THRESHOLD, compare
+from coldwarm.stats.compare import CONFIDENCE, THRESHOLD, compare, compare_pairs
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.precision import precision_of
 from coldwarm.stats.selection import (
@@ -27,12 +28,11 @@ from coldwarm.stats.selection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import Caution
-    from coldwarm.stats.compare import Rounds
 
 PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 
@@ -245,7 +245,9 @@ def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
     found = []
     for mode in cache_modes:
         if mode == WARM:
-            found.append(_compare_warm(baseline, theirs, ours, judge))
+            found.append(
+                _compare_warm(baseline, theirs, ours, threshold=threshold, confidence=confidence)
+            )
             continue
         for name in loops.headlines([*ours, *theirs]):
             first, second = (_cold_rounds(side, mode, name) for side in (ours, theirs))
@@ -265,12 +267,25 @@ def _compare_warm(
     baseline: str,
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
-    judge: Callable[[str, str, Rounds, Rounds], Comparison],
+    *,
+    threshold: float,
+    confidence: float,
 ) -> Comparison:
-    """Compare the steady samples; say so where a process on either side was not steady."""
+    """Compare the warm calls; say so where a process on either side was not steady.
+
+    Blocks that alternated are compared in pairs; else the steady samples of the processes.
+    """
     sides = [warm_processes(side) for side in (ours, theirs)]
-    first, second = (by_round((p.observation, p.steadiness.samples) for p in s) for s in sides)
-    found = judge("warm.call_s", baseline, first, second)
+    pairs = log_ratios(*sides)
+    if pairs is not None:
+        found = compare_pairs(
+            "warm.call_s", baseline, pairs, threshold=threshold, confidence=confidence
+        )
+    else:
+        first, second = (by_round((p.observation, p.steadiness.samples) for p in s) for s in sides)
+        found = compare(
+            "warm.call_s", baseline, first, second, threshold=threshold, confidence=confidence
+        )
     moving = sum(not process.steadiness.steady for side in sides for process in side)
     if not moving:
         return found

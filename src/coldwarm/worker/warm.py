@@ -46,6 +46,7 @@ class Warm:
         switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
         budget_ns = int(order["seconds"] * 1e9)
         gc.disable()
+        cpu_s = time.process_time()
         start_ns = now_ns()
         try:
             samples_ns = self._loop(
@@ -63,6 +64,7 @@ class Warm:
         switched = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
         compiled = backend.compiles_so_far()
         self._idle_since_cpu_s = time.process_time()
+        used_s = self._idle_since_cpu_s - cpu_s
         return {
             "type": "block",
             "start_ns": start_ns,
@@ -71,6 +73,7 @@ class Warm:
             "compiles": None if compiled is None or compiles is None else compiled - compiles,
             "involuntary_switches": switched,
             "idle_cpu_s": max(0.0, idle_cpu_s),
+            "cpu_s": max(0.0, used_s),
         }
 
 

@@ -1,0 +1,129 @@
+"""The warm blocks of a round: candidates in turn, each turn in random order.
+
+Processors of one machine may differ in speed for seconds, as where one shares its core with
+somebody else's program. Where no candidate of a round needs more than one processor, all of
+them run a turn bound to the same one, and the next turn on the next: then their ratio is
+theirs, and not the processors'. Only the main thread is bound, where the calls are made.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coldwarm.runner import launch
+from coldwarm.runner.process import ProcessFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coldwarm.contracts.observation import Block
+    from coldwarm.runner.launch import Place, Running
+
+    Shuffle = Callable[[list[Running], int], list[Running]]
+    Failed = Callable[[Running, ProcessFailedError], None]
+
+SHORT_CALL_S = 100e-6
+"""Calls below this are batched: reading the clock would be seen in them."""
+BATCH_WINDOW_S = 500e-6
+BLOCK_LIMIT = 1000
+ONE_PROCESSOR = 1.1
+"""Processor time over wall clock up to which calls are taken to run in one thread."""
+FEWEST_BLOCKS = 4
+_FIRST_BLOCK_S = 0.05
+_LONGEST_BLOCK_S = 2.0
+
+
+def batch_for(call_s: float) -> int:
+    """Return how many calls one sample holds, so that the clock's own cost is lost in it."""
+    if call_s >= SHORT_CALL_S:
+        return 1
+    return 1 << math.ceil(math.log2(BATCH_WINDOW_S / max(call_s, 1e-9)))
+
+
+def block_seconds(call_s: float, wanted_s: float) -> float:
+    """Return how long a block lasts: as wanted, or three calls where those are longer."""
+    return min(max(wanted_s, 3 * call_s), _LONGEST_BLOCK_S)
+
+
+def block_count(seconds: float, wanted: int, wanted_s: float) -> int:
+    """Return how many blocks of so many seconds a process has: together as long as wanted."""
+    return min(wanted, max(FEWEST_BLOCKS, math.ceil(wanted * wanted_s / seconds)))
+
+
+@dataclass
+class Turns:
+    """Lets the processes of a round run their blocks."""
+
+    place: Place
+    late: Callable[[], bool]
+    """Says whether the time is over: then they end after their first full block."""
+    failed: Failed
+    _call_s: dict[str, float] = field(default_factory=dict)
+    """Case to a rough duration of a warm call."""
+
+    def run(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
+        """Alternate the blocks in random order; return the processes that lasted."""
+        one_each = True
+        for running in shuffle(live, len(live)):
+            made = self._tried(running, None)
+            if made is None:
+                live = [other for other in live if other is not running]
+                continue
+            one_each = one_each and _in_one_processor(made)
+        counts = {running.slot.case.id: self._count(running) for running in live}
+        allowed = launch.affinity(self.place.options) if one_each else []
+        for turn in range(max(counts.values(), default=0)):
+            if turn > 0 and self.late():
+                break
+            bound_to = allowed[turn % len(allowed)] if len(allowed) > 1 else None
+            for running in shuffle(live, len(live)):
+                if turn < counts[running.slot.case.id] and not self._tried(running, turn, bound_to):
+                    live = [other for other in live if other is not running]
+        for running in live:
+            launch.bind(running, launch.affinity(self.place.options))
+        return live
+
+    def _tried(
+        self, running: Running, turn: int | None, bound_to: int | None = None
+    ) -> Block | None:
+        """Run a block, the first one to see how long a call takes; ``None``: it failed."""
+        try:
+            return self._first(running) if turn is None else self._block(running, bound_to)
+        except ProcessFailedError as error:
+            self.failed(running, error)
+            return None
+
+    def _first(self, running: Running) -> Block:
+        made = launch.block(self.place, running, 1, _FIRST_BLOCK_S, BLOCK_LIMIT)
+        later = made.samples_s[len(made.samples_s) // 2 :]
+        self._call_s.setdefault(running.slot.case.id, statistics.median(later))
+        return made
+
+    def _seconds(self, running: Running) -> float:
+        return block_seconds(self._call_s[running.slot.case.id], self.place.options.block_s)
+
+    def _count(self, running: Running) -> int:
+        options = self.place.options
+        return block_count(self._seconds(running), options.blocks, options.block_s)
+
+    def _block(self, running: Running, bound_to: int | None) -> Block:
+        case = running.slot.case
+        batch = batch_for(self._call_s[case.id]) if case.batches else 1
+        seconds = self._seconds(running)
+        if bound_to is not None:
+            launch.bind(running, [bound_to])
+        return launch.block(self.place, running, batch, seconds, BLOCK_LIMIT, bound_to=bound_to)
+
+
+def _in_one_processor(block: Block) -> bool:
+    """Say whether the calls of a block used no more than one processor."""
+    wall_s = block.batch * math.fsum(block.samples_s)
+    return (
+        block.cpu_s is not None
+        and hasattr(os, "sched_setaffinity")
+        and (block.cpu_s <= ONE_PROCESSOR * wall_s)
+    )
