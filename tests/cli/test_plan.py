@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from benchmarks import plan_truth
+from benchmarks import loop_truth, plan_truth
 from click.testing import CliRunner
 from tests.contracts import samples
 
@@ -256,4 +256,12 @@ def test_predicted_totals_come_true() -> None:
     """Each measured median lies in the predicted interval, widened by ``plan_truth.MARGIN``."""
     found = plan_truth.measure(calls=(3, 300), repeats=3)
     assert len(found) == 4
+    assert [pair for pair in found if not pair.agrees] == []
+
+
+@pytest.mark.slow
+def test_totals_of_whole_loops_come_true() -> None:
+    """Three scenarios, one of them predicted from another one's costs."""
+    found = loop_truth.measure(min_runs=4, repeats=3)
+    assert len({pair.loop.workload for pair in found}) == 3
     assert [pair for pair in found if not pair.agrees] == []

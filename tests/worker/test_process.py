@@ -19,6 +19,7 @@ from coldwarm.contracts.observation import PHASES
 from coldwarm.runner.process import WORKER
 
 BARE = Path(__file__).with_name("bare_backend.py")
+LOOP = {"module": "bare_loop", "path": str(Path(__file__).with_name("bare_loop.py"))}
 MATMUL = registry.workloads()["matmul"].source
 
 
@@ -168,6 +169,38 @@ def test_phases_follow_each_other_on_the_axis_of_the_parent(backend: str) -> Non
     stamps.append(said["received_ns"])
     assert stamps == sorted(stamps)
     assert stamps[0] < stamps[-1]
+
+
+def test_a_scenario_goes_through_its_steps_and_then_once_more(tmp_path: Path) -> None:
+    wanted = tmp_path / "wanted.npz"
+    x = np.random.default_rng(1).standard_normal(16).astype("float32").astype("float64")
+    np.savez(wanted, x, 2 * x, 3 * x)
+    worker = Worker(job("numpy", persistent=True, workload=LOOP, reference=str(wanted)))
+    said = worker.receive()
+    names = [phase["name"] for phase in said["phases"]]
+    assert names[-3:] == ["first_call", "remaining_calls", "second_call"]
+    assert said["gate"]["passed"], said["gate"]
+    first, rest = (p["end_ns"] - p["begin_ns"] for p in said["phases"][-3:-1])
+    steps = said["loop"]["steps_ns"]
+    assert len(steps) == 3
+    assert 0 < steps[0] <= first
+    assert 0 < sum(steps[1:]) <= rest
+    assert said["loop"]["compiles"] == [0, 0, 0]
+    worker.send({"op": "block", "batch": 1, "seconds": 10.0, "limit": 4})
+    assert len(worker.receive()["samples_ns"]) == 4
+    worker.send({"op": "quit"})
+    end = worker.receive()
+    assert end["gate"]["passed"], "the last loop is checked as a whole too"
+    assert end["harness"]["unsynced_call_s"] is None
+    assert worker.end() == (0, b"")
+
+
+def test_every_step_of_a_scenario_is_checked(tmp_path: Path) -> None:
+    wanted = tmp_path / "wanted.npz"
+    x = np.random.default_rng(1).standard_normal(16).astype("float32").astype("float64")
+    np.savez(wanted, x, 2 * x, 4 * x)
+    said = start(job("numpy", workload=LOOP, reference=str(wanted)))
+    assert not said["gate"]["passed"]
 
 
 def test_memory_grows_with_the_phases() -> None:

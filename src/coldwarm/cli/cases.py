@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @click.command("cases")
-@click.option("--suite", help="Only the cases of this suite: quick, ml or full.")
+@click.option("--suite", help="Only the cases of this suite: quick, ml, scenarios or full.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(suite: str | None, *, as_json: bool) -> None:
     """List the cases: candidate, workload, size and dtype.

@@ -56,7 +56,7 @@ class Duration(click.ParamType[float]):
 
 
 @click.command("run")
-@click.option("--suite", default="quick", show_default=True, help="quick, ml or full.")
+@click.option("--suite", default="quick", show_default=True, help="quick, ml, scenarios or full.")
 @click.option("--case", "cases", multiple=True, help="Only this case or group; repeatable.")
 @click.option("--backend", "backends", multiple=True, help="Only this backend; repeatable.")
 @click.option("--cache-mode", "modes", multiple=True, help="Only this cache mode; repeatable.")

@@ -1,0 +1,114 @@
+"""Whole loops: their figures, the share spent compiling, and what a loop will take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+import pytest
+from tests.stats import results
+
+from coldwarm.contracts.observation import FirstCallParts, LoopAccount
+from coldwarm.stats import loops
+from coldwarm.stats.summarise import cold_summary, compare_case, figure
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.observation import Observation
+
+EMPTY = results.EMPTY
+PARTS = FirstCallParts(
+    trace_s=0.1,
+    lower_s=0.2,
+    compile_s=0.7,
+    rest_s=1.0,
+    null_reasons={"cache_read_s": "nothing was read"},
+)
+NO_PARTS = FirstCallParts(
+    rest_s=2.0,
+    null_reasons=dict.fromkeys(
+        ("trace_s", "lower_s", "compile_s", "cache_read_s"), "numpy has no such step"
+    ),
+)
+
+
+def looped(place: int, *, compiles: bool = True, factor: float = 1.0) -> Observation:
+    """Return a process with a loop of five steps, of which the first two and the fourth compile."""
+    made = results.observed(np.random.default_rng(place), place, 1.0, 0.0)
+    account = LoopAccount(
+        total_s=4.0 * factor,
+        loop_s=2.0 * factor,
+        steps_s=[1.0, 0.5 * factor, 0.01, 0.3 * factor, 0.03],
+        compiling_steps=[0, 1, 3] if compiles else [],
+        parts=PARTS if compiles else NO_PARTS,
+        compiling_share=0.25 if compiles else None,
+        null_reasons={} if compiles else {"compiling_share": "numpy has no such step"},
+    )
+    return msgspec.structs.replace(made, loop=account, ttfr_process_s=2.0)
+
+
+def test_a_scenario_has_the_figures_of_its_loop() -> None:
+    found = cold_summary([looped(place) for place in range(3)], EMPTY, 0)
+    medians = {name: one.median for name, one in found.seconds.items()}
+    assert medians["total"] == 4.0
+    assert medians["loop"] == 2.0
+    assert medians["loop.compile"] == 0.7
+    assert medians["step.compiling"] == pytest.approx(0.4)
+    assert medians["step.plain"] == pytest.approx(0.02)
+    assert found.compiling_share is not None
+    assert found.compiling_share.median == 0.25
+    assert found.null_reasons["loop.cache_read"] == "nothing was read"
+
+
+def test_what_a_loop_without_compiles_lacks_is_absent_with_its_reason() -> None:
+    found = cold_summary([looped(place, compiles=False) for place in range(3)], EMPTY, 0)
+    assert found.compiling_share is None
+    assert found.null_reasons["compiling_share"] == "numpy has no such step"
+    assert "loop.compile" not in found.seconds
+    assert found.null_reasons["loop.compile"] == "numpy has no such step"
+    assert found.null_reasons["step.compiling"] == loops.NO_STEP["step.compiling"]
+
+
+def test_other_workloads_have_none_of_it() -> None:
+    seen = results.observed(np.random.default_rng(0), 0, 1.0, 0.0)
+    found = cold_summary([seen], EMPTY, 0)
+    assert not set(found.seconds) & set(loops.FIGURES)
+    assert found.null_reasons["compiling_share"] == "the workload is no scenario"
+    assert figure(seen, "total") is None
+
+
+def test_precision_is_that_of_the_whole_loop() -> None:
+    same_start = [looped(place, factor=1.0 + 0.1 * place) for place in range(4)]
+    found = cold_summary(same_start, EMPTY, 0)
+    assert found.precision_reached is not None
+    assert found.precision_reached > 0.05
+
+
+def test_totals_are_compared_beside_first_results() -> None:
+    theirs = [looped(place) for place in range(4)]
+    ours = [looped(place, factor=2.0) for place in range(4)]
+    found = {one.metric: one for one in compare_case("base", theirs, ours, [EMPTY])}
+    assert found[f"{EMPTY}.total_s"].ratio == pytest.approx(2.0)
+    assert found[f"{EMPTY}.total_s"].verdict == "slower"
+    assert f"{EMPTY}.ttfr_s" in found
+
+
+def test_a_loop_is_added_up_from_start_compiling_and_plain_steps() -> None:
+    seen = [looped(place) for place in range(5)]
+    found = loops.predict(seen, EMPTY, steps=10, new=4)
+    assert found is not None
+    assert found.middle == pytest.approx(2.0 + 3 * 0.4 + 6 * 0.02)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.middle <= found.high
+
+
+def test_what_was_never_seen_is_not_predicted() -> None:
+    seen = [looped(place, compiles=False) for place in range(5)]
+    assert loops.predict(seen, EMPTY, steps=10, new=4) is None
+    plain = loops.predict(seen, EMPTY, steps=3, new=0)
+    assert plain is not None
+    assert plain.middle == pytest.approx(2.0 + 2 * (0.5 + 0.01 + 0.3 + 0.03) / 4)
+    alone = loops.predict(seen[:1], EMPTY, steps=3, new=0)
+    assert alone is not None
+    assert (alone.low, alone.high) == (None, None)
