@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 GROUP = "coldwarm.backends"
 _DECLARED = {
     "framework": "Candidates",
+    "like": "Candidates before these",
     "distributions": "Distributions",
     "devices": "Devices",
     "dtypes": "Dtypes",
     "caches": "Caches",
     "compiles": "Compiles",
     "synchronous": "Synchronous",
+    "prepares": "Made beforehand",
+    "variant": "Left out of small suites",
     "sync_policy": "Sync policy",
 }
 
