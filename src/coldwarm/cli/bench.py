@@ -124,7 +124,7 @@ def _request(given: dict[str, Any]) -> Request:
             time_budget_s=given["time_budget"],
             min_runs=fewest,
             max_runs=most,
-            threshold=_share("--threshold", given["threshold"]),
+            threshold=relative("--threshold", given["threshold"]),
             seed=given["seed"],
             threads=given["threads"],
             timeout_s=given["timeout"],
@@ -140,15 +140,20 @@ def _limits(failures: Sequence[str]) -> dict[str, float]:
         if verdict not in {"slower", "faster"}:
             text = f"{verdict!r} is no verdict that can fail: slower, faster"
             raise click.BadParameter(text, param_hint="--fail-on")
-        found[verdict] = _share("--fail-on", share) if colon else 0.0
+        found[verdict] = relative("--fail-on", share) if colon else 0.0
     return found
 
 
-def _share(option: str, text: str) -> float:
-    from coldwarm.contracts.policy import share
+def relative(option: str, text: str) -> float:
+    """Return the relative difference that an option gives, such as ``2%``.
+
+    Raises:
+        BadParameter: it gives none.
+    """
+    from coldwarm.contracts import policy
 
     try:
-        return share(text, zero=option == "--fail-on")
+        return policy.share(text, zero=option == "--fail-on")
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=option) from None
 

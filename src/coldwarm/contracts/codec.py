@@ -20,6 +20,7 @@ from coldwarm.contracts.bench import BenchReport
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.faults import explain, fault
+from coldwarm.contracts.noise import NoiseReport
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.positions import line_of
 from coldwarm.contracts.protocol import Protocol
@@ -62,6 +63,7 @@ _TYPES: tuple[type[Record], ...] = (
     RunComparison,
     PlanReport,
     BenchReport,
+    NoiseReport,
     NextstatResult,
     NextstatSuite,
 )

@@ -57,7 +57,7 @@ def _verdicts(report: BenchReport, width: int) -> Table:
         rows.append(
             [
                 Text(one.candidate, style="bold"),
-                Text(_figure(found.metric)),
+                Text(metric_name(found.metric)),
                 _verdict(one),
                 Text(units.MISSING if found.ratio is None else _ratio(found.ratio)),
                 Text(_interval(one), "dim"),
@@ -66,7 +66,8 @@ def _verdicts(report: BenchReport, width: int) -> Table:
     return terminal.table(["candidate", "", "verdict", "ratio", "97 % interval"], rows, width)
 
 
-def _figure(metric: str) -> str:
+def metric_name(metric: str) -> str:
+    """Return what a metric is called in a table."""
     mode, _, figure = metric.rpartition(".")
     if metric == "warm.call_s":
         return "warm call"

@@ -94,8 +94,8 @@ def _processes_needed(medians: Sequence[float], target: float, most: int) -> int
     return next((n for n in numbers if expected_half_width(n) * scatter <= target), most)
 
 
-def expected_half_width(n: int) -> float:
+def expected_half_width(n: int, confidence: float = CONFIDENCE) -> float:
     """Return the half-width to expect from n >= 2 processes, in their standard deviations."""
     if n < FEWEST_FOR_BOOTSTRAP:
-        return (0.5 + extension(n, CONFIDENCE)) * EXPECTED_RANGE[n]
-    return MEDIAN_ERROR * student_quantile(0.5 + CONFIDENCE / 2, n - 1) / math.sqrt(n)
+        return (0.5 + extension(n, confidence)) * EXPECTED_RANGE[n]
+    return MEDIAN_ERROR * student_quantile(0.5 + confidence / 2, n - 1) / math.sqrt(n)

@@ -1,0 +1,112 @@
+"""``coldwarm noise``: what difference can be told on this machine, and in what time."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from coldwarm.cli.run import Duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.noise import NoiseReport
+    from coldwarm.runner.noise import Part, Regime, Request
+
+EXIT_NOTHING_VALID, EXIT_INTERRUPTED = 4, 130
+
+
+@click.command("noise")
+@click.argument("target", required=False, metavar="[TARGET]")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=WHAT", help="As for `bench`.")
+@click.option(
+    "--time",
+    "time_s",
+    type=Duration(),
+    default=60.0,
+    show_default="60s",
+    help="To measure for: 60s, 5m.",
+)
+@click.option("--cold-only", is_flag=True, help="Only fresh processes.")
+@click.option("--warm-only", is_flag=True, help="Only warm calls.")
+@click.option(
+    "--threshold", default="2%", show_default=True, metavar="SHARE", help="Difference that matters."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--threads", type=click.IntRange(1), help="Threads and processors to use.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(  # noqa: PLR0917 - click hands options over by name
+    target: str | None,
+    inputs: tuple[str, ...],
+    time_s: float,
+    cold_only: bool,
+    warm_only: bool,
+    threshold: str,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> int:
+    """Measure a program against itself: what difference can be trusted on this machine?
+
+    Says how small a difference `coldwarm bench` can tell here in 10 s, 60 s and 10 min, as busy
+    as the machine is now. TARGET is a function as for `bench`; without it, a NumPy function of
+    about 0.3 ms. Exits with 4 where nothing valid was measured.
+    """
+    from rich.console import Console
+
+    from coldwarm.cli.bench import relative
+    from coldwarm.contracts import codec
+    from coldwarm.report import noise as view
+    from coldwarm.report.progress import open_progress
+    from coldwarm.runner import noise
+
+    regimes = _regimes(cold_only=cold_only, warm_only=warm_only)
+    if inputs and target is None:
+        raise click.UsageError("--input belongs to a TARGET; name one, or leave --input out")
+    request = noise.Request(
+        target=target or noise.SAMPLE,
+        inputs=inputs if target else (noise.SAMPLE_INPUT,),
+        time_s=time_s,
+        regimes=regimes,
+        threshold=relative("--threshold", threshold),
+        seed=seed,
+        threads=threads,
+    )
+    with (
+        tempfile.TemporaryDirectory(prefix="coldwarm-") as folder,
+        open_progress(Console(stderr=True)) as progress,
+    ):
+        parts = noise.run(request, Path(folder), listener=progress)
+        report = _report(request, parts)
+    if as_json:
+        sys.stdout.write(codec.encode(report).decode())
+    else:
+        view.render(report, Console())
+    if not report.complete:
+        return EXIT_INTERRUPTED
+    return 0 if any(one.pair_s is not None for one in report.figures) else EXIT_NOTHING_VALID
+
+
+def _regimes(*, cold_only: bool, warm_only: bool) -> tuple[Regime, ...]:
+    if cold_only and warm_only:
+        text = "--cold-only and --warm-only leave nothing to measure; give one of them"
+        raise click.UsageError(text)
+    if cold_only:
+        return ("cold",)
+    return ("warm",) if warm_only else ("warm", "cold")
+
+
+def _report(request: Request, parts: Sequence[Part]) -> NoiseReport:
+    from coldwarm.contracts import codec
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.runner.noise import MOST_PAIRS
+    from coldwarm.stats import noise
+
+    first = parts[0].outcome
+    place = codec.load_as(Environment, first.path / first.suite.environment_path)
+    seen = [noise.Seen(part.outcome.suite, part.outcome.cases, part.total_s) for part in parts]
+    return noise.report(request.name, place, seen, threshold=request.threshold, most=MOST_PAIRS)

@@ -1,0 +1,95 @@
+"""What can be told on a machine, as tables and sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from coldwarm.report import terminal, units
+from coldwarm.report.bench import metric_name
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from coldwarm.contracts.noise import NoiseFigure, NoiseHorizon, NoiseReport
+
+_HEADINGS = ["in", "pairs", "interval", "shows in half", "shows in 19 of 20", "equal ones"]
+_MINUTES_FROM_S = 120.0
+FEW = 10
+"""Pairs below which the noise itself is hardly known."""
+
+
+def render(report: NoiseReport, console: Console) -> None:
+    """Print what differences a bench of this program can tell here, and in what time."""
+    width = min(console.width, terminal.WIDEST)
+    console.print(Text(f"What can be told here: {report.target} against itself", "bold"))
+    for figure in report.figures:
+        console.print()
+        console.print(Text(_title(figure), "bold"))
+        rows = [_row(one) for one in figure.horizons]
+        console.print(terminal.table(_HEADINGS, rows, width))
+        console.print(terminal.listing(_remarks(figure)))
+    console.print()
+    console.print(terminal.listing(_notes(report)))
+
+
+def _title(figure: NoiseFigure) -> str:
+    name = metric_name(figure.comparison.metric)
+    title = f"{name[0].upper()}{name[1:]}"
+    if figure.pair_s is None:
+        return title
+    return f"{title}: {figure.pairs} pairs of processes, {units.duration(figure.pair_s)} each"
+
+
+def _row(one: NoiseHorizon) -> list[Text]:
+    star = "*" if one.extrapolated else ""
+    cells = [_length(one.seconds), f"{one.pairs}{star}"]
+    if one.half_width is None or one.detectable is None or one.reliable is None:
+        return [Text(cell) for cell in (*cells, *[units.MISSING] * 4)]
+    cells += [units.spread(one.half_width), _share(one.detectable), _share(one.reliable)]
+    return [Text(cell) for cell in (*cells, "same" if one.tells_same else "undecided")]
+
+
+def _length(seconds: float) -> str:
+    return f"{seconds:g} s" if seconds < _MINUTES_FROM_S else f"{seconds / 60:g} min"
+
+
+def _share(difference: float) -> str:
+    return units.spread(difference).removeprefix("±")
+
+
+def _remarks(figure: NoiseFigure) -> list[tuple[str, str]]:
+    found = figure.comparison
+    if found.ratio is None or found.low is None or found.high is None:
+        return [("here", f"{figure.null_reasons['pair_s']}; --time measures for longer")]
+    ends = " … ".join(units.significant(end) for end in (found.low, found.high))
+    told = f"{found.verdict}: the ratio is {units.significant(found.ratio)}, its interval {ends}"
+    if found.verdict in {"faster", "slower"}:
+        told += "; but they are equal: verdicts cannot be trusted here as it is now"
+    missing = [
+        (f"in {_length(one.seconds)}", one.null_reasons["half_width"])
+        for one in figure.horizons
+        if "half_width" in one.null_reasons
+    ]
+    return [("here", told), *missing]
+
+
+def _notes(report: NoiseReport) -> list[tuple[str, str]]:
+    shown = (
+        "the smallest true difference that half of all benches of that length would call, and"
+        f" 19 of 20; a difference counts from {_share(report.threshold)} on (--threshold)"
+    )
+    notes = [("shows", shown), ("equal ones", "what two equal candidates would be called")]
+    far = [one.extrapolated or 0.0 for figure in report.figures for one in figure.horizons]
+    if any(far):
+        text = (
+            f"up to {units.times(max(far))} the pairs that were measured: true only if the noise"
+            " stays what it was meanwhile; --time measures for longer"
+        )
+        notes.append(("*", text))
+    few = min((one.pairs for one in report.figures if one.pair_s is not None), default=FEW)
+    if few < FEW:
+        text = f"{few} pairs tell little of the noise: what is said here may be off by a factor"
+        notes.append(("few", f"{text} of two; --time measures for longer"))
+    return notes

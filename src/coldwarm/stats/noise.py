@@ -1,0 +1,167 @@
+"""What difference can be told on a machine, from a program that was measured against itself.
+
+Both sides of such a pair are equal, so all that their ratio shows is noise. Its interval from n
+pairs is narrower or wider as the number of pairs is larger or smaller; by how much is known for
+pairs whose noise is independent of each other (see ``precision``). So the interval that was
+found is scaled to the pairs that fit into another time.
+
+How good that is, simulated against the mean width of the interval that many pairs really give:
+for noise that is normal, heavy-tailed or one-sided, the estimate is right in the middle; in 9 of
+10 cases it is within a third from 20 pairs, and within a factor of two from 8. Where bursts
+make single processes slower by a lot, 8 pairs give an interval many times too wide for 100 pairs,
+never one that promises too much by more than a third. A time longer than the one measured may
+hold noise that was not met; so it is told where pairs are extrapolated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.noise import NoiseFigure, NoiseHorizon, NoiseReport
+from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
+from coldwarm.stats.compare import CONFIDENCE
+from coldwarm.stats.precision import MEDIAN_ERROR, expected_half_width
+from coldwarm.stats.summarise import compare_case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.result import CaseResult, Comparison, SuiteResult
+
+HORIZONS_S = (10.0, 60.0, 600.0)
+ONE_IN_TWENTY = 1.645
+"""Standard errors that a normal value stays below in 19 of 20 cases."""
+_LARGEST = 700.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One bench of two equal sides: what it left, and how long all of it took."""
+
+    suite: SuiteResult
+    cases: Sequence[CaseResult]
+    total_s: float
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a bench of two equal sides took."""
+
+    pairs: int
+    """Of valid processes, one of each side."""
+    measured_s: float
+    """In which its processes ran."""
+    fixed_s: float
+    """Everything else."""
+    most: int
+    """Pairs that a bench starts at most, however long it may take."""
+
+
+def report(
+    target: str, place: Environment, seen: Sequence[Seen], *, threshold: float, most: int
+) -> NoiseReport:
+    """Judge every metric of every bench; ``most`` pairs are started in any."""
+    missing = {"cpu": place.cpu.model, "cores": place.cpu.usable_cores}
+    return NoiseReport(
+        target=target,
+        cpu=place.cpu.model,
+        platform=place.platform,
+        cores=place.cpu.usable_cores,
+        complete=all(one.suite.complete for one in seen),
+        wall_s=math.fsum(one.total_s for one in seen),
+        threshold=threshold,
+        confidence=CONFIDENCE,
+        figures=[found for one in seen for found in _figures(one, threshold, most)],
+        null_reasons={
+            name: place.cpu.null_reasons.get(name.replace("cores", "usable_cores"), "not known")
+            for name, value in missing.items()
+            if value is None
+        },
+    )
+
+
+def _figures(seen: Seen, threshold: float, most: int) -> Iterator[NoiseFigure]:
+    first, second = seen.cases
+    modes = first.protocol.cache_modes
+    compared = compare_case(
+        first.case, first.observations, second.observations, modes, threshold=threshold
+    )
+    for one in compared:
+        effort = Effort(
+            pairs=min(_processes(case, one.metric) for case in seen.cases),
+            measured_s=seen.suite.measured_s,
+            fixed_s=max(0.0, seen.total_s - seen.suite.measured_s),
+            most=most,
+        )
+        yield figure(one, effort)
+
+
+def _processes(case: CaseResult, metric: str) -> int:
+    """Return the valid processes that a metric of a case is from."""
+    mode = metric.rpartition(".")[0]
+    if mode == "warm":
+        return case.warm.n_processes if case.warm else 0
+    return next((one.n_ok for one in case.cold if one.cache_mode == mode), 0)
+
+
+def figure(
+    comparison: Comparison, effort: Effort, horizons_s: Sequence[float] = HORIZONS_S
+) -> NoiseFigure:
+    """Return what a metric's comparison of two equal sides says for benches of other lengths."""
+    pairs = effort.pairs
+    if pairs < FEWEST_FOR_INTERVAL or comparison.low is None or comparison.high is None:
+        why = f"{_pairs(pairs, 'valid ')}, and {FEWEST_FOR_INTERVAL} are needed"
+        return NoiseFigure(
+            comparison=comparison,
+            pairs=pairs,
+            fixed_s=effort.fixed_s,
+            horizons=[_nothing(seconds, 0, why) for seconds in horizons_s],
+            null_reasons={"pair_s": why},
+        )
+    half = (math.log(comparison.high) - math.log(comparison.low)) / 2
+    scatter = half / expected_half_width(pairs, CONFIDENCE)
+    return NoiseFigure(
+        comparison=comparison,
+        pairs=pairs,
+        pair_s=effort.measured_s / pairs,
+        fixed_s=effort.fixed_s,
+        horizons=[_horizon(seconds, effort, scatter, comparison) for seconds in horizons_s],
+    )
+
+
+def _horizon(
+    seconds: float, effort: Effort, scatter: float, comparison: Comparison
+) -> NoiseHorizon:
+    pair_s = effort.measured_s / effort.pairs
+    fit = max(0, min(effort.most, math.floor((seconds - effort.fixed_s) / pair_s)))
+    if fit < FEWEST_FOR_INTERVAL:
+        why = f"no more than {_pairs(fit)} can be measured, and {FEWEST_FOR_INTERVAL} are needed"
+        return _nothing(seconds, fit, why)
+    band = math.log1p(comparison.threshold)
+    half = scatter * expected_half_width(fit, CONFIDENCE)
+    beyond = ONE_IN_TWENTY * scatter * MEDIAN_ERROR / math.sqrt(fit)
+    return NoiseHorizon(
+        seconds=seconds,
+        pairs=fit,
+        half_width=_relative(half),
+        detectable=_relative(band + half),
+        reliable=_relative(band + half + beyond),
+        tells_same=half < band,
+        extrapolated=fit / effort.pairs if fit > effort.pairs else None,
+    )
+
+
+def _pairs(number: int, kind: str = "") -> str:
+    return f"{number} {kind}pair{'' if number == 1 else 's'} of processes"
+
+
+def _nothing(seconds: float, pairs: int, why: str) -> NoiseHorizon:
+    reasons = dict.fromkeys(("half_width", "detectable", "reliable", "tells_same"), why)
+    return NoiseHorizon(seconds=seconds, pairs=pairs, null_reasons=reasons)
+
+
+def _relative(logarithm: float) -> float:
+    return math.expm1(min(logarithm, _LARGEST))
