@@ -52,6 +52,20 @@ def filled(**fields: Any) -> CacheEvidence:
         (COLD, empty(hits=1), False, "jax: 1 hits in an empty cache"),
         (COLD, empty(compiles=0), False, "jax: nothing was compiled"),
         (COLD, empty(compiles=None), False, "jax: nothing was compiled"),
+        (
+            COLD,
+            empty(hits=1, files_after=2),
+            True,
+            "jax: empty before, 1 hits of its own entries, 1 compiles",
+        ),
+        (COLD, empty(hits=1, files_after=0), False, "jax: 1 hits in an empty cache"),
+        (COLD, empty(hits=1, files_after=2, compiles=0), False, "jax: 1 hits in an empty cache"),
+        (
+            COLD,
+            empty(hits=1, files_after=2, files_before=1),
+            False,
+            "jax: 1 files before the spawn",
+        ),
         (COLD, empty(hits=None), False, "jax: no listing or no count of hits"),
         (COLD, empty(files_before=None), False, "jax: no listing or no count of hits"),
         (COLD, filled(), False, "jax: 3 files before the spawn"),
@@ -106,7 +120,7 @@ def test_no_evidence_proves_both_empty_and_filled(seen: CacheEvidence, compiles:
         assert not seen.compiles
     if judged[COLD].proved:
         assert not seen.files_before
-        assert not seen.hits
+        assert not seen.hits or (seen.files_after and seen.compiles), "its own entries"
     assert all(judgement.reason for judgement in judged.values())
 
 
@@ -191,10 +205,31 @@ def test_what_was_made_beforehand_must_be_there_and_be_loaded_in_every_mode() ->
 
 
 def test_jax_may_hit_in_a_cold_start_what_it_wrote_itself_and_nothing_else() -> None:
-    own = empty(hits=2, writes=1)
+    own = empty(hits=2, writes=1, files_after=3)
     judged = modes.judge(COLD, [own], compiles=True)
     assert judged.proved
     assert judged.reason == "jax: empty before, 2 hits of its own entries, 1 compiles"
-    foreign = (empty(hits=2, writes=0), empty(hits=2, writes=1, files_before=1))
-    for seen in (*foreign, empty(hits=2, writes=1, compiles=0)):
+    foreign = (
+        empty(hits=2, writes=0, files_after=3),
+        empty(hits=2, writes=1, files_before=1, files_after=3),
+        empty(hits=2, writes=1, files_after=0),
+    )
+    for seen in (*foreign, empty(hits=2, writes=1, files_after=3, compiles=0)):
         assert not modes.judge(COLD, [seen], compiles=True).proved
+
+
+def test_numba_may_hit_in_a_cold_start_what_it_wrote_itself() -> None:
+    own = empty(owner="numba", hits=1, files_after=2)
+    assert modes.judge(COLD, [own], compiles=True).proved
+    elsewhere = replace(own, files_after=0)
+    judged = modes.judge(COLD, [elsewhere], compiles=True)
+    assert (judged.proved, judged.reason) == (False, "numba: 1 hits in an empty cache")
+
+
+def test_inductor_needs_new_machine_code_before_a_hit_counts_as_its_own() -> None:
+    own = empty(owner="inductor", hits=1, files_after=5, new_files={".so": 1, ".gch": 1})
+    assert modes.judge(COLD, [own], compiles=True).proved
+    headers = replace(own, new_files={".gch": 1, "": 4})
+    judged = modes.judge(COLD, [headers], compiles=True)
+    assert not judged.proved
+    assert judged.reason == "inductor: 1 hits in an empty cache, and no new machine code"

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Say whether files and counters prove ``mode``.
 
-    Cold: the directories were empty and nothing was hit; a backend that ``compiles`` must
-    have compiled. Filled: there were files, everything asked for was hit, and nothing was
-    compiled. The warm regime asks nothing of a start; its blocks are judged by themselves.
+    Cold: the directories were empty and nothing was hit but what the process had written
+    itself; a backend that ``compiles`` must have compiled. Filled: there were files,
+    everything asked for was hit, and nothing was compiled. The warm regime asks nothing of a
+    start; its blocks are judged by themselves.
     """
     if mode == "warm_process":
         return Judgement(proved=True, reason="nothing is asked of the start")
@@ -33,14 +34,24 @@ def _empty(evidence: CacheEvidence, *, compiles: bool) -> Judgement:
         return Judgement(
             proved=False, reason=f"{owner}: {evidence.files_before} files before the spawn"
         )
-    if evidence.hits:
+    if evidence.hits and not own_entries(evidence):
         return Judgement(proved=False, reason=f"{owner}: {evidence.hits} hits in an empty cache")
     if compiles and not evidence.compiles:
         return Judgement(proved=False, reason=f"{owner}: nothing was compiled")
+    hits = f"{evidence.hits} hits of its own entries" if evidence.hits else "0 hits"
     return Judgement(
-        proved=True,
-        reason=f"{owner}: empty before, 0 hits, {evidence.compiles or 0} compiles",
+        proved=True, reason=f"{owner}: empty before, {hits}, {evidence.compiles or 0} compiles"
     )
+
+
+def own_entries(evidence: CacheEvidence) -> bool:
+    """Say whether what was hit can be what the process had written itself.
+
+    Files must have appeared where there were none, and something must have been compiled: a
+    process that compiles the same program twice hits its own entry. A hit without any new
+    file is of a cache elsewhere, which the private directory has not replaced.
+    """
+    return evidence.files_before == 0 and bool(evidence.files_after) and bool(evidence.compiles)
 
 
 def _filled(evidence: CacheEvidence) -> Judgement:

@@ -27,6 +27,8 @@ LIMITATIONS = (
 
 # Machine code: with a filled cache none of these may appear.
 EXECUTABLES = ("so", "o", "gch", "cubin", "hsaco")
+_KERNELS = ("so", "cubin", "hsaco")
+"""What a compiled graph consists of, and a precompiled header does not."""
 
 _ON = ("TORCHINDUCTOR_FX_GRAPH_CACHE", "TORCHINDUCTOR_AUTOGRAD_CACHE")
 _OFF = (
@@ -67,8 +69,13 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     """Judge by files, counters and, with a filled cache, by the absence of new machine code.
 
     The counters alone do not do: graphs that come from a bundle are counted as hits while
-    their code is compiled again.
+    their code is compiled again. Nor does any new file make a hit one of the process's own
+    entries: temporary files appear here even where the cache itself lies elsewhere.
     """
+    cold = mode in {"cold_process_cold_cache", "first_ever"}
+    if cold and evidence.hits and not any(evidence.new_files.get(f".{n}") for n in _KERNELS):
+        reason = f"{OWNER}: {evidence.hits} hits in an empty cache, and no new machine code"
+        return Judgement(proved=False, reason=reason)
     judged = counts.judge(mode, evidence, compiles=compiles)
     if mode == "cold_process_warm_cache" and judged.proved:
         new = {name: evidence.new_files.get(f".{name}", 0) for name in EXECUTABLES}
@@ -76,7 +83,6 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
         if said:
             reason = f"{OWNER}: {evidence.hits} hits, and yet {said}: compiled again"
             return Judgement(proved=False, reason=reason)
-    cold = mode in {"cold_process_cold_cache", "first_ever"}
     if cold and compiles and judged.proved and not evidence.misses:
         said = f"{OWNER}: {evidence.compiles} compiles and no miss: the cache was not asked"
         return Judgement(proved=False, reason=said)

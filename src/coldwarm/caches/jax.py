@@ -41,7 +41,7 @@ def isolate(root: Path) -> dict[str, str]:
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Judge by the files before the spawn and JAX's counts of requests and hits.
 
-    In a directory that was empty, a process that wrote entries can hit only those: it
+    In a directory that was empty, a process that wrote entries there can hit only those: it
     compiled the same program again, as eager JAX and a ``jit`` in a loop do. It is cold.
 
     A backend that has nothing left to compile must not have touched the cache, in any mode.
@@ -49,10 +49,9 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     if not compiles and mode != "warm_process":
         return _untouched(evidence)
     cold = mode in {"cold_process_cold_cache", "first_ever"}
-    if cold and evidence.files_before == 0 and evidence.writes and evidence.compiles:
-        hits = f"{evidence.hits} hits of its own entries" if evidence.hits else "0 hits"
-        reason = f"{OWNER}: empty before, {hits}, {evidence.compiles} compiles"
-        return Judgement(proved=True, reason=reason)
+    if cold and evidence.hits and counts.own_entries(evidence) and not evidence.writes:
+        reason = f"{OWNER}: {evidence.hits} hits in an empty cache, and no entry written"
+        return Judgement(proved=False, reason=reason)
     return counts.judge(mode, evidence, compiles=compiles)
 
 

@@ -25,6 +25,8 @@ _NUMPY = {
     "c128": "complex128",
 }
 _WHOLE_BELOW = 100
+_LOADED = {"numpy", "jax", "torch"}
+_DEEPEST = 10
 
 
 class Call:
@@ -94,24 +96,60 @@ def _array(
 def framework_of(function: "Any", module: "Any") -> str:
     """Return whose arrays a function takes: what it, or else its module, has imported.
 
-    The function's own globals decide; a compiled one is unwrapped first. A module that
-    imports both JAX and PyTorch is taken by the one that the function's class is of.
+    A compiled function tells by its class. Of any other, the names that its code uses
+    decide, and those of the module's functions that it calls; where they tell nothing, the
+    whole module does.
+
+    Raises:
+        TargetError: the module has imported both JAX and PyTorch, and nothing tells which.
     """
     seen = function
-    for _ in range(10):
-        kind = type(seen).__module__.split(".")[0]
-        if kind in {"jax", "jaxlib", "torch"}:
-            return "torch" if kind == "torch" else "jax"
+    for _ in range(_DEEPEST):
+        kind = _framework_of_class(seen)
+        if kind is not None:
+            return kind
         inner = getattr(seen, "__wrapped__", None) or getattr(seen, "func", None)
         if inner is None:
             break
         seen = inner
     scope = getattr(seen, "__globals__", None) or vars(module)
-    roots = {_root(value) for value in list(scope.values())}
-    for framework in ("torch", "jax"):
-        if framework in roots and framework in sys.modules:
-            return framework
-    return "numpy"
+    code = getattr(seen, "__code__", None)
+    used = set() if code is None else _used(code, scope, 0)
+    roots = used & _LOADED or {_root(value) for value in list(scope.values())} & _LOADED
+    found = [name for name in ("torch", "jax") if name in roots and name in sys.modules]
+    if len(found) > 1:
+        name = getattr(function, "__name__", "the function")
+        text = f"{name} could be of JAX or of PyTorch: say whose arrays it takes: --inputs-as"
+        raise target.TargetError(text)
+    return found[0] if found else "numpy"
+
+
+def _framework_of_class(function: "Any") -> "str | None":
+    """Return whose compiler made a function, by its class; ``None``: no compiler's."""
+    kind = type(function).__module__.split(".")[0]
+    if kind in {"jax", "jaxlib"}:
+        return "jax"
+    if kind == "torch" or hasattr(function, "_torchdynamo_orig_callable"):
+        return "torch"
+    return "numpy" if kind == "numba" else None
+
+
+def _used(code: "Any", scope: "Mapping[str, Any]", depth: int) -> "set[str]":
+    """Return the top-level packages of the names that code uses, with what it calls."""
+    found = set()
+    names = list(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):  # a function inside it
+            found |= _used(constant, scope, depth)
+    for name in names:
+        value = scope.get(name)
+        # Of what is no global, only the name of an import inside it is of use.
+        found.add(name.split(".")[0] if value is None else _root(value))
+        found.add(_framework_of_class(value) or "")
+        inner = getattr(value, "__code__", None)
+        if inner is not None and depth < _DEEPEST and inner is not code:
+            found |= _used(inner, getattr(value, "__globals__", {}), depth + 1)
+    return found
 
 
 def _root(value: "Any") -> str:
@@ -144,7 +182,11 @@ def place(array: "np.ndarray[Any, Any]", framework: str, name: str) -> "Any":
 def bound(function: "Any", by_name: "Mapping[str, Any]") -> Call:
     """Return the inputs as a call: by position where the function's signature has them.
 
-    Inputs that the signature does not name go by position in the order given.
+    Inputs go by position in the order given where the signature names none of them, or
+    where there is none.
+
+    Raises:
+        TargetError: the function takes no such input, or wants others besides.
     """
     names, only = target.positions(function), target.keyword_only(function)
     # A gap in the positions would shift what follows, so from there on names are used.
@@ -155,6 +197,38 @@ def bound(function: "Any", by_name: "Mapping[str, Any]") -> Call:
         positional.append(name)
     rest = [name for name in by_name if name not in positional]
     if not positional and not any(name in names or name in only for name in rest):
+        _suit(function, by_name, len(by_name))
         return Call(tuple(by_name.values()), {})
+    unknown = [name for name in rest if name not in names and name not in only]
+    if unknown and len(positional) == len(names) and target.takes_more(function):
+        positional += unknown
+        rest = [name for name in rest if name not in unknown]
+    _suit(function, by_name, len(positional), rest)
     known = {name: by_name[name] for name in rest}
     return Call(tuple(by_name[name] for name in positional), known)
+
+
+def _suit(
+    function: "Any", by_name: "Mapping[str, Any]", positional: int, named: "Sequence[str]" = ()
+) -> None:
+    """Refuse a call that the signature does not allow, in words about inputs."""
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*[None] * positional, **dict.fromkeys(named))
+    except TypeError as error:
+        takes = [*target.positions(function), *sorted(target.keyword_only(function))]
+        said = f"{getattr(function, '__name__', 'it')} takes {', '.join(takes) or 'no arguments'}"
+        unknown = [name for name in by_name if name not in takes]
+        missing = [name for name in target.wanted(function) if name not in by_name]
+        what = str(error)
+        if unknown:
+            what = f"there is no input {', '.join(unknown)}"
+        elif missing:
+            what = f"give {', '.join(missing)} as --input, too"
+        text = f"{said}; {what}"
+        raise target.TargetError(text) from None

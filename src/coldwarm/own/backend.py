@@ -237,7 +237,10 @@ def from_factory(
         text = f"{expected}; this one returned a {type(made).__name__}"
         raise target.TargetError(text)
     positional: Any = made[1] if len(made) > 1 else ()
-    named = dict(made[2]) if len(made) > 2 else {}  # noqa: PLR2004 - as above
+    named = made[2] if len(made) > 2 else {}  # noqa: PLR2004 - as above
+    if not isinstance(named, dict):
+        text = f"{expected} and a dict of named ones; this one's are a {_kind(named)}"
+        raise target.TargetError(text)
     further = []
     if hasattr(positional, "__next__"):
         first, *further = _taken(positional)
@@ -251,8 +254,17 @@ def from_factory(
 def _taken(generator: "Any") -> "list[tuple[Any, ...]]":
     from itertools import islice
 
-    taken = [tuple(one) for one in islice(generator, 1 + NEW_SHAPES)]
+    taken = list(islice(generator, 1 + NEW_SHAPES))
     if not taken:
         text = "the factory's generator of arguments gave none"
         raise target.TargetError(text)
-    return taken
+    for one in taken:
+        # An array would come apart into its rows.
+        if not isinstance(one, tuple | list):
+            text = f"the factory's generator gives tuples of arguments, and gave a {_kind(one)}"
+            raise target.TargetError(text)
+    return [tuple(one) for one in taken]
+
+
+def _kind(value: "Any") -> str:
+    return type(value).__name__

@@ -89,6 +89,7 @@ class Look:
             "counters": self.backend.counters(),
             "versions": {"python": sys.version.split()[0], **self.backend.versions()},
             "first_s": first_s,
+            "own_cache": _own_cache(),
             "second_s": second_s,
         }
 
@@ -112,6 +113,19 @@ class Look:
 
 def _on_gpu(leaf: "Any") -> bool:
     if values.is_torch(leaf):
+def _own_cache() -> str | None:
+    """Return the setting by which a module has taken a cache of its own; ``None``: it has not.
+
+    The variable of the environment, which gives each start a private one, is then not obeyed.
+    """
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return None
+    place = getattr(jax.config, "jax_compilation_cache_dir", None)
+    given = os.environ.get("JAX_COMPILATION_CACHE_DIR") or None
+    return None if place == given else "jax_compilation_cache_dir"
+
+
         return bool(leaf.is_cuda)
     return values.is_jax(leaf) and any(d.platform != "cpu" for d in leaf.devices())
 
@@ -144,7 +158,9 @@ def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
     module = target.load(job["own"])
     names = [
         {"name": name, **mark}
-        for name, mark in marks.MARKED
+    # A name that was defined twice has the marks of the last one.
+    last = dict(marks.MARKED)
+        for name, mark in last.items()
         if getattr(module, name, None) is not None
     ]
     return {"type": "marked", "file": getattr(module, "__file__", None), "marked": names}

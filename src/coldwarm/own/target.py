@@ -3,6 +3,8 @@
 import os
 import sys
 
+from coldwarm.own import script
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +20,8 @@ def load(named: "Mapping[str, Any]") -> "ModuleType":
     """Import the module of ``named``: a dotted ``module``, or the file at ``path``.
 
     As for a program of the user's own, the folder of the file, or else the working
-    directory, comes first on the search path; ``search`` are folders before it.
+    directory, comes first on the search path; ``search`` are folders before it. A file with
+    ``calls`` is read to that call of ``coldwarm.bench`` in it, where it has so many.
     """
     path = named["path"]
     place = os.path.dirname(path) if path else os.getcwd()  # noqa: PTH109, PTH120 - pathlib is not loaded yet
@@ -31,13 +34,20 @@ def load(named: "Mapping[str, Any]") -> "ModuleType":
     import _frozen_importlib_external
 
     name = named["module"]
+    if name in sys.modules:
+        text = f"{path} has the name of a module that Python has loaded already: rename the file"
+        raise TargetError(text)
     spec = _frozen_importlib_external.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         text = f"{path} is no Python source file"
         raise TargetError(text)
     module = _frozen_importlib.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    execute = spec.loader.exec_module
+    if named.get("calls"):
+        script.run_to(named["calls"], lambda: execute(module))
+    else:
+        execute(module)
     return module
 
 
@@ -67,36 +77,50 @@ def _near(module: "ModuleType", name: str) -> str:
     return f"; it has {', '.join(near)}" if near else ", nor any other function"
 
 
+def _parameters(function: "Any") -> "list[Any]":
+    """Return the parameters of a signature; none where the function does not tell."""
+    import inspect
+
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
 def required(function: "Any") -> int | None:
     """Return how many arguments a function needs; ``None``: it does not tell."""
     import inspect
 
     try:
-        parameters = inspect.signature(function).parameters.values()
+        inspect.signature(function)
     except (TypeError, ValueError):
         return None
-    skipped = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return sum(p.default is p.empty and p.kind not in skipped for p in parameters)
+    return len(wanted(function))
+
+
+def wanted(function: "Any") -> "list[str]":
+    """Return the names of the parameters that have no default."""
+    return [p.name for p in _parameters(function) if p.default is p.empty and not _many(p)]
+
+
+def _many(parameter: "Any") -> bool:
+    return parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
+
+
+def takes_more(function: "Any") -> bool:
+    """Say whether any further arguments can be given by position, as with ``*args``."""
+    return any(p.kind is p.VAR_POSITIONAL for p in _parameters(function))
 
 
 def keyword_only(function: "Any") -> "set[str]":
     """Return the names of the parameters that must be given by name."""
-    import inspect
-
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return set()
-    return {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    return {p.name for p in _parameters(function) if p.kind is p.KEYWORD_ONLY}
 
 
 def positions(function: "Any") -> "list[str]":
     """Return the names of the parameters that can be given by position, in order."""
-    import inspect
-
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p.name for p in parameters if p.kind in by_position]
+    return [
+        p.name
+        for p in _parameters(function)
+        if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}
+    ]

@@ -125,7 +125,9 @@ def digest(value: "Any") -> str:
 def duplicate(value: "Any") -> "Any":
     """Return a copy with its own arrays, finished; what is no array is shared."""
     if isinstance(value, dict):
-        return type(value)((key, duplicate(item)) for key, item in value.items())
+        same = value.copy()  # of its own class, which may want more than its items
+        same.update((key, duplicate(item)) for key, item in value.items())
+        return same
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(duplicate(item) for item in value))
     if isinstance(value, tuple | list):

@@ -60,7 +60,8 @@ def measured_files(
     own = [path for folder in folders for path in (_PACKAGE / folder).glob("*.py")]
     declared = [entry.source.path for entry in backends]
     declared += [entry.source.path for entry in workloads]
-    own += [_PACKAGE / "wire.py", *declared, *(_PACKAGE / "workloads").glob("*.py")]
+    own += [_PACKAGE / "wire.py", *(_PACKAGE / "workloads").glob("*.py")]
+    own += [path for path in declared if path.suffix == ".py"]  # a user's may be a library
     return sorted({str(path) for path in own})
 
 

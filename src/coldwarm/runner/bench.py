@@ -13,13 +13,16 @@ from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant'
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
 from coldwarm.runner import own, suite, targets
-from coldwarm.runner.guarded import Guard
+from coldwarm.runner.budget import Budget
+from coldwarm.runner.directory import refuse_content
+from coldwarm.runner.guarded import Guard, terminable
 from coldwarm.runner.own import Setting
 from coldwarm.runner.plan import Options
 from coldwarm.runner.revisions import checked_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from coldwarm.runner.listener import Listener
     from coldwarm.runner.suite import Outcome
@@ -93,35 +96,53 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         StorageError: a file could not be written.
     """
     began_s = time.perf_counter()
+    asked = request.options
+    refuse_content(out_dir)  # before anything is looked at in vain
     with ExitStack() as stack:
+        stack.enter_context(terminable())
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-")))
         guard = stack.enter_context(Guard())
-        named = [targets.parse(text) for text in request.targets]
-        setting = _setting(request)
-        named, setting, reference = _marked(named, setting, request, guard)
-        found = targets.labelled(named)
-        if request.before is not None or request.after is not None:
-            before = request.before or "HEAD"
-            found = stack.enter_context(checked_out(found, before, request.after, work))
-        found = targets.with_pythons(found, request.pythons)
-        found = targets.with_variables(found, request.variables)
-        chosen = _reference(found, request.reference or reference)
+        guard.ends_s = Budget(asked.time_budget_s, began_s).ends_s
+        found, setting, chosen = _candidates(request, guard, work, stack)
         if listener is not None:
             names = ", ".join(target.label for target in found)
             listener.note(f"looking at {names}: each is called twice, and its answer kept")
         seen = own.look(found, setting, guard, work)
+        if set(asked.cache_modes) & set(COLD):
+            own.refuse_own_caches(found, seen)
         cases = own.cases(found, seen, chosen, setting, work)
-        asked = request.options
         if len(cases) == 1:  # there is no verdict to settle
             asked = replace(asked, decide=None)
         spent_s = time.perf_counter() - began_s
         return suite.run(asked, out_dir, listener=listener, cases=cases, spent_s=spent_s)
 
 
+def _candidates(
+    request: Request, guard: Guard, work: Path, stack: ExitStack
+) -> tuple[list[Target], Setting, str]:
+    """Return what is to be measured, what all share, and the label of the reference.
+
+    Commits stay checked out as long as ``stack`` is open.
+    """
+    named = [targets.parse(text) for text in request.targets]
+    labels = [target.label for target in named if target.label]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise UsageError(f"two candidates are called {twice!r}; give each a label of its own")
+    named, setting, marked = _marked(named, _setting(request), guard)
+    found = targets.labelled(named)
+    if request.before is not None or request.after is not None:
+        before = request.before or "HEAD"
+        found = stack.enter_context(checked_out(found, before, request.after, work))
+    found = targets.with_pythons(found, request.pythons)
+    found = targets.with_variables(found, request.variables)
+    return found, setting, _reference(found, request.reference, marked)
+
+
 def _setting(request: Request) -> Setting:
     return Setting(
         name=request.name,
-        inputs=[targets.parse_input(text) for text in request.inputs],
+        inputs=targets.parse_inputs(request.inputs),
         placement=request.placement,
         check=request.check,
         tolerance=request.tolerance,
@@ -132,11 +153,15 @@ def _setting(request: Request) -> Setting:
 
 
 def _marked(
-    named: Sequence[Target], setting: Setting, request: Request, guard: Guard
-) -> tuple[list[Target], Setting, str | None]:
-    """Put the functions that a file marks in the place of a target that names only the file."""
+    named: Sequence[Target], setting: Setting, guard: Guard
+) -> tuple[list[Target], Setting, Target | None]:
+    """Put the functions that a file marks in the place of a target that names only the file.
+
+    Returns them, the setting with the inputs that marks give, and the marked reference.
+    """
     found: list[Target] = []
-    reference = None
+    references: list[Target] = []
+    given: list[Mapping[str, str]] = []
     for target in named:
         if target.name:
             found.append(target)
@@ -145,33 +170,34 @@ def _marked(
         if not marks:
             text = f"{target.path} marks no function; name one: {target.path}:NAME, or put"
             raise UsageError(f"{text} @coldwarm.workload above it")
-        if not request.inputs:
-            setting = _inputs_of(marks, setting, target)
+        given += [mark["inputs"] for mark in marks if mark["inputs"]]
         for mark in marks:
-            found.append(replace(target, name=mark["name"]))
+            found.append(replace(target, name=mark["name"], tolerance=mark["tolerance"]))
             if mark["reference"]:
-                reference = mark["name"]
-            if mark["tolerance"] is not None and request.tolerance is None:
-                setting = replace(setting, tolerance=mark["tolerance"])
-    return found, setting, reference
+                references.append(found[-1])
+    if len(references) > 1:
+        names = ", ".join(one.text for one in references)
+        raise UsageError(f"{names} are all marked as the reference; leave one")
+    if given and not setting.inputs:
+        setting = replace(setting, inputs=_inputs_of(given))
+    return found, setting, references[0] if references else None
 
 
-def _inputs_of(
-    marks: Sequence[Mapping[str, dict[str, str]]], setting: Setting, target: Target
-) -> Setting:
-    """Take the inputs that the marks give; those that give any must agree."""
-    given = [mark["inputs"] for mark in marks if mark["inputs"]]
+def _inputs_of(given: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """Return the inputs that marks give; those that give any must agree."""
     if any(other != given[0] for other in given):
-        text = f"{target.path} marks functions with different inputs; they are to do one job"
-        raise UsageError(text)
-    pairs = given[0].items() if given else ()
-    return replace(setting, inputs=[targets.parse_input(f"{name}={what}") for name, what in pairs])
+        raise UsageError("functions are marked with different inputs; they are to do one job")
+    return targets.parse_inputs(f"{name}={what}" for name, what in given[0].items())
 
 
-def _reference(found: Sequence[Target], asked: str | None) -> str:
+def _reference(found: Sequence[Target], asked: str | None, marked: Target | None) -> str:
+    """Return the label of the reference: the one asked for, or marked, or the first."""
     labels = [target.label for target in found]
     if asked is not None and asked not in labels:
         raise unknown("candidate", asked, labels)
+    if asked is None and marked is not None:
+        what = (marked.module, marked.name)
+        return next(one.label for one in found if (one.module, one.name) == what)
     return asked or labels[0]
 
 

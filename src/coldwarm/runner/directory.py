@@ -59,6 +59,25 @@ def recorded_options(path: Path) -> dict[str, Any] | None:
     return options if isinstance(options, dict) else None
 
 
+def refuse_content(path: Path) -> None:
+    """Refuse a directory for a new run that holds one, or anything else.
+
+    Raises:
+        RunDirectoryError: it does; the message names some of it.
+    """
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise RunDirectoryError(f"{path} is a file; choose another --out-dir")
+    names = sorted(one.name for one in path.iterdir() if one.name != _LOCK)
+    if JOURNAL in names:
+        text = f"{path} already holds a run; choose another --out-dir, or --resume it"
+        raise RunDirectoryError(text)
+    if names:
+        text = f"{path} holds other files ({', '.join(names[:3])}…); choose an empty or new"
+        raise RunDirectoryError(f"{text} --out-dir")
+
+
 class RunDirectory:
     """The directory of one run, locked as long as it is open."""
 
@@ -79,7 +98,7 @@ class RunDirectory:
             if resume:
                 journal.mend(path / JOURNAL)
             else:
-                self._refuse_content()
+                refuse_content(path)
             self._journal = (path / JOURNAL).open("ab", buffering=0)
             _sync_folder(path)
         except OSError as error:
@@ -109,18 +128,6 @@ class RunDirectory:
             text = f"another run is writing to {self.path}; wait for it or choose another --out-dir"
             raise RunDirectoryError(text) from error
         return lock
-
-    def _refuse_content(self) -> None:
-        names = sorted(path.name for path in self.path.iterdir() if path.name != _LOCK)
-        if JOURNAL in names:
-            text = f"{self.path} already holds a run; choose another --out-dir, or --resume it"
-            raise RunDirectoryError(text)
-        if names:
-            text = (
-                f"{self.path} holds other files ({', '.join(names[:3])}…); choose an empty"
-                " or new --out-dir"
-            )
-            raise RunDirectoryError(text)
 
     def append(self, kind: journal.Kind, record: Observation | Making | Mapping[str, Any]) -> None:
         """Write one journal line and wait until it is on the disk.

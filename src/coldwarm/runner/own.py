@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +18,7 @@ from coldwarm.own import backend as own_backend
 from coldwarm.registry import BackendEntry, Source, WorkloadEntry
 from coldwarm.runner.guarded import MARK
 from coldwarm.runner.plan import Case
-from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
+from coldwarm.runner.process import MeasuredProcess, OutOfTimeError, ProcessFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 2
 """Nothing is measured yet, so they may share the machine."""
+_PAUSE_S = 0.02
 _OWNER_OF = {"jax": "jax", "inductor": "torch", "numba": "numba"}
 TOLERANCES = {"float64": 1e-8, "complex128": 1e-8, "float16": 1e-2}
 """Of the least precise output; whole numbers and flags must agree exactly."""
@@ -69,6 +71,8 @@ class Seen(msgspec.Struct, frozen=True):
     second_s: float
     wall_s: float
     """Of the process that looked."""
+    own_cache: str | None
+    """The cache that its module has set by itself; ``None``: none."""
 
 
 @dataclass(frozen=True)
@@ -197,13 +201,17 @@ def ask(
     if setting.threads is not None:
         variables.update(own_backend.Own.environment("cpu", setting.threads))
     variables[MARK] = guard.mark_value
-    process = MeasuredProcess(
-        _job(role, target, setting, answer),
-        variables,
-        guard,
-        timeout_s=setting.timeout_s,
-        python=target.python,
-    )
+    try:
+        process = MeasuredProcess(
+            _job(role, target, setting, answer),
+            variables,
+            guard,
+            timeout_s=setting.timeout_s,
+            python=target.python,
+        )
+    except OSError as error:
+        text = f"{target.label}: {target.python} cannot be started: {error.strerror}"
+        raise UsageError(f"{text}; name another --python") from error
     try:
         said = process.receive("look" if role == "look" else "marked")
         said["wall_s"] = process.wait().wall_s
@@ -215,12 +223,16 @@ def ask(
 
 
 def _why(target: Target, error: ProcessFailedError) -> str:
+    except OutOfTimeError as error:
+        text = f"the time budget was over while {target.label} was looked at, which calls it"
+        raise UsageError(f"{text} twice; give a longer --time-budget") from error
     """Return one line on why a candidate cannot be used."""
     reason = error.reason.removeprefix("exception: ")
     for own in ("TargetError: ", "IncomparableError: "):
         if reason.startswith(own):
             return f"{target.label}: {reason.removeprefix(own)}"
-    place = _last_line_of(target, error.detail)
+    # A syntax error names the place itself.
+    place = "" if ", line " in reason else _last_line_of(target, error.detail)
     return f"{target.label} ({target.text}) failed before it was measured: {reason}{place}"
 
 
@@ -247,11 +259,19 @@ def look(targets: Sequence[Target], setting: Setting, guard: Guard, work: Path) 
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         try:
-            return list(pool.map(one, targets))
+            for done in as_completed(looks):
+                done.result()  # the first that fails ends all
+            return [done.result() for done in looks]
         except BaseException:
-            guard.sweep()  # or the pool would wait for processes nobody wants
+            for waiting in looks:
+                waiting.cancel()
+            # The pool would wait for processes nobody wants, one of them about to start.
+            while any(running.running() for running in looks):
+                guard.sweep()
+                time.sleep(_PAUSE_S)
             raise
 
+        looks = [pool.submit(one, target) for target in targets]
 
 def cases(
     targets: Sequence[Target], seen: Sequence[Seen], reference: str, setting: Setting, work: Path
@@ -259,6 +279,27 @@ def cases(
     """Return the candidates as cases, from what a look at each has found.
 
     Raises:
+def refuse_own_caches(targets: Sequence[Target], seen: Sequence[Seen]) -> None:
+    """Refuse candidates whose cache cannot be made a private one: none would be cold.
+
+    Raises:
+        UsageError: a module sets its cache itself.
+    """
+    for target, one in zip(targets, seen, strict=True):
+        if one.own_cache is not None:
+            text = f"{target.label}: {target.module} sets {one.own_cache} by itself, so that no"
+            text += " process of it starts with a cache of known state: leave that to the"
+            raise UsageError(f"{text} environment, or give --warm-only")
+
+
+def _refuse_elsewhere(target: Target, file: Path) -> None:
+    """Refuse a module that was not imported from the tree whose function is wanted."""
+    places = [Path(place).resolve() for place in target.search]
+    if places and not any(file.resolve().is_relative_to(place) for place in places):
+        text = f"{target.label}: {target.module} was imported from {file}, not from"
+        raise UsageError(f"{text} {places[-1]}: name its file instead, FILE.py:NAME")
+
+
         UsageError: a candidate's file is not to be found again.
     """
     place = next(s for t, s in zip(targets, seen, strict=True) if t.label == reference)
@@ -280,7 +321,11 @@ def cases(
         file = Path(one.file) if one.file else None
         if file is None or not file.is_file():
             raise UsageError(f"{target.label}: {target.module} has no source file to be named by")
-        workload = _workload(setting, place, reference, Source(target.module, file), tolerance)
+        _refuse_elsewhere(target, file)
+        allowed = tolerance
+        if target.tolerance is not None and setting.tolerance is None:
+            allowed = target.tolerance
+        workload = _workload(setting, place, reference, Source(target.module, file), allowed)
         made.append(
             OwnCase(
                 BackendEntry(target.label, kind, source),
@@ -293,7 +338,7 @@ def cases(
                 seen=one,
                 reference=reference,
                 answer=answer,
-                tolerance=tolerance,
+                tolerance=allowed,
                 notes=_notes(one, owners),
             )
         )
@@ -332,7 +377,8 @@ def _notes(seen: Seen, owners: Sequence[str]) -> list[str]:
     if not seen.repeats:
         notes.append(
             "a second call with the same arguments gave another answer: it keeps a state or"
-            " draws random numbers, and only its first answer was checked"
+            " draws random numbers, and only its first answer was checked; where each process"
+            " draws others, seed it or give --no-check"
         )
     if seen.mutates:
         notes.append(

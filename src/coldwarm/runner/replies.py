@@ -144,6 +144,7 @@ class _Look(msgspec.Struct):
     input_sha256: Sha256
     mutates: bool
     repeats: bool
+    own_cache: str | None
     further: Count
     device: Literal["cpu", "gpu"]
     frameworks: list[str]

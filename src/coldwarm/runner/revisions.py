@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from contextlib import ExitStack, contextmanager
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.runner.targets import Target
+
+
+_OF_A_HOOK = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
 
 
 @contextmanager
@@ -47,8 +51,8 @@ def checked_out(
 
 @contextmanager
 def _worktree(root: Path, commit: str, place: Path) -> Iterator[Path]:
-    _git(root, "worktree", "add", "--detach", "--quiet", str(place), commit)
     try:
+        _git(root, "worktree", "add", "--detach", "--quiet", str(place), commit)
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -73,8 +77,14 @@ def _git(folder: Path, *arguments: str) -> str:
     program = shutil.which("git")
     if program is None:
         raise UsageError("git is not installed; --before and --after need it")
+    # Inside one of its hooks, git names the repository and the index by variables.
+    variables = {k: v for k, v in os.environ.items() if k not in _OF_A_HOOK}
     done = subprocess.run(
-        [program, "-C", str(folder), *arguments], capture_output=True, text=True, check=False
+        [program, "-C", str(folder), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=variables,
     )
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import math
+import os
 import re
+import shutil
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +22,7 @@ DTYPES = ("f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool", "c64", "
 FILLS = ("normal", "uniform", "zeros", "ones", "range")
 MOST_ELEMENTS = 2**31
 _LABEL = re.compile(r"[A-Za-z_][\w.@+-]*")
-_ARRAY = re.compile(r"([A-Za-z]+\d*)((?:\[[^\]]*\];?)+)(?::(\w+))?")
+_ARRAY = re.compile(r"([A-Za-z]+\d*)(\[[^\]]*\](?:;\[[^\]]*\])*)(?::(\w+))?")
 _WRITE = "write x=f32[512,512], or x=f32[512,512];[600,512] for new shapes, or n=3"
 
 
@@ -34,12 +36,16 @@ class Target:
     """The file; ``None``: ``module`` is imported."""
     name: str
     """Empty: the functions that the file marks."""
+    tolerance: float | None = None
+    """The largest error that its mark allows; ``None``: the same for all."""
     python: str = sys.executable
     variables: Mapping[str, str] = field(default_factory=dict)
     search: tuple[str, ...] = ()
     """Folders that come first on the search path."""
     revision: str | None = None
     """The commit it is of; ``None``: the files as they are."""
+    calls: int | None = None
+    """The call of ``coldwarm.bench`` up to which the file is read; ``None``: all of it."""
 
     @property
     def text(self) -> str:
@@ -69,6 +75,22 @@ def parse(text: str) -> Target:
         what = "write FILE.py:NAME or PACKAGE.MODULE:NAME"
         raise UsageError(f"{text!r} names no function; {what}")
     return Target(label, place, None, name)
+
+
+def parse_inputs(texts: Iterable[str]) -> list[dict[str, Any]]:
+    """Return inputs of different names.
+
+    Raises:
+        UsageError: one of them is none, or two have one name.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        one = parse_input(text)
+        if one["name"] in found:
+            what = f"for several shapes write {one['name']}=f32[512];[600]"
+            raise UsageError(f"--input {one['name']} is given twice; {what}")
+        found[one["name"]] = one
+    return list(found.values())
 
 
 def parse_input(text: str) -> dict[str, Any]:
@@ -117,6 +139,8 @@ def _value(text: str, what: str) -> bool | int | float | str:
         raise UsageError(f"--input {text!r} is no array and no value; {_WRITE}") from None
     if not isinstance(value, bool | int | float | str):
         raise UsageError(f"--input {text!r} is a {type(value).__name__}; {_WRITE}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"--input {text!r} is no finite number; {_WRITE}")
     return value
 
 
@@ -169,10 +193,11 @@ def with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target
 
 def _program(path: str) -> str:
     # A virtual environment's interpreter is a link: following it would leave the environment.
-    place = Path(path).expanduser().absolute()
+    found = shutil.which(path) if path and os.sep not in path else None
+    place = Path(found or path).expanduser().absolute()
     if place.is_dir() and (place / "bin" / "python").exists():
         place = place / "bin" / "python"
-    if not place.is_file():
+    if not place.is_file() or not os.access(place, os.X_OK):
         raise UsageError(f"--python {path}: no such interpreter; name .venv/bin/python")
     return str(place)
 

@@ -52,8 +52,9 @@ def write_bytecode(paths: "list[str]") -> None:
     for path in paths:
         try:
             py_compile.compile(path, doraise=True)
-        except OSError:
-            return
+        except (OSError, py_compile.PyCompileError):
+            # Read-only, or a user's file in the language of another interpreter.
+            continue
 
 
 def answer(question: "dict[str, Any]") -> "dict[str, Any]":
