@@ -87,9 +87,9 @@ class Look:
             "device": device,
             "frameworks": [n for n in ("numpy", "jax", "torch", "numba") if n in sys.modules],
             "counters": self.backend.counters(),
+            "own_cache": _own_cache(),
             "versions": {"python": sys.version.split()[0], **self.backend.versions()},
             "first_s": first_s,
-            "own_cache": _own_cache(),
             "second_s": second_s,
         }
 
@@ -111,8 +111,6 @@ class Look:
         return [f"{array.dtype}{list(array.shape)}" for array in arrays]
 
 
-def _on_gpu(leaf: "Any") -> bool:
-    if values.is_torch(leaf):
 def _own_cache() -> str | None:
     """Return the setting by which a module has taken a cache of its own; ``None``: it has not.
 
@@ -126,6 +124,8 @@ def _own_cache() -> str | None:
     return None if place == given else "jax_compilation_cache_dir"
 
 
+def _on_gpu(leaf: "Any") -> bool:
+    if values.is_torch(leaf):
         return bool(leaf.is_cuda)
     return values.is_jax(leaf) and any(d.platform != "cpu" for d in leaf.devices())
 
@@ -156,10 +156,10 @@ def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
     from coldwarm.own import marks
 
     module = target.load(job["own"])
-    names = [
-        {"name": name, **mark}
     # A name that was defined twice has the marks of the last one.
     last = dict(marks.MARKED)
+    names = [
+        {"name": name, **mark}
         for name, mark in last.items()
         if getattr(module, name, None) is not None
     ]

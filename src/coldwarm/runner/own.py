@@ -67,12 +67,12 @@ class Seen(msgspec.Struct, frozen=True):
     frameworks: list[str]
     counters: dict[str, dict[str, Any]]
     versions: dict[str, str]
+    own_cache: str | None
+    """The cache that its module has set by itself; ``None``: none."""
     first_s: float
     second_s: float
     wall_s: float
     """Of the process that looked."""
-    own_cache: str | None
-    """The cache that its module has set by itself; ``None``: none."""
 
 
 @dataclass(frozen=True)
@@ -217,15 +217,15 @@ def ask(
         said["wall_s"] = process.wait().wall_s
     except ProcessFailedError as error:
         raise UsageError(_why(target, error)) from error
+    except OutOfTimeError as error:
+        text = f"the time budget was over while {target.label} was looked at, which calls it"
+        raise UsageError(f"{text} twice; give a longer --time-budget") from error
     finally:
         process.kill()
     return said
 
 
 def _why(target: Target, error: ProcessFailedError) -> str:
-    except OutOfTimeError as error:
-        text = f"the time budget was over while {target.label} was looked at, which calls it"
-        raise UsageError(f"{text} twice; give a longer --time-budget") from error
     """Return one line on why a candidate cannot be used."""
     reason = error.reason.removeprefix("exception: ")
     for own in ("TargetError: ", "IncomparableError: "):
@@ -258,6 +258,7 @@ def look(targets: Sequence[Target], setting: Setting, guard: Guard, work: Path) 
         return msgspec.convert({k: v for k, v in said.items() if k != "type"}, Seen)
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
+        looks = [pool.submit(one, target) for target in targets]
         try:
             for done in as_completed(looks):
                 done.result()  # the first that fails ends all
@@ -271,14 +272,7 @@ def look(targets: Sequence[Target], setting: Setting, guard: Guard, work: Path) 
                 time.sleep(_PAUSE_S)
             raise
 
-        looks = [pool.submit(one, target) for target in targets]
 
-def cases(
-    targets: Sequence[Target], seen: Sequence[Seen], reference: str, setting: Setting, work: Path
-) -> list[Case]:
-    """Return the candidates as cases, from what a look at each has found.
-
-    Raises:
 def refuse_own_caches(targets: Sequence[Target], seen: Sequence[Seen]) -> None:
     """Refuse candidates whose cache cannot be made a private one: none would be cold.
 
@@ -300,6 +294,12 @@ def _refuse_elsewhere(target: Target, file: Path) -> None:
         raise UsageError(f"{text} {places[-1]}: name its file instead, FILE.py:NAME")
 
 
+def cases(
+    targets: Sequence[Target], seen: Sequence[Seen], reference: str, setting: Setting, work: Path
+) -> list[Case]:
+    """Return the candidates as cases, from what a look at each has found.
+
+    Raises:
         UsageError: a candidate's file is not to be found again.
     """
     place = next(s for t, s in zip(targets, seen, strict=True) if t.label == reference)
