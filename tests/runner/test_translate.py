@@ -55,6 +55,7 @@ def test_samples_are_seconds_for_one_call() -> None:
         "compiles": None,
         "involuntary_switches": 2,
         "idle_cpu_s": 0.5,
+        "cpu_s": 0.25,
     }
     block = translate.block(said, 7, 1_000_000_000)
     assert block.start_s == 2.0
@@ -136,6 +137,32 @@ def test_a_reply_without_a_field_is_refused_with_its_name(name: str) -> None:
 def test_a_reply_out_of_shape_is_refused(changes: dict[str, object], said: str) -> None:
     with pytest.raises(replies.MalformedReplyError, match=said):
         read({**start(), **changes})
+
+
+def made() -> dict[str, Any]:
+    """Return a reply as a process gives it that has made something beforehand."""
+    usual = start()
+    spans = usual["phases"][:5]
+    spans[-1]["name"] = "make"
+    kept = ("entered_ns", "parts", "counters", "input_sha256", "device", "versions")
+    used = {"involuntary_switches": 0, "cpu_user_s": 0.5, "cpu_system_s": 0.1, "child_cpu_s": 0.0}
+    return {"type": "made", "phases": spans, **{name: usual[name] for name in kept}, **used}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"phases": start()["phases"]},
+        {"phases": list(reversed(made()["phases"]))},
+        {"entered_ns": 5},
+        {"cpu_user_s": None},
+        {"parts": {"trace_s": -1.0}},
+    ],
+)
+def test_a_making_is_taken_in_its_shape_alone(changes: dict[str, object]) -> None:
+    assert read(made(), "made") == made()
+    with pytest.raises(replies.MalformedReplyError, match="malformed 'made' message"):
+        read({**made(), **changes}, "made")
 
 
 @given(st.dictionaries(st.sampled_from(list(start())), st.none() | st.integers() | st.text()))
