@@ -38,7 +38,7 @@ def _strategy(described: types.Type) -> st.SearchStrategy[Any]:
         return st.lists(_strategy(described.item_type), max_size=3)
     if isinstance(described, types.DictType):
         values = _strategy(described.value_type)
-        return st.dictionaries(_TEXT, values, max_size=3)
+        return st.dictionaries(_strategy(described.key_type), values, max_size=3)
     if isinstance(described, types.LiteralType):
         return st.sampled_from(described.values)
     return _scalar(described)

@@ -61,7 +61,11 @@ def test_samples_are_seconds_for_one_call() -> None:
     assert block.start_s == 2.0
     assert block.samples_s == [1e-6, 2e-6]
     assert (block.order, block.batch, block.compiles) == (7, 4, None)
-    assert block.null_reasons == {"compiles": "the backend keeps no count of compiles"}
+    assert block.null_reasons == {
+        "compiles": "the backend keeps no count of compiles",
+        "bound_to": "it ran wherever the system put it",
+    }
+    assert translate.block(said, 7, 1_000_000_000, bound_to=1).bound_to == 1
 
 
 def start() -> dict[str, Any]:
