@@ -106,6 +106,17 @@ def test_whole_cases_fit_in_the_time_left_the_cheap_first() -> None:
     assert fitting() == {COLD: [], FILLED: []}
 
 
+def test_what_is_dear_waits_until_the_others_have_had_their_turn(case: Case) -> None:
+    limited = Budget(100.0, 0.0)
+    turns = limited.turns(3, 50)
+    assert turns == [(0, 6.0), (0, None), (1, None), (2, None)]
+    for (_, at_most_s), fits in zip(turns[:2], (False, True), strict=True):
+        found = limited.fitting({COLD: [case]}, lambda *_: 6.1, 0.0, at_most_s=at_most_s)
+        assert any(found.values()) == fits
+    assert limited.turns(1, 2)[0] == (0, 150.0), "of two, none is too dear"
+    assert Budget(None, 0.0).turns(2, 50) == [(0, None), (1, None)]
+
+
 def test_a_process_that_stays_shows_its_start_with_filled_caches_for_nothing(case: Case) -> None:
     wanted = {COLD: [case], FILLED: [case], WARM: [case]}
     for limit_s, fits in ((20.0, True), (19.9, False)):

@@ -103,6 +103,8 @@ def _whole_s(case: Case, modes: Sequence[CacheMode], expected_s: Expected) -> fl
 
 GRACE = 0.05
 """The share of the budget by which a process that has been started may exceed it."""
+DEAR = 3.0
+"""A case that takes so many times what each may have of the budget waits for the others."""
 
 
 @dataclass(frozen=True)
@@ -121,13 +123,31 @@ class Budget:
         """Say whether nothing more may be started."""
         return self.limit_s is not None and now_s - self.started_s >= self.limit_s
 
+    def turns(self, rounds: int, n_cases: int) -> list[tuple[int, float | None]]:
+        """Return the rounds in their order, and what one case may cost in each, in seconds.
+
+        With a limit the first round comes twice: what is dear waits until everything else has
+        had its turn, so that a few slow compilers do not use up the time of all the others.
+        """
+        every: list[tuple[int, float | None]] = [(round_, None) for round_ in range(rounds)]
+        if self.limit_s is None or not n_cases:
+            return every
+        return [(0, DEAR * self.limit_s / n_cases), *every]
+
     def fitting(
-        self, wanted: Wanted, expected_s: Expected, now_s: float, *, together: bool = False
+        self,
+        wanted: Wanted,
+        expected_s: Expected,
+        now_s: float,
+        *,
+        at_most_s: float | None = None,
+        together: bool = False,
     ) -> Wanted:
         """Return what of a round still fits: cases with all the modes that they want.
 
         The cheap ones first, so that one slow compiler does not keep the others from their
-        precision. ``together``: the baseline only beside another, and no other without it.
+        precision. ``at_most_s``: none that costs more. ``together``: the baseline only
+        beside another, and no other without it.
         """
         if self.limit_s is None:
             return wanted
@@ -142,7 +162,7 @@ class Budget:
         if with_it is not None:
             left_s -= costs_s.pop(with_it)
         for name, cost_s in sorted(costs_s.items(), key=lambda item: item[1]):
-            if cost_s <= left_s:
+            if cost_s <= min(left_s, at_most_s or left_s):
                 fits.add(name)
                 left_s -= cost_s
         if with_it is not None and fits:

@@ -58,7 +58,8 @@ WARMUP_POLICY = (
     f" samples of at least {BATCH_WINDOW_S * 1e6:.0f} µs, at most {BLOCK_LIMIT} samples a block"
 )
 INTERLEAVING = (
-    "rounds; in each, one process of every candidate of the same workload, size and dtype for"
+    "rounds (under a time budget the first one in two turns, dear candidates in the second);"
+    " in each, one process of every candidate of the same workload, size and dtype for"
     " every cache mode, in random order; warm blocks alternate between live processes in random"
     " order, and the processes that wait are stopped by signal; where no candidate uses more than"
     " one processor, each turn of blocks runs bound to one, the next turn to the next"

@@ -158,19 +158,26 @@ class _Session:
         limited = budget.limit_s is not None
         order = plan.smallest_first(runnable) if limited else plan.groups(runnable)
 
-        def wanted(members: Sequence[Case], round_: int) -> Wanted:
+        def wanted(members: Sequence[Case], round_: int, at_most_s: float | None) -> Wanted:
             found = wanting(members, round_, self.options, self.ledger)
+            missing = {
+                mode: [case for case in cases if not self.ledger.done(case, mode, round_)]
+                for mode, cases in found.items()
+            }
             together = self.options.decide is not None
-            now_s = self.clock.now_s()
-            return budget.fitting(found, costs.expected_s, now_s, together=together)
+            now_s, expected_s = self.clock.now_s(), costs.expected_s
+            return budget.fitting(
+                missing, expected_s, now_s, at_most_s=at_most_s, together=together
+            )
 
-        for round_, (name, members) in product(range(self.options.max_runs), order.items()):
+        turns = budget.turns(self.options.max_runs, len(runnable))
+        for (round_, at_most_s), (name, members) in product(turns, order.items()):
             if budget.spent(self.clock.now_s()):
                 return
-            chosen = wanted(members, round_)
+            chosen = wanted(members, round_, at_most_s)
             if any(chosen.values()) and name not in self.inputs:
                 self._reference(place, name, members)
-                chosen = wanted(members, round_)
+                chosen = wanted(members, round_, at_most_s)
             if not any(chosen.values()):
                 continue
             self._goes_on()
