@@ -9,7 +9,7 @@ how a call is synchronised.
 import sys
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
-from coldwarm.own import arguments, target, values
+from coldwarm.own import arguments, handed, target, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ class Own(Backend):
             self._function, call, self._more = from_factory(found)
         else:
             self._function = found
-            call = arguments.bound(found, self._inputs(0))
+            folder = self.spec.get("arguments")
+            call = handed.read(folder) if folder else arguments.bound(found, self._inputs(0))
         self.keywords = call.keywords
         self._fresh = call.copied() if self.spec["mutates"] else None
         return list(call.flat)

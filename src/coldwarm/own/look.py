@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from coldwarm.own import arguments, target, values
+from coldwarm.own import arguments, handed, target, values
 from coldwarm.own.backend import Own, from_factory
 
 TYPE_CHECKING = False
@@ -41,6 +41,8 @@ class Look:
         """
         found = target.resolve(self.module, self.spec["name"])
         inputs = self.spec["inputs"]
+        if self.spec.get("arguments"):
+            return found, handed.read(self.spec["arguments"]), 0
         if not inputs and target.required(found) == 0:
             given = found()
             first = given[0] if isinstance(given, tuple | list) and given else given

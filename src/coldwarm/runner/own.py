@@ -49,6 +49,10 @@ class Setting:
     threads: int | None
     seed: int
     timeout_s: float
+    arguments: str | None = None
+    """The folder with the arguments of the call, handed over; ``None``: made of ``inputs``."""
+    against: str | None = None
+    """What answers are held against, where it is no candidate's."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -148,7 +152,7 @@ class OwnCase(Case):
     @property
     def described(self) -> OwnCandidate:
         """What the protocol says of it."""
-        checked = f"against {self.reference}, to {self.tolerance:g}"
+        checked = f"against {self.setting.against or self.reference}, to {self.tolerance:g}"
         return OwnCandidate(
             target=self.target.text,
             kind="factory" if self.seen.kind == "factory" else "function",
@@ -173,6 +177,8 @@ def specification(target: Target, setting: Setting) -> dict[str, Any]:
         "name": target.name,
         "inputs": [dict(one) for one in setting.inputs],
         "placement": setting.placement,
+        "arguments": setting.arguments,
+        "calls": target.calls,
     }
 
 
