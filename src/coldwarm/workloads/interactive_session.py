@@ -127,7 +127,11 @@ def for_jax(wrap: "Wrap") -> "Function":
 
 
 def for_torch(wrap: "Wrap") -> "Function":
-    """Build the PyTorch candidate: a cut as a weighted mean, which needs no graph break."""
+    """Build the PyTorch candidate: a cut as a weighted mean, which needs no graph break.
+
+    The solver is left to PyTorch, which has a kernel for it anyway: Inductor keeps no program in
+    its cache that can raise an error, as solving a singular system does.
+    """
     import torch
 
     def describe(x: "Any") -> "Any":
@@ -141,11 +145,16 @@ def for_torch(wrap: "Wrap") -> "Function":
     def survival(x: "Any", thresholds: "Any") -> "Any":
         return ((x > thresholds[:, None]).to(x.dtype).mean(1),)
 
-    def regress(y: "Any", *columns: "Any") -> "Any":
+    def normal(y: "Any", *columns: "Any") -> "Any":
         x = torch.stack(columns)
-        return (torch.linalg.solve(x @ x.T, x @ y),)
+        return x @ x.T, x @ y
 
-    return _session((wrap(describe), wrap(cut), wrap(survival), wrap(regress)))
+    normal = wrap(normal)
+
+    def regress(y: "Any", *columns: "Any") -> "Any":
+        return (torch.linalg.solve(*normal(y, *columns)),)
+
+    return _session((wrap(describe), wrap(cut), wrap(survival), regress))
 
 
 def for_numba(wrap: "Wrap") -> "Function":
