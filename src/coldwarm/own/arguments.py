@@ -126,12 +126,17 @@ def framework_of(function: "Any", module: "Any") -> str:
 
 def _framework_of_class(function: "Any") -> "str | None":
     """Return whose compiler made a function, by its class; ``None``: no compiler's."""
-    kind = type(function).__module__.split(".")[0]
-    if kind in {"jax", "jaxlib"}:
+    kinds = {kind.__module__.split(".")[0] for kind in type(function).__mro__}
+    if kinds & {"jax", "jaxlib"}:
         return "jax"
-    if kind == "torch" or hasattr(function, "_torchdynamo_orig_callable"):
+    # What torch.compile returns is a plain function that has marks of its own.
+    if "torch" in kinds or any(name.startswith("_torchdynamo") for name in _marks(function)):
         return "torch"
-    return "numpy" if kind == "numba" else None
+    return "numpy" if "numba" in kinds else None
+
+
+def _marks(function: "Any") -> "tuple[str, ...]":
+    return tuple(getattr(function, "__dict__", ()))
 
 
 def _used(code: "Any", scope: "Mapping[str, Any]", depth: int) -> "set[str]":

@@ -126,7 +126,8 @@ def duplicate(value: "Any") -> "Any":
     """Return a copy with its own arrays, finished; what is no array is shared."""
     if isinstance(value, dict):
         same = value.copy()  # of its own class, which may want more than its items
-        same.update((key, duplicate(item)) for key, item in value.items())
+        for key, item in value.items():
+            same[key] = duplicate(item)
         return same
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(duplicate(item) for item in value))
