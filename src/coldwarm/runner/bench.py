@@ -129,7 +129,7 @@ def _candidates(
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         raise UsageError(f"two candidates are called {twice!r}; give each a label of its own")
-    named, setting, marked = _marked(named, _setting(request), guard)
+    named, setting, marked = _marked(named, _setting(request), guard, work)
     found = targets.labelled(named)
     if request.before is not None or request.after is not None:
         before = request.before or "HEAD"
@@ -153,7 +153,7 @@ def _setting(request: Request) -> Setting:
 
 
 def _marked(
-    named: Sequence[Target], setting: Setting, guard: Guard
+    named: Sequence[Target], setting: Setting, guard: Guard, work: Path
 ) -> tuple[list[Target], Setting, Target | None]:
     """Put the functions that a file marks in the place of a target that names only the file.
 
@@ -166,7 +166,7 @@ def _marked(
         if target.name:
             found.append(target)
             continue
-        marks = own.ask("marked", target, setting, guard)["marked"]
+        marks = own.ask("marked", target, setting, guard, work / "marked")["marked"]
         if not marks:
             text = f"{target.path} marks no function; name one: {target.path}:NAME, or put"
             raise UsageError(f"{text} @coldwarm.workload above it")

@@ -16,9 +16,9 @@ from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.errors import UsageError
 from coldwarm.own import backend as own_backend
 from coldwarm.registry import BackendEntry, Source, WorkloadEntry
-from coldwarm.runner.guarded import MARK
 from coldwarm.runner.plan import Case
 from coldwarm.runner.process import MeasuredProcess, OutOfTimeError, ProcessFailedError
+from coldwarm.runner.variables import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,6 +92,8 @@ class OwnCase(Case):
     """The file with its answer; ``None``: nothing is checked."""
     tolerance: float
     notes: list[str] = field(default_factory=list)
+    caches: Path | None = None
+    """Where the look at it left what it compiled."""
 
     @property
     def group(self) -> str:
@@ -131,6 +133,11 @@ class OwnCase(Case):
             "own": {**specification(self.target, self.setting), **kind},
             "repeats": self.seen.repeats,
         }
+
+    @property
+    def filled(self) -> Path | None:
+        """Caches that the look at it has filled."""
+        return self.caches
 
     @property
     def looked_s(self) -> float:
@@ -193,20 +200,34 @@ def _job(role: str, target: Target, setting: Setting, answer: str | None) -> dic
     }
 
 
-def ask(
-    role: str, target: Target, setting: Setting, guard: Guard, answer: str | None = None
+def ask(  # noqa: PLR0913 - what a process needs
+    role: str,
+    target: Target,
+    setting: Setting,
+    guard: Guard,
+    caches: Path,
+    *,
+    answer: str | None = None,
 ) -> dict[str, Any]:
     """Ask a process under the candidate's interpreter for a look, or for what is marked.
+
+    What it compiles goes into ``caches``.
 
     Raises:
         UsageError: it cannot be imported, found or called; the message says why.
     """
+    variables = build(
+        {**os.environ, **target.variables},
+        own_backend.Own,
+        device="cpu",
+        threads=setting.threads,
+        mode="cold_process_cold_cache",
+        root=caches,
+        mark=guard.mark_value,
+        deterministic=False,
+    )
     # What a look imports may leave its bytecode, as any program of the user's does.
-    variables = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    variables.update(target.variables)
-    if setting.threads is not None:
-        variables.update(own_backend.Own.environment("cpu", setting.threads))
-    variables[MARK] = guard.mark_value
+    del variables["PYTHONDONTWRITEBYTECODE"]
     try:
         process = MeasuredProcess(
             _job(role, target, setting, answer),
@@ -251,6 +272,11 @@ def _last_line_of(target: Target, detail: str) -> str:
     return f" ({target.path.name}, {number})" if number else ""
 
 
+def caches_of(target: Target, work: Path) -> Path:
+    """Return where a look at a candidate leaves what it compiles."""
+    return work / f"caches-{target.label}"
+
+
 def look(targets: Sequence[Target], setting: Setting, guard: Guard, work: Path) -> list[Seen]:
     """Look at every candidate, two at once.
 
@@ -260,7 +286,7 @@ def look(targets: Sequence[Target], setting: Setting, guard: Guard, work: Path) 
 
     def one(target: Target) -> Seen:
         answer = str(work / f"{target.label}.npz") if setting.check else None
-        said = ask("look", target, setting, guard, answer)
+        said = ask("look", target, setting, guard, caches_of(target, work), answer=answer)
         return msgspec.convert({k: v for k, v in said.items() if k != "type"}, Seen)
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -346,6 +372,7 @@ def cases(
                 answer=answer,
                 tolerance=allowed,
                 notes=_notes(one, owners),
+                caches=caches_of(target, work),
             )
         )
     return made

@@ -72,6 +72,11 @@ class Case:
         return {}
 
     @property
+    def filled(self) -> Path | None:
+        """Caches that an earlier process has filled; ``None``: there are none yet."""
+        return None
+
+    @property
     def looked_s(self) -> float | None:
         """The seconds that a process took in which it was looked at; ``None``: none was."""
         return None

@@ -117,7 +117,11 @@ class Rounds:
         number = len(self.ledger.good(case, mode)) + 1
         self.listener.process(case.id, mode, number, self.place.options.max_runs)
         fresh = self.place.work / "caches" / f"{case.id}-{round_}-{mode}-{attempt}"
-        root = self._filled[case.id] if mode == "cold_process_warm_cache" else fresh
+        root = fresh
+        if mode == "cold_process_warm_cache":
+            root = self._filled[case.id]
+        elif mode == "warm_process":  # nothing is asked of its start, so it may be a quick one
+            root = self._filled.get(case.id) or case.filled or fresh
         analyse = persistent and not self.ledger.good(case, "warm_process")
         return Slot(case, mode, round_, attempt, root, persistent=persistent, analyse=analyse)
 
@@ -152,6 +156,8 @@ class Rounds:
 
     def _drop(self, slot: Slot) -> None:
         """Remove the caches of a process, so that none starts with them again."""
+        if slot.root == slot.case.filled:
+            return
         if self._filled.get(slot.case.id) == slot.root:
             del self._filled[slot.case.id]
         launch.discard(slot.root)
@@ -168,6 +174,9 @@ class Rounds:
     def _fill(self, case: Case, round_: int) -> bool:
         """Make sure that there are filled caches, by a run that is thrown away if need be."""
         if case.id in self._filled:
+            return True
+        if case.filled is not None:
+            self._filled[case.id] = case.filled
             return True
         root = self.place.work / "caches" / f"{case.id}-{round_}-fill"
         launch.discard(root)
@@ -243,5 +252,6 @@ class Rounds:
         except ProcessFailedError as error:
             observation = launch.failure(self.place, running.slot, error, running)
         self._record(observation)
-        if observation.status != "ok" or running.slot.mode == "warm_process":
+        kept = self._filled.get(running.slot.case.id) == running.slot.root
+        if observation.status != "ok" or not kept:
             self._drop(running.slot)
