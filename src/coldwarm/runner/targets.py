@@ -49,9 +49,12 @@ class Target:
 
     @property
     def text(self) -> str:
-        """The target as a user writes it."""
-        place = self.module if self.path is None else str(self.path)
-        return f"{place}:{self.name}"
+        """The target as a user writes it, the file from the working directory on."""
+        if self.path is None:
+            return f"{self.module}:{self.name}"
+        here = Path.cwd()
+        below = self.path.is_relative_to(here)
+        return f"{self.path.relative_to(here) if below else self.path}:{self.name}"
 
 
 def parse(text: str) -> Target:
