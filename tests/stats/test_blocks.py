@@ -1,0 +1,110 @@
+"""Blocks in pairs: what the machine does to both sides falls out of their ratio."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.stats.test_summarise import WARM, observed
+
+from coldwarm.contracts.observation import Block, Judgement, Observation
+from coldwarm.stats.blocks import log_ratios
+from coldwarm.stats.compare import compare_pairs
+from coldwarm.stats.selection import warm_processes
+from coldwarm.stats.summarise import compare_case
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.result import Comparison
+
+MIRRORED = {"faster": "slower", "slower": "faster", "same": "same", "undecided": "undecided"}
+CALL_S = 3e-4
+N_BLOCKS = 24
+PROVED = {WARM: Judgement(proved=True, reason="made so")}
+
+
+def machine(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Return how slow a machine is in each turn: bursts of a neighbour, and two speeds."""
+    bursts = rng.random(n).round() * rng.uniform(0.1, 0.9)
+    speed = np.where(np.cumsum(rng.random(n) < 0.1) % 2, 1.19, 1.0)
+    return np.asarray(speed * (1 + bursts))
+
+
+def process(
+    rng: np.random.Generator, number: int, slowness: np.ndarray, more: float = 1.0
+) -> Observation:
+    """Return a warm process that does ``more`` work on a machine that is so slow by turns."""
+    level = CALL_S * more * np.exp(0.004 * rng.standard_normal())
+    blocks = [
+        Block(
+            order=100 * number + turn,
+            start_s=1.0 + turn,
+            batch=1,
+            samples_s=(level * slow * (1 + 0.02 * rng.exponential(size=40))).tolist(),
+            compiles=0,
+        )
+        for turn, slow in enumerate(slowness)
+    ]
+    return observed(number, cache_mode=WARM, also_modes=[], blocks=blocks, judgements=PROVED)
+
+
+def trial(seed: int, more: float, n: int = 6) -> Comparison:
+    """Judge ``more`` work against 1 on one machine, n rounds of alternating blocks."""
+    rng = np.random.default_rng([seed, 7])
+    turns = [machine(rng, N_BLOCKS) for _ in range(n)]
+    theirs = [process(rng, number, slowness) for number, slowness in enumerate(turns)]
+    ours = [process(rng, number, slowness, more) for number, slowness in enumerate(turns)]
+    return compare_case("baseline", theirs, ours, [WARM])[0]
+
+
+def test_five_percent_more_work_shows_on_a_bursty_machine_of_two_speeds() -> None:
+    found = [trial(seed, 1.05) for seed in range(4)]
+    assert {one.verdict for one in found} == {"slower"}
+    assert all(one.ratio == pytest.approx(1.05, abs=0.01) for one in found)
+
+
+def test_equal_work_is_hardly_ever_called_different_there() -> None:
+    verdicts = [trial(seed, 1.0).verdict for seed in range(8)]
+    assert set(verdicts) <= {"same", "undecided"}
+    assert verdicts.count("same") > 5
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.floats(-0.5, 0.5).map(lambda x: round(x, 3)), min_size=3, max_size=6),
+        min_size=2,
+        max_size=9,
+    )
+)
+def test_exchanging_the_sides_mirrors_everything(groups: list[list[float]]) -> None:
+    pairs = {str(place): group for place, group in enumerate(groups)}
+    flipped = {key: [-value for value in group] for key, group in pairs.items()}
+    one = compare_pairs("warm.call_s", "baseline", pairs)
+    other = compare_pairs("warm.call_s", "baseline", flipped)
+    assert other.verdict == MIRRORED[one.verdict]
+    assert one.low is not None
+    assert one.high is not None
+    assert other.low == pytest.approx(1 / one.high)
+    assert other.high == pytest.approx(1 / one.low)
+
+
+def test_processes_of_other_rounds_are_not_paired() -> None:
+    rng = np.random.default_rng(3)
+    flat = np.ones(N_BLOCKS)
+    ours = warm_processes([process(rng, number, flat) for number in (0, 1, 2)])
+    theirs = warm_processes([process(rng, number, flat) for number in (5, 6, 7)])
+    assert log_ratios(ours, theirs) is None
+    found = log_ratios(ours, ours)
+    assert found is not None
+    assert sorted(found) == ["0", "1", "2"]
+    assert all(value == 0 for pairs in found.values() for value in pairs)
+
+
+def test_too_few_blocks_are_compared_by_their_samples() -> None:
+    rng = np.random.default_rng(4)
+    seen = [process(rng, number, np.ones(2)) for number in range(3)]
+    assert log_ratios(warm_processes(seen), warm_processes(seen)) is None
+    assert "common rounds" in compare_case("baseline", seen, seen, [WARM])[0].reason
