@@ -108,13 +108,14 @@ def test_whole_cases_fit_in_the_time_left_the_cheap_first() -> None:
 
 def test_what_is_dear_waits_until_the_others_have_had_their_turn(case: Case) -> None:
     limited = Budget(100.0, 0.0)
-    turns = limited.turns(3, 50)
-    assert turns == [(0, 6.0), (0, None), (1, None), (2, None)]
-    for (_, at_most_s), fits in zip(turns[:2], (False, True), strict=True):
-        found = limited.fitting({COLD: [case]}, lambda *_: 6.1, 0.0, at_most_s=at_most_s)
+    first = [(0, 25.0, "a"), (0, 25.0, "b"), (0, None, "a"), (0, None, "b")]
+    second = [(0, 25.0, "c"), (0, 25.0, "d"), (0, None, "c"), (0, None, "d")]
+    later = [(1, None, name) for name in "abcd"]
+    assert limited.turns(2, ["ab", "cd"]) == [*first, *second, *later]
+    for (_, at_most_s, _), fits in zip(first[1:3], (False, True), strict=True):
+        found = limited.fitting({COLD: [case]}, lambda *_: 25.1, 0.0, at_most_s=at_most_s)
         assert any(found.values()) == fits
-    assert limited.turns(1, 2)[0] == (0, 150.0), "of two, none is too dear"
-    assert Budget(None, 0.0).turns(2, 50) == [(0, None), (1, None)]
+    assert Budget(None, 0.0).turns(2, ["a"]) == [(0, None, "a"), (1, None, "a")]
 
 
 def test_a_process_that_stays_shows_its_start_with_filled_caches_for_nothing(case: Case) -> None:
@@ -185,13 +186,15 @@ def test_what_a_case_will_cost_is_told_by_its_like() -> None:
 
 
 def test_where_time_is_short_the_smallest_of_each_workload_comes_first() -> None:
-    order = list(plan.smallest_first(plan.choose(Options(suite="full"))).values())
-    first = [members[0] for members in order]
-    larger = [sum(size < case.size for size in case.workload.sizes) for case in first]
+    every = plan.choose(Options(suite="full"))
+    groups = plan.groups(every)
+    tiers = [[groups[name][0] for name in tier] for tier in plan.tiers(every)]
+    assert sum(map(len, tiers)) == len(groups)
+    first, *later = tiers
+    assert {case.workload.name for case in first} == {case.workload.name for case in every}
+    assert all(case.size == min(case.workload.sizes) for case in first)
+    larger = [sum(size < case.size for size in case.workload.sizes) for (case, *_) in later]
     assert larger == sorted(larger)
-    workloads = {case.workload.name for case in first}
-    assert {case.workload.name for case in first[: len(workloads)]} == workloads
-    assert len(order) == len(plan.groups(plan.choose(Options(suite="full"))))
 
 
 @pytest.mark.parametrize(

@@ -103,8 +103,6 @@ def _whole_s(case: Case, modes: Sequence[CacheMode], expected_s: Expected) -> fl
 
 GRACE = 0.05
 """The share of the budget by which a process that has been started may exceed it."""
-DEAR = 3.0
-"""A case that takes so many times what each may have of the budget waits for the others."""
 
 
 @dataclass(frozen=True)
@@ -123,16 +121,22 @@ class Budget:
         """Say whether nothing more may be started."""
         return self.limit_s is not None and now_s - self.started_s >= self.limit_s
 
-    def turns(self, rounds: int, n_cases: int) -> list[tuple[int, float | None]]:
-        """Return the rounds in their order, and what one case may cost in each, in seconds.
+    def turns(
+        self, rounds: int, tiers: Sequence[Sequence[str]]
+    ) -> list[tuple[int, float | None, str]]:
+        """Return rounds of groups in their order, and what a case may cost then, in seconds.
 
-        With a limit the first round comes twice: what is dear waits until everything else has
-        had its turn, so that a few slow compilers do not use up the time of all the others.
+        With a limit a tier has its first round in two turns: a case that alone would take more
+        than the share of its group waits until the others of the tier have been measured, so
+        that a few slow compilers do not use up the time of all the others.
         """
-        every: list[tuple[int, float | None]] = [(round_, None) for round_ in range(rounds)]
-        if self.limit_s is None or not n_cases:
-            return every
-        return [(0, DEAR * self.limit_s / n_cases), *every]
+        names = [name for tier in tiers for name in tier]
+        share_s = None if self.limit_s is None else self.limit_s / max(len(names), 1)
+        bounds = [None] if share_s is None else [share_s, None]
+        return [
+            *((0, bound, name) for tier in tiers for bound in bounds for name in tier),
+            *((round_, None, name) for round_ in range(1, rounds) for name in names),
+        ]
 
     def fitting(
         self,

@@ -286,10 +286,10 @@ def groups(cases: Iterable[Case]) -> dict[str, list[Case]]:
     return dict(found)
 
 
-def smallest_first(cases: Iterable[Case]) -> dict[str, list[Case]]:
-    """Return the groups such that each workload's smallest comes before any larger one.
+def tiers(cases: Iterable[Case]) -> list[list[str]]:
+    """Return the groups in tiers: the smallest of each workload, then what comes next in each.
 
-    Where time is short, that shows something of as many workloads as possible.
+    Where time is short, that order shows something of as many workloads as possible.
     """
 
     def rank(members: Sequence[Case]) -> tuple[int, int]:
@@ -297,8 +297,10 @@ def smallest_first(cases: Iterable[Case]) -> dict[str, list[Case]]:
         smaller = sum(size < case.size for size in case.workload.sizes)
         return smaller, case.workload.dtypes.index(case.dtype)
 
-    found = groups(cases)
-    return dict(sorted(found.items(), key=lambda item: rank(item[1])))
+    found: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for name, members in groups(cases).items():
+        found[rank(members)].append(name)
+    return [found[place] for place in sorted(found)]
 
 
 def source_paths() -> list[Path]:

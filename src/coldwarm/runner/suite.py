@@ -6,7 +6,6 @@ import hashlib
 import os
 import uuid
 from dataclasses import dataclass, field, replace
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.clock import RealClock
@@ -156,7 +155,7 @@ class _Session:
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
         limited = budget.limit_s is not None
-        order = plan.smallest_first(runnable) if limited else plan.groups(runnable)
+        groups = plan.groups(runnable)
 
         def wanted(members: Sequence[Case], round_: int, at_most_s: float | None) -> Wanted:
             found = wanting(members, round_, self.options, self.ledger)
@@ -170,8 +169,9 @@ class _Session:
                 missing, expected_s, now_s, at_most_s=at_most_s, together=together
             )
 
-        turns = budget.turns(self.options.max_runs, len(runnable))
-        for (round_, at_most_s), (name, members) in product(turns, order.items()):
+        tiers = plan.tiers(runnable) if limited else [list(groups)]
+        for round_, at_most_s, name in budget.turns(self.options.max_runs, tiers):
+            members = groups[name]
             if budget.spent(self.clock.now_s()):
                 return
             chosen = wanted(members, round_, at_most_s)
