@@ -14,14 +14,18 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _WHERE = {
+    "Bench": "coldwarm.here.bench",
+    "BenchResult": "coldwarm.here.result",
     "CaseResult": "coldwarm.contracts.result",
     "ColdwarmError": "coldwarm.errors",
     "Observation": "coldwarm.contracts.observation",
     "Options": "coldwarm.runner.plan",
     "Outcome": "coldwarm.runner.suite",
     "SuiteResult": "coldwarm.contracts.result",
+    "bench": "coldwarm.here.bench",
     "load": "coldwarm.contracts.codec",
     "run": "coldwarm.runner.suite",
+    "workload": "coldwarm.own.marks",
 }
 
 __all__ = [  # noqa: PLE0604 - names of the table above, loaded by __getattr__

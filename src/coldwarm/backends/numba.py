@@ -150,6 +150,22 @@ class NumbaBackend(Backend):
         """Return the arrays as they are."""
         return tuple(arrays)
 
+    def keep_used(self) -> None:
+        """Remember the functions of others' that were called and have a cache on disk.
+
+        One that was read from there compiles nothing, and no event names it. Untimed.
+        """
+        import gc
+
+        from numba.core.dispatcher import Dispatcher
+
+        for one in gc.get_objects():
+            # Asking an object itself for its class may wake it, where it is a proxy.
+            if issubclass(type(one), Dispatcher):
+                stats = one.stats
+                if stats.cache_path and (stats.cache_hits or stats.cache_misses):
+                    self._account.keep(one)
+
     def wrap(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return ``numba.njit(cache=True)(function)``."""
         import numba

@@ -182,6 +182,9 @@ class Own(Backend):
 
     def parts(self) -> "Mapping[str, Any]":
         """Return the exclusive seconds of all frameworks together."""
+        for one in self._watched:
+            if one.framework == "numba":
+                one.keep_used()  # type: ignore[attr-defined] # Numba's backend has it
         told = [dict(one.parts()) for one in self._watched]
         if not told:
             why = "no compiler that tells its steps was imported"
