@@ -222,6 +222,11 @@ def write_run(folder: Path) -> None:
     _write(folder / "suite.json", encode(_suite(measured, path, sha256, environment_sha256)))
 
 
+def index() -> SuiteResult:
+    """Return the index of a run of one case."""
+    return _suite(case(), "cases/a.json", ZEROS, ZEROS)
+
+
 def _suite(measured: CaseResult, path: str, sha256: str, environment_sha256: str) -> SuiteResult:
     entry = SuiteCase(case=measured.case, path=path, sha256=sha256, status="ok")
     return SuiteResult(
