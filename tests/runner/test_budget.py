@@ -108,8 +108,9 @@ def test_whole_cases_fit_in_the_time_left_the_cheap_first() -> None:
 
 def test_what_is_dear_waits_until_the_others_have_had_their_turn(case: Case) -> None:
     limited = Budget(100.0, 0.0)
-    first = [(0, 25.0, "a"), (0, 25.0, "b"), (0, None, "a"), (0, None, "b")]
-    second = [(0, 25.0, "c"), (0, 25.0, "d"), (0, None, "c"), (0, None, "d")]
+    bounds = (25.0, 100.0, 400.0, None)
+    first = [(0, bound, name) for bound in bounds for name in "ab"]
+    second = [(0, bound, name) for bound in bounds for name in "cd"]
     later = [(1, None, name) for name in "abcd"]
     assert limited.turns(2, ["ab", "cd"]) == [*first, *second, *later]
     for (_, at_most_s, _), fits in zip(first[1:3], (False, True), strict=True):

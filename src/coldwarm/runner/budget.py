@@ -101,6 +101,8 @@ def _whole_s(case: Case, modes: Sequence[CacheMode], expected_s: Expected) -> fl
     return sum(expected_s(case, mode) for mode in modes if mode != shown)
 
 
+DEAR = (1.0, 4.0, 16.0)
+"""How many times its group's share of the budget a case may take in each turn but the last."""
 GRACE = 0.05
 """The share of the budget by which a process that has been started may exceed it."""
 
@@ -126,15 +128,15 @@ class Budget:
     ) -> list[tuple[int, float | None, str]]:
         """Return rounds of groups in their order, and what a case may cost then, in seconds.
 
-        With a limit a tier has its first round in two turns: a case that alone would take more
-        than the share of its group waits until the others of the tier have been measured, so
-        that a few slow compilers do not use up the time of all the others.
+        With a limit a tier has its first round in several turns: a case that alone would take
+        more than the share of its group waits until the others of the tier have been measured,
+        and longer the dearer it is, so that a few slow compilers do not use up the time of all.
         """
         names = [name for tier in tiers for name in tier]
         share_s = None if self.limit_s is None else self.limit_s / max(len(names), 1)
-        bounds = [None] if share_s is None else [share_s, None]
+        bounds = [] if share_s is None else [times * share_s for times in DEAR]
         return [
-            *((0, bound, name) for tier in tiers for bound in bounds for name in tier),
+            *((0, bound, name) for tier in tiers for bound in [*bounds, None] for name in tier),
             *((round_, None, name) for round_ in range(1, rounds) for name in names),
         ]
 

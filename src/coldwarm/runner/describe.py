@@ -58,7 +58,7 @@ WARMUP_POLICY = (
     f" samples of at least {BATCH_WINDOW_S * 1e6:.0f} µs, at most {BLOCK_LIMIT} samples a block"
 )
 INTERLEAVING = (
-    "rounds (under a time budget the first one in two turns, the dear candidates last);"
+    "rounds (under a time budget the first one in turns, the dear candidates last);"
     " in each, one process of every candidate of the same workload, size and dtype for"
     " every cache mode, in random order; warm blocks alternate between live processes in random"
     " order, and the processes that wait are stopped by signal; where no candidate uses more than"
