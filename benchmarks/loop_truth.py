@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import runs
-from benchmarks.plan_truth import LOOP, MARGIN, MODES, THREADS, WIDTH
+from benchmarks.plan_truth import LOOP, MARGIN, MODES, THREADS
 from rich.console import Console
 from rich.table import Table
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 EMPTY: CacheMode = "cold_process_cold_cache"
 BACKENDS = ("numpy", "jax_jit")
+WIDTH = 90
 MIN_RUNS = 8
 REPEATS = 5
 
@@ -148,9 +149,10 @@ def process_s(loop: Loop, name: str, root: Path, processors: Sequence[int]) -> f
 def main() -> int:
     """Print predictions and measured totals side by side."""
     found = measure()
-    table = Table(title="whole loops, seconds", title_justify="left")
+    table = Table(title="whole loops, seconds", title_justify="left", box=None, pad_edge=False)
     for heading in ("scenario", "", "predicted", "interval", "measured", "from … to", ""):
-        table.add_column(heading, justify="right")
+        words = heading in {"scenario", ""}
+        table.add_column(heading, justify="left" if words else "right", no_wrap=True)
     for pair in found:
         told = "inside" if pair.inside else "agrees" if pair.agrees else "MISSED"
         table.add_row(
