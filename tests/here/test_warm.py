@@ -173,7 +173,7 @@ class Model:
 def reason(result: BenchResult) -> str:
     assert result.warm is not None
     assert result.case is None
-    assert result.reasons["cold_process_cold_cache"] in repr(result)
+    assert result.reasons["cold_process_cold_cache"] in "\n".join(result.remarks())
     return result.reasons["cold_process_cold_cache"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult, ColdSummary, Summary, WarmSummary
 
+_WIDTH = 88
 _COLUMNS = ("", "median", "95 % interval", "from")
 _COLD_WORDS: dict[CacheMode, str] = {
     "cold_process_cold_cache": "first result, empty caches",
@@ -76,10 +78,11 @@ class BenchResult:
         """Return what is to be said under the table."""
         told = []
         if self.warm is not None:
-            steady = self.warm.steady
-            state = "steady" if steady.steady else steady.reason.partition(": ")[2]
-            after = f", after {steady.warmup_samples[0]} samples" if steady.steady else ""
-            told.append(f"here: {state or steady.reason}{after}; one process, so no interval")
+            first = units.duration(self.first_call_s)
+            told.append(
+                f"here: the first call took {first}; {_steady(self.warm)}; one process, so no"
+                " interval"
+            )
         by_reason: dict[str, list[str]] = {}
         for what, reason in self.reasons.items():
             by_reason.setdefault(reason, []).append(what)
@@ -97,7 +100,8 @@ class BenchResult:
             ).rstrip()
             for row in rows
         ]
-        return "\n".join([self.name, *lines, *self.remarks()])
+        told = (textwrap.fill(text, _WIDTH, subsequent_indent="  ") for text in self.remarks())
+        return "\n".join([self.name, *lines, *told])
 
     def _repr_markdown_(self) -> str:
         """Return the table as Markdown."""
@@ -132,6 +136,17 @@ def _row(what: str, seconds: Summary | None, *, here: bool = False) -> tuple[str
         count, unit = seconds.n_samples, "sample"
     many = {"process": "processes", "sample": "samples"}[unit]
     return what, units.duration(seconds.median), interval, f"{count} {unit if count == 1 else many}"
+
+
+def _steady(warm: WarmSummary) -> str:
+    """Say where the calls of one process became steady, or why not."""
+    steady = warm.steady
+    if not steady.steady:
+        return steady.reason.partition(": ")[2] or steady.reason
+    count = steady.warmup_samples[0]
+    if count == 0:
+        return "steady from the first sample on"
+    return f"steady after {count} sample{'s' if count > 1 else ''}"
 
 
 def _listed(what: Sequence[str]) -> str:
