@@ -231,7 +231,7 @@ def test_what_a_factory_may_return() -> None:
         ([fit, [one]], (one,), {}),
         ((scaled, (one,), {"scale": 2}), (one,), {"scale": 2}),
     ):
-        function, call, more = from_factory(lambda given=given: given)
+        function, call, more = from_factory(functools.partial(next, iter([given])))
         assert callable(function)
         assert (call.positional, call.named, more) == (positional, by_name, [])
 
