@@ -14,7 +14,7 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _WHERE = {
-    "Bench": "coldwarm.here.bench",
+    "Benchmark": "coldwarm.here.bench",
     "BenchResult": "coldwarm.here.result",
     "CaseResult": "coldwarm.contracts.result",
     "ColdwarmError": "coldwarm.errors",

@@ -9,7 +9,7 @@ import pytest
 from tests.here.test_scripts import run, whole
 
 from coldwarm.here import warm
-from coldwarm.here.bench import Bench
+from coldwarm.here.bench import Benchmark
 from coldwarm.here.compiles import counting
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def test_blocks_in_which_something_is_compiled_do_not_count(
     jax = pytest.importorskip("jax")
     monkeypatch.setattr(warm, "BLOCKS", 3)
     sizes = iter(range(1, 10**6))
-    result = Bench(cold=False, time_budget_s=2)(
+    result = Benchmark(cold=False, time_budget_s=2)(
         lambda: jax.jit(lambda x: x + 1)(jax.numpy.ones(next(sizes)))
     )
     assert result.warm is None

@@ -20,9 +20,9 @@ _HEAD = """
 import json, sys
 import numpy as np
 import coldwarm
-from coldwarm import Bench
+from coldwarm import Benchmark
 
-bench = Bench(processes=1)
+bench = Benchmark(processes=1)
 
 def told(result):
     cold = result.cold["cold_process_cold_cache"]
@@ -158,7 +158,7 @@ def test_the_budget_and_what_does_not_start_are_told(tmp_path: Path) -> None:
 
         if __name__ == "__main__":
             told(bench(here_only, 1))
-            told(Bench(time_budget_s=1e-6)(here_only, 1))
+            told(Benchmark(time_budget_s=1e-6)(here_only, 1))
     """
     raised, late = run(tmp_path, body)
     assert "RuntimeError: not here (program.py, line" in raised["reasons"]["warm_fresh"]

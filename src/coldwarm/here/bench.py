@@ -35,8 +35,8 @@ _NOT_ASKED = "it was not asked for"
 _SHOWN_BY_INTERVAL = {"few", "precision"}
 
 
-class Bench:
-    """``coldwarm.bench`` with other options: ``Bench(processes=5)(function, *args, **kwargs)``.
+class Benchmark:
+    """``coldwarm.bench`` with other options: ``Benchmark(processes=5)(function, *args, **kwargs)``.
 
     Options stand apart from the call, whose arguments are all the function's own.
 
@@ -135,7 +135,7 @@ def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchRe
 
     The fresh processes import the function from its file, with the same arguments; where
     that cannot be done, the result says why and has the warm calls alone. The arguments
-    given are left as they are: the calls have copies. For options see ``coldwarm.Bench``.
+    given are left as they are: the calls have copies. For options see ``coldwarm.Benchmark``.
 
     Returns:
         The figures; at a prompt or in a notebook they show as a table.
@@ -144,7 +144,7 @@ def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchRe
         UsageError: it cannot be called so, or returns nothing that can be waited for.
         KeyboardInterrupt: it was interrupted; nothing is left running.
     """
-    return Bench()._measure(sys._getframe(1), function, Call(args, kwargs))  # noqa: SLF001 - as in Bench
+    return Benchmark()._measure(sys._getframe(1), function, Call(args, kwargs))  # noqa: SLF001 - as in Benchmark
 
 
 def _result(name: str, here: Here, case: CaseResult | None, why: str) -> BenchResult:

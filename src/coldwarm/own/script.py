@@ -82,7 +82,7 @@ def bench(*_arguments: "Any", **_named: "Any") -> Nothing:
 
 
 def make(*_arguments: "Any", **_named: "Any") -> "Callable[..., Nothing]":
-    """Return what ``coldwarm.Bench`` does: here, what measures nothing."""
+    """Return what ``coldwarm.Benchmark`` does: here, what measures nothing."""
     return bench
 
 

@@ -19,7 +19,7 @@ def _public(name: str) -> object:
     Its functions may be marked; a call of ``coldwarm.bench`` in it measures nothing, or it
     would start itself again and again.
     """
-    if name in {"bench", "Bench"}:
+    if name in {"bench", "Benchmark"}:
         from coldwarm.own import script
 
         return script.bench if name == "bench" else script.make
