@@ -131,3 +131,23 @@ def test_one_module_with_jax_and_torch(desk: Desk) -> None:
     assert [desk.own(name)["placement"] for name in names] == ["numpy", "jax", "torch"]
     said = desk.refused("both.py:of_either", *X, "--out-dir", "two")
     assert "could be of JAX or of PyTorch" in said
+
+
+def test_a_numba_module_with_a_cache_of_its_own_proves_nothing(desk: Desk) -> None:
+    desk.write(
+        "cached.py",
+        f"""
+        import os
+        os.environ["NUMBA_CACHE_DIR"] = {str(desk.path / "mine")!r}
+        import numba
+
+        @numba.njit(cache=True)
+        def fit(x):
+            return x * 2
+        """,
+    )
+    code, report = desk.report("cached.py:fit", *X, COLD)
+    assert code == 4
+    assert report.candidates[0].ttfr == {}
+    for seen in desk.case("fit")["observations"]:
+        assert not any(judged["proved"] for judged in seen["judgements"].values())
