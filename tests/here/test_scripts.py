@@ -33,6 +33,7 @@ def told(result):
         "fresh": bool(result.warm_fresh),
         "here": bool(result.warm and result.warm.call_s.median > 0),
         "reasons": result.reasons,
+        "notes": result.notes,
         "outputs": result.case and result.case.protocol.own.outputs,
         "checked": result.case and result.case.protocol.own.checked,
         "arguments": result.case and result.case.protocol.own.arguments,
@@ -68,9 +69,10 @@ def test_a_guarded_program_is_measured_cold_and_warm(tmp_path: Path) -> None:
             return sum(np.sqrt(x * x + k).sum() for k in range(n))
 
         if __name__ == "__main__":
-            told(bench(fit, np.ones(100, "float32"), n=3))
+            told(bench(fit, np.ones(200, "float32")[::2], n=3))
     """
     (told,) = run(tmp_path, body)
+    assert any("not contiguous" in note for note in told["notes"])
     assert whole(told), told["reasons"]
     assert told["reasons"] == {}
     assert told["arguments"] == ["numpy float32[100]", "3"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.errors import UsageError
 from coldwarm.here import finding, fresh, warm
 from coldwarm.here.result import BenchResult
+from coldwarm.own import values
 from coldwarm.own.arguments import Call
 from coldwarm.report.words import mode_name
 from coldwarm.runner.bench import COLD
@@ -106,7 +107,10 @@ class Benchmark:
                     case = fresh.measure(target, call, here, self._effort(began_s))
                 except (finding.NotFoundError, fresh.NotMeasuredError) as error:
                     why = str(error)
-        return _result(name, here, case, why)
+        result = _result(name, here, case, why)
+        if any(map(values.is_strided, values.leaves(list(call.flat)))):
+            result.notes.append("arrays that are not contiguous were given as copies that are")
+        return result
 
     def _ends_s(self, began_s: float) -> float | None:
         if self._budget_s is None:

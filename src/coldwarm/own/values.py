@@ -122,6 +122,14 @@ def digest(value: "Any") -> str:
     return found.hexdigest()
 
 
+def is_strided(leaf: "Any") -> bool:
+    """Say whether an array's elements lie apart, or in an order of their own."""
+    if is_torch(leaf):
+        return not leaf.is_contiguous()
+    flags = getattr(leaf, "flags", None) if _is(leaf, "numpy", "ndarray") else None
+    return flags is not None and not flags.forc
+
+
 def duplicate(value: "Any") -> "Any":
     """Return a copy with its own arrays, finished; what is no array is shared."""
     if isinstance(value, dict):
@@ -143,7 +151,9 @@ def duplicate(value: "Any") -> "Any":
 def _copied(array: "Any") -> "Any":
     if is_torch(array):
         return array.detach().clone().requires_grad_(array.requires_grad)
-    return array.copy()
+    if is_jax(array):
+        return array.copy()
+    return array.copy(order="K")  # in the order that its elements have
 
 
 def _tree_copy(value: "Any") -> "Any":
