@@ -55,7 +55,8 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         summary = summarise.summarise(
             observations,
             facts.options.cache_modes,
-            precision=facts.options.precision,
+            # Where verdicts decide, no precision was asked for.
+            precision=facts.options.precision if facts.options.decide is None else None,
             seed=facts.options.seed,
         )
     sha256 = facts.inputs.get(case.group)

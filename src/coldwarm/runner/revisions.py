@@ -62,15 +62,16 @@ def _worktree(root: Path, commit: str, place: Path) -> Iterator[Path]:
 def _moved(target: Target, label: str, root: Path, tree: Path, commit: str | None) -> Target:
     """Return a target as it is in a tree."""
     search = tuple(str(path) for path in (tree / "src", tree) if path.is_dir())
-    path = target.path
+    path, shown = target.path, ""
     if path is not None and tree != root:
         if not path.is_relative_to(root):
             raise UsageError(f"{path} is not in the repository {root}")
-        path = tree / path.relative_to(root)
+        shown = str(path.relative_to(root))
+        path = tree / shown
         if not path.is_file():
-            text = f"{path.relative_to(tree)} is not in commit {str(commit)[:12]}"
+            text = f"{shown} is not in commit {str(commit)[:12]}"
             raise UsageError(f"{text}; name a commit that has it")
-    return replace(target, label=label, path=path, search=search, revision=commit)
+    return replace(target, label=label, path=path, search=search, revision=commit, shown=shown)
 
 
 def _git(folder: Path, *arguments: str) -> str:

@@ -44,6 +44,8 @@ class Target:
     """Folders that come first on the search path."""
     revision: str | None = None
     """The commit it is of; ``None``: the files as they are."""
+    shown: str = ""
+    """The file as it is called in its repository, where it is one of a commit."""
     calls: int | None = None
     """The call of ``coldwarm.bench`` up to which the file is read; ``None``: all of it."""
 
@@ -52,6 +54,8 @@ class Target:
         """The target as a user writes it, the file from the working directory on."""
         if self.path is None:
             return f"{self.module}:{self.name}"
+        if self.shown:
+            return f"{self.shown}:{self.name}"
         here = Path.cwd()
         below = self.path.is_relative_to(here)
         return f"{self.path.relative_to(here) if below else self.path}:{self.name}"
