@@ -12,7 +12,7 @@ def fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     for _ in range(10):
         p = (1 / (1 + np.exp(-(x @ w)))).astype(x.dtype)
         gradient = x.T @ (p - y) + w
-        weighted = np.ascontiguousarray((x.T * (p * (1 - p))))
+        weighted = np.ascontiguousarray(x.T * (p * (1 - p)))
         hessian = weighted @ x + ridge
         w = w - np.linalg.solve(hessian, gradient)
     return w

@@ -16,8 +16,7 @@ CACHE_MODES: tuple[CacheMode, ...] = (
     "first_ever",
 )
 Dtype = Literal["f32", "f64", "bf16", "own"]
-DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16",
-    "own": "own"}
+DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "own": "own"}
 Status = Literal["ok", "warn", "failed"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(ge=0.0)]

@@ -24,9 +24,9 @@ FIGURES = ("first", "total", "compiling")
 LEGEND = (
     "first, total",
     (
-        "compiling: of a process with empty or with filled caches: from its start to the first step's "
-        "result, and to the end of the loop; and how much of that whole was tracing, lowering, "
-        "compiling and reading caches. Imports are in the total, also the compiler's own"
+        "compiling: of a process with empty or with filled caches: from its start to the first"
+        " step's result, and to the end of the loop; and how much of that whole was tracing,"
+        " lowering, compiling and reading caches. Imports are in the total, also the compiler's own"
     ),
 )
 
