@@ -65,7 +65,8 @@ class Ledger:
         return sum(
             any(not judgement.proved for judgement in seen.judgements.values())
             for seen in self.of(case)
-            if (seen.cache_mode, seen.round) == (mode, round_)
+            # A process that stays shows its start in one mode and its blocks in another.
+            if seen.round == round_ and mode in {seen.cache_mode, *seen.judgements}
         )
 
 

@@ -131,6 +131,8 @@ def _judge(box: _Box) -> _Finding:
         return _pays_off(box)
     if slope > 0:
         return _paid_off(box)
+    if box.best.two == box.worst.two == 0:
+        return _Finding("undecided", "the starts are equal, and the warm calls not told apart")
     if start > 0:
         return _open_start_dearer(box)
     if start < 0:
