@@ -55,6 +55,11 @@ def costs(  # noqa: PLR0913 - each is one figure
     )
 
 
+def with_new(one: Costs, seconds: float) -> Costs:
+    """Give the same candidate with its call of a new shape measured, caches empty."""
+    return dataclasses.replace(one, series={**one.series, "empty.new": steady(seconds)})
+
+
 PLAIN = costs("plain", empty=0.1, filled=0.1, call=0.02, warm=0.02, compiles=False)
 JIT = costs("jit")
 
@@ -197,3 +202,32 @@ def test_more_of_anything_is_never_cheaper(
         dataclasses.replace(job, shapes=job.shapes + 1, calls=calls + 1),
     ):
         assert total_s(JIT, more) + new_shapes_s(JIT, more) >= whole
+
+
+def test_a_new_shape_that_was_measured_is_a_term_of_the_total() -> None:
+    group = Group("job", [with_new(PLAIN, 0.02), with_new(JIT, 0.3)], {}, {})
+    found = plan(group, Job(calls=200, shapes=5, processes=1, caches="cold"))
+    assert found.new_shapes_measured
+    totals = {total.candidate: total for total in found.totals}
+    assert totals["jit"].total_s == pytest.approx(1.0 + 0.02 + 4 * 0.3 + 194 * 0.01)
+    assert totals["jit"].new_shapes_s == 0.0
+    assert totals["plain"].total_s == pytest.approx(0.1 + 0.04 + 4 * 0.02 + 194 * 0.02)
+
+
+def test_a_new_shape_that_one_candidate_lacks_is_bounded_for_all() -> None:
+    found = plan(
+        Group("job", [PLAIN, with_new(JIT, 0.3)], {}, {}),
+        Job(calls=200, shapes=5, processes=1, caches="cold"),
+    )
+    assert not found.new_shapes_measured
+    totals = {total.candidate: total for total in found.totals}
+    assert totals["jit"].new_shapes_s == pytest.approx(4 * (0.4 - 0.01))
+
+
+def test_filled_caches_have_no_measured_new_shape() -> None:
+    group = Group("job", [with_new(PLAIN, 0.02), with_new(JIT, 0.3)], {}, {})
+    found = plan(group, Job(calls=200, shapes=5, processes=3, caches="kept"))
+    assert not found.new_shapes_measured
+    totals = {total.candidate: total for total in found.totals}
+    # The first process has its four new shapes in the total, the two others beside it.
+    assert totals["jit"].new_shapes_s == pytest.approx(2 * 4 * (0.2 - 0.01))

@@ -104,6 +104,8 @@ class Plan(Record, frozen=True, kw_only=True):
     """Different ones in each process."""
     processes: Count
     caches: Caches
+    new_shapes_measured: bool = False
+    """Whether totals hold what new shapes cost, as measured; else it is bounded beside them."""
     totals: list[PlanTotal]
     cheapest: str | None
     cheapest_with_making: str | None = None

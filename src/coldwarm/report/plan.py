@@ -107,7 +107,7 @@ def _counted(number: int, noun: str, ending: str = "s") -> str:
 
 def _totals(plan: Plan, width: int) -> Table:
     """One row for each candidate, intervals under the figures that they bound."""
-    several = plan.shapes > 1
+    several = plan.shapes > 1 and not plan.new_shapes_measured
     headings = ["candidate", "total", "beyond\nthe cheapest"]
     if several:
         headings.insert(2, "new shapes,\nat most")
@@ -225,6 +225,8 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
         "(at once) where the warm calls are not told apart"
     )
     terms = [("total", f"{total}; below each figure, its 95 % interval")]
+    if any(plan.new_shapes_measured for plan in plans):
+        terms.append(("new shapes", "at what a call with a shape not seen before cost, measured"))
     if any(_has_shapes(plan) for plan in plans):
         shapes = (
             "what one costs was not measured: where calls compile, between nothing and a whole "
@@ -240,4 +242,5 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
 
 
 def _has_shapes(plan: Plan) -> bool:
-    return plan.shapes > 1 or (plan.sweep is not None and plan.sweep.over == "shapes")
+    swept = plan.sweep is not None and plan.sweep.over == "shapes"
+    return swept or (plan.shapes > 1 and not plan.new_shapes_measured)

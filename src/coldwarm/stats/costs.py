@@ -46,7 +46,8 @@ class Costs:
 
     With ``empty`` and ``filled`` for the caches: ``empty.first`` is from the start of the process
     to the first result, of a scenario to the end of its loop; ``empty.two`` to the second one;
-    ``empty.call`` is the first call alone; ``imported.first`` and ``imported.two`` leave out all
+    ``empty.call`` is the first call alone, ``empty.new`` one with a shape that its process has not
+    seen, where that was measured; ``imported.first`` and ``imported.two`` leave out all
     before wrapping. ``warm`` is the mean steady call.
     """
 
@@ -90,6 +91,7 @@ def costs(case: CaseResult) -> Costs:
             f"{state}.call": _by_round((o, (_call_s(o),)) for o in valid),
         }
     valid = counted(case.observations, EMPTY)
+    series["empty.new"] = _by_round((o, (new_shape_s(o),)) for o in valid)
     series["imported.first"] = _by_round((o, _imported(o)) for o in valid)
     series["imported.two"] = _by_round((o, (*_imported(o), _second(o))) for o in valid)
     processes = warm_processes(case.observations)
@@ -104,6 +106,12 @@ def making_s(case: CaseResult) -> float | None:
     """Return the median over a case's makings of the whole process; ``None``: there is none."""
     walls = [making.wall_s for making in case.made]
     return _median(walls) if walls else None
+
+
+def new_shape_s(observation: Observation) -> float | None:
+    """Return the mean of a process's calls with shapes that it had not seen, in seconds."""
+    calls = [p.duration_s for p in observation.phases if p.name.startswith("new_shape_")]
+    return math.fsum(calls) / len(calls) if calls else None
 
 
 def _second(observation: Observation) -> float | None:

@@ -5,8 +5,9 @@ is held with 1 - 5 %/k for k terms, and all are added, so that the total's holds
 the terms have to do with each other. Two candidates are compared term by term, by the differences
 within rounds.
 
-What a new shape costs is not measured. A candidate that compiles may have to do all of its first
-call again, or nothing: the total lies between the two.
+What a new shape costs is a term like the others where it was measured, as a bench does with empty
+caches. Else a candidate that compiles may have to do all of its first call again, or nothing: the
+total lies between the two.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Job:
     shapes: int
     processes: int
     caches: Caches
+    new_measured: bool = False
+    """Whether each candidate's call with a new shape was measured, in empty caches."""
 
     @property
     def starts(self) -> dict[str, int]:
@@ -48,25 +51,40 @@ class Job:
         return {state: number for state, number in counted.items() if number}
 
     def terms(self) -> Mapping[str, int]:
-        """Return how often the job has each cost; new shapes are not among them."""
+        """Return how often the job has each cost; new shapes only where they were measured."""
         if self.calls < FEWEST:
             return {f"{state}.first": number for state, number in self.starts.items()}
-        later = {WARM: self.processes * (self.calls - FEWEST)} if self.calls > FEWEST else {}
-        return {f"{state}.two": number for state, number in self.starts.items()} | later
+        starts = {f"{state}.two": number for state, number in self.starts.items()}
+        more = self.shapes - 1
+        new = {f"{s}.new": n * more for s, n in self.starts.items() if more and self.measures(s)}
+        # Where every call has a shape of its own, the second one is counted besides.
+        warm = max(0, self.processes * (self.calls - FEWEST) - sum(new.values()))
+        return starts | new | ({WARM: warm} if warm else {})
+
+    def measures(self, state: str) -> bool:
+        """Say whether a new shape's cost was measured with the caches in this state."""
+        return self.new_measured and state == "empty"
+
+    @property
+    def bounded(self) -> dict[str, int]:
+        """Processes by the state of caches in which a new shape's cost is only bounded."""
+        if self.shapes == 1:
+            return {}
+        return {s: n for s, n in self.starts.items() if not self.measures(s)}
 
 
 def missing(one: Costs, job: Job) -> str | None:
     """Say which cost of the job the candidate lacks, also those of a new shape."""
-    extra = [*(f"{state}.call" for state in job.starts), WARM]
+    extra = [*(f"{state}.call" for state in job.bounded), WARM]
     return one.missing([*job.terms(), *(extra if _recompiles(one, job) else ())])
 
 
 def _recompiles(one: Costs, job: Job) -> bool:
-    return one.compiles and job.shapes > 1
+    return one.compiles and bool(job.bounded)
 
 
 def total_s(one: Costs, job: Job) -> float:
-    """Return the seconds of a job whose new shapes cost nothing more than a warm call."""
+    """Return the seconds of a job; new shapes that were not measured cost as a warm call does."""
     return sum(number * median(one.series[name]) for name, number in job.terms().items())
 
 
@@ -79,7 +97,7 @@ def new_shapes_s(one: Costs, job: Job, confidence: float | None = None) -> float
         return 0.0
     warm_s = median(one.series[WARM])
     whole_s = 0.0
-    for state, number in job.starts.items():
+    for state, number in job.bounded.items():
         series = one.series[f"{state}.call"]
         high_s = estimate(series, confidence).high if confidence else None
         call_s = median(series) if high_s is None else high_s
@@ -94,7 +112,7 @@ def middle_s(one: Costs, job: Job) -> float:
 
 def _each(job: Job) -> float:
     """Return the confidence with which each term must hold for the sum to do so with 95 %."""
-    parts = len(job.terms()) + (len(job.starts) if job.shapes > 1 else 0)
+    parts = len(job.terms()) + len(job.bounded)
     return 1 - (1 - CONFIDENCE) / parts
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.verdict import READINGS, Plan, PlanTotal
@@ -63,6 +63,9 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
     With ``over``, also the totals over a range of that number.
     """
     known = group.known
+    job = replace(
+        job, new_measured=bool(known) and all(one.series.get("empty.new") for one in known)
+    )
     ready = [one for one in known if missing(one, job) is None]
     best = min(ready, key=lambda one: middle_s(one, job), default=None)
     totals = [_total(one, job, best) for one in known]
@@ -73,6 +76,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         shapes=job.shapes,
         processes=job.processes,
         caches=job.caches,
+        new_shapes_measured=job.shapes > 1 and not job.bounded,
         totals=sorted(totals, key=_order),
         cheapest=best.candidate if best else None,
         cheapest_with_making=_with_making(ready, job),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from coldwarm.stats import loops
 from coldwarm.stats.blocks import log_ratios
 from coldwarm.stats.cautions import case_warnings
 from coldwarm.stats.compare import CONFIDENCE, THRESHOLD, compare, compare_pairs
+from coldwarm.stats.costs import new_shape_s
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.precision import precision_of
 from coldwarm.stats.selection import (
@@ -111,7 +111,7 @@ def figure(observation: Observation, name: str) -> float | None:
         return _start(observation)
     if name in loops.FIGURES:
         return loops.figure(observation, name)
-    return _new_shape(observation) if name == "new_shape" else _phase_or_part(observation, name)
+    return new_shape_s(observation) if name == "new_shape" else _phase_or_part(observation, name)
 
 
 def _phase_or_part(observation: Observation, name: str) -> float | None:
@@ -121,12 +121,6 @@ def _phase_or_part(observation: Observation, name: str) -> float | None:
     parts = observation.first_call_parts
     value: float | None = None if parts is None else getattr(parts, f"{part}_s")
     return value
-
-
-def _new_shape(observation: Observation) -> float | None:
-    """Return the mean of the calls with shapes that the process had not seen."""
-    calls = [p.duration_s for p in observation.phases if p.name.startswith("new_shape_")]
-    return math.fsum(calls) / len(calls) if calls else None
 
 
 def _start(observation: Observation) -> float | None:
