@@ -56,10 +56,15 @@ def _group(group: Group) -> list[str]:
 def _main_table(group: Group) -> str:
     names = ["<br>".join(filter(None, group.headings[mode])) for mode in group.modes]
     rows = [
-        [_code(row.candidate), *(_figure(row.figures[mode]) for mode in group.modes), row.memory]
+        [
+            _code(row.candidate),
+            *(_figure(row.figures[mode]) for mode in group.modes),
+            *([] if row.memory is None else [row.memory]),
+        ]
         for row in group.rows
     ]
-    return table(["candidate", *names, "peak memory"], rows)
+    memory = [] if group.rows[0].memory is None else ["peak memory"]
+    return table(["candidate", *names, *memory], rows)
 
 
 def _parts_table(group: Group) -> str:

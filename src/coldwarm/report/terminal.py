@@ -90,11 +90,12 @@ def _main_table(group: Group, width: int) -> Table:
         [
             Text(row.candidate, style="bold"),
             *(_figure(row.figures[mode]) for mode in group.modes),
-            _plain(row.memory),
+            *([] if row.memory is None else [_plain(row.memory)]),
         ]
         for row in group.rows
     ]
-    return table(["candidate", *headings, "peak\nmemory"], rows, width)
+    memory = [] if group.rows[0].memory is None else ["peak\nmemory"]
+    return table(["candidate", *headings, *memory], rows, width)
 
 
 def _stacked(lines: tuple[str, str]) -> str:

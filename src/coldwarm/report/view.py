@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from coldwarm.report import care, scenarios, units
-from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
+from coldwarm.report.figures import WARM, comparison, group_name, headline, peak_memory, reached
 from coldwarm.report.words import (
     COLD_MODES,
     HEADINGS,
@@ -44,7 +44,8 @@ class Row:
 
     candidate: str
     figures: Mapping[CacheMode, Cell]
-    memory: str
+    memory: str | None
+    """``None`` for all where no fresh process was asked for, which alone tells it."""
     parts: Mapping[CacheMode, tuple[str, ...]]
     """For each mode that has any, a text for each of its group's ``parts``."""
 
@@ -164,7 +165,7 @@ def _row(case: CaseResult, modes: Sequence[CacheMode], unit: str) -> Row:
     return Row(
         candidate=case.candidate,
         figures={mode: _figure(case, mode) for mode in modes},
-        memory=_memory(case),
+        memory=None if set(modes) == {WARM} else _memory(case),
         parts={
             summary.cache_mode: _parts(summary, LOOP_PARTS if case.scenario else PARTS, unit)
             for mode in COLD_MODES
