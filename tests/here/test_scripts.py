@@ -169,7 +169,7 @@ def test_the_budget_and_what_does_not_start_are_told(tmp_path: Path) -> None:
 
 def test_an_interruption_ends_the_fresh_processes(tmp_path: Path) -> None:
     body = f"""
-        import os, time
+        import os, signal, time
 
         def sleepy():
             if "COLDWARM_RUN" in os.environ:
@@ -178,14 +178,19 @@ def test_an_interruption_ends_the_fresh_processes(tmp_path: Path) -> None:
                 time.sleep(100)
 
         if __name__ == "__main__":
+            # A job in the background of a shell starts with interrupts ignored.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             bench(sleepy)
     """
     file = tmp_path / "program.py"
     file.write_text(_HEAD + textwrap.dedent(body), encoding="utf-8")
     with subprocess.Popen([sys.executable, str(file)], stderr=subprocess.PIPE) as program:
-        pid = _written(tmp_path / "pid")
-        program.send_signal(signal.SIGINT)
-        _, said = program.communicate(timeout=60)
+        try:
+            pid = _written(tmp_path / "pid")
+            program.send_signal(signal.SIGINT)
+            _, said = program.communicate(timeout=60)
+        finally:
+            program.kill()
     assert program.returncode == -signal.SIGINT, said
     assert said.decode().rstrip().endswith("KeyboardInterrupt")
     assert _ended(pid)
