@@ -36,6 +36,9 @@ FIT = """
     def make():
         return fit, (np.ones((3, 3)),)
 
+    def alone():
+        return fit(np.ones((3, 3)))
+
     def make_many():
         return fit, ((np.ones((n, n)),) for n in (3, 4, 5))
 """
@@ -111,6 +114,14 @@ def test_a_factory(fit: Desk) -> None:
     code, report = fit.report("fit.py:make", WARM)
     assert (code, len(report.candidates), report.verdicts) == (0, 1, [])
     assert fit.own("make")["kind"] == "factory"
+
+
+def test_a_factory_beside_a_function_has_arguments_of_its_own(fit: Desk) -> None:
+    code, report = fit.report("fit.py:alone", "fit.py:make", WARM)
+    assert code == 0
+    assert [one.status for one in report.candidates] == ["ok", "ok"]
+    assert fit.own("alone")["arguments"] == []
+    assert fit.own("make")["arguments"] == ["numpy float64[3, 3]"]
 
 
 def test_a_generator_or_a_list_of_shapes_gives_new_shape_calls(fit: Desk) -> None:

@@ -16,17 +16,17 @@ from rich.console import Console
 from coldwarm.errors import ColdwarmError
 from coldwarm.own import handed, values
 from coldwarm.report.progress import open_progress
-from coldwarm.runner import own, suite
+from coldwarm.runner import looks, own, suite
 from coldwarm.runner.bench import BLOCK_S, BLOCKS, COLD
 from coldwarm.runner.guarded import Guard
-from coldwarm.runner.own import Setting
+from coldwarm.runner.looks import Setting
 from coldwarm.runner.plan import Options
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
     from coldwarm.here.warm import Here
     from coldwarm.own.arguments import Call
-    from coldwarm.runner.own import Seen
+    from coldwarm.runner.looks import Seen
     from coldwarm.runner.targets import Target
 
 AGAINST = "the answer in the process that asked"
@@ -79,7 +79,7 @@ def measure(target: Target, call: Call, here: Here, effort: Effort) -> CaseResul
         )
         try:
             seen = _look(target, setting, work)
-            own.refuse_own_caches([target], [seen])
+            looks.refuse_own_caches([target], [seen])
             _refuse_others(call, seen)
             if answer is not None and seen.repeats and here.repeats:
                 np.savez(work / f"{target.label}.npz", *answer)
@@ -116,7 +116,7 @@ def _answer(here: Here) -> list[np.ndarray] | None:
 
 def _look(target: Target, setting: Setting, work: Path) -> Seen:
     with Guard() as guard:
-        return own.look([target], setting, guard, work)[0]
+        return looks.look([target], setting, guard, work)[0]
 
 
 def _refuse_others(call: Call, seen: Seen) -> None:

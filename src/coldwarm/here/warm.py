@@ -133,7 +133,7 @@ def measure(
     before = values.digest(list(given.flat))
     with counting() as count:
         out, first_s = _once(function, given)
-        changed = _gone(given) or values.digest(list(given.flat)) != before
+        changed = given.gone or values.digest(list(given.flat)) != before
         again, _ = _once(function, call.copied() if changed else given)
         repeats = values.digest(again) == values.digest(out)
         del again
@@ -181,11 +181,6 @@ def _refuse_unfinished(out: object) -> None:
         kind = type(out).__name__.replace("_", " ")
         text = f"the function returns a {kind}, which has computed nothing yet: measure a function"
         raise UsageError(f"{text} that runs it and returns the result")
-
-
-def _gone(call: Call) -> bool:
-    """Say whether an argument was given away: its memory is another's now."""
-    return any(values.is_jax(leaf) and leaf.is_deleted() for leaf in values.leaves(list(call.flat)))
 
 
 def _blocks(told: _Warm, ends_s: float | None) -> list[Block]:

@@ -47,6 +47,12 @@ class Call:
         """The names of the last arguments in ``flat``."""
         return tuple(self.named)
 
+    @property
+    def gone(self) -> bool:
+        """Whether an argument was given away: its memory is another's now."""
+        found = values.leaves(list(self.flat))
+        return any(values.is_jax(leaf) and leaf.is_deleted() for leaf in found)
+
     def copied(self) -> "Call":
         """Return the same call with arrays of its own."""
         named = {name: values.duplicate(value) for name, value in self.named.items()}

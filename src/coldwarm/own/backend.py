@@ -64,7 +64,7 @@ class Own(Backend):
         return {} if threads is None else dict.fromkeys(_POOLS, str(threads))
 
     def take(self, spec: "Mapping[str, Any]") -> None:
-        """Remember what to run; see ``runner.own`` for the fields."""
+        """Remember what to run; see ``runner.looks`` for the fields."""
         self.spec = spec
 
     def import_runtime(self) -> None:

@@ -72,7 +72,7 @@ class Look:
         out, first_s = self._called(function, call)
         device = "gpu" if any(map(_on_gpu, values.leaves(out))) else "cpu"
         first = None if self.job["answer"] is None else self._answer(out)
-        mutates = _gone(call) or values.digest(list(call.flat)) != before
+        mutates = call.gone or values.digest(list(call.flat)) != before
         again, second_s = self._called(function, spare)
         repeats = values.digest(again) == values.digest(out)
         return {
@@ -130,11 +130,6 @@ def _on_gpu(leaf: "Any") -> bool:
     if values.is_torch(leaf):
         return bool(leaf.is_cuda)
     return values.is_jax(leaf) and any(d.platform != "cpu" for d in leaf.devices())
-
-
-def _gone(call: "arguments.Call") -> bool:
-    """Say whether an argument was given away: its memory is another's now."""
-    return any(values.is_jax(leaf) and leaf.is_deleted() for leaf in values.leaves(list(call.flat)))
 
 
 def _described(value: "Any") -> str:

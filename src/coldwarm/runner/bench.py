@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
-from coldwarm.runner import own, suite, targets
+from coldwarm.runner import looks, own, suite, targets
 from coldwarm.runner.budget import Budget
 from coldwarm.runner.directory import refuse_content
 from coldwarm.runner.guarded import Guard, terminable
-from coldwarm.runner.own import Setting
+from coldwarm.runner.looks import Setting
 from coldwarm.runner.plan import Options
 from coldwarm.runner.revisions import checked_out
 
@@ -107,9 +107,9 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         if listener is not None:
             names = ", ".join(target.label for target in found)
             listener.note(f"looking at {names}: each is called twice, and its answer kept")
-        seen = own.look(found, setting, guard, work)
+        seen = looks.look(found, setting, guard, work)
         if set(asked.cache_modes) & set(COLD):
-            own.refuse_own_caches(found, seen)
+            looks.refuse_own_caches(found, seen)
         cases = own.cases(found, seen, chosen, setting, work)
         if len(cases) == 1:  # there is no verdict to settle
             asked = replace(asked, decide=None)
@@ -166,7 +166,7 @@ def _marked(
         if target.name:
             found.append(target)
             continue
-        marks = own.ask("marked", target, setting, guard, work / "marked")["marked"]
+        marks = looks.ask("marked", target, setting, guard, work / "marked")["marked"]
         if not marks:
             text = f"{target.path} marks no function; name one: {target.path}:NAME, or put"
             raise UsageError(f"{text} @coldwarm.workload above it")

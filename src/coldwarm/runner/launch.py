@@ -196,7 +196,7 @@ def start(place: Place, slot: Slot) -> Running:
         raise
     cpu_s = translate.cpu_so_far(process.pid)
     after = telemetry.read(place.clock.now_s())
-    expected = place.inputs.get(case.group)
+    expected = place.inputs.get(case.group) if case.shares_inputs else None
     return Running(slot, process, order, started_at, before, said, reading, after, cpu_s, expected)
 
 

@@ -1,82 +1,29 @@
-"""A user's own functions as cases: looked at first, then measured like any other."""
+"""A user's own functions as cases, made of what a look at each has found (``looks``)."""
 
 from __future__ import annotations
 
-import os
-import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.errors import UsageError
 from coldwarm.own import backend as own_backend
 from coldwarm.registry import BackendEntry, Source, WorkloadEntry
+from coldwarm.runner.looks import caches_of, specification
 from coldwarm.runner.plan import Case
-from coldwarm.runner.process import MeasuredProcess, OutOfTimeError, ProcessFailedError
-from coldwarm.runner.variables import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.runner.guarded import Guard
     from coldwarm.runner.launch import Place
+    from coldwarm.runner.looks import Seen, Setting
     from coldwarm.runner.targets import Target
 
-_AT_ONCE = 2
-"""Nothing is measured yet, so they may share the machine."""
-_PAUSE_S = 0.02
-_OWNER_OF = {"jax": "jax", "inductor": "torch", "numba": "numba"}
 TOLERANCES = {"float64": 1e-8, "complex128": 1e-8, "float16": 1e-2}
 """Of the least precise output; whole numbers and flags must agree exactly."""
 TOLERANCE = 1e-4
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What all candidates of a bench share."""
-
-    name: str
-    inputs: Sequence[Mapping[str, Any]]
-    placement: str | None
-    """``numpy``, ``jax`` or ``torch``; ``None``: as each function's module suggests."""
-    check: bool
-    tolerance: float | None
-    threads: int | None
-    seed: int
-    timeout_s: float
-    arguments: str | None = None
-    """The folder with the arguments of the call, handed over; ``None``: made of ``inputs``."""
-    against: str | None = None
-    """What answers are held against, where it is no candidate's."""
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """What a look at a candidate has found; see ``own.look``."""
-
-    kind: str
-    file: str | None
-    placement: str | None
-    arguments: list[str]
-    outputs: list[str]
-    input_sha256: str
-    mutates: bool
-    repeats: bool
-    further: int
-    device: str
-    frameworks: list[str]
-    counters: dict[str, dict[str, Any]]
-    versions: dict[str, str]
-    own_cache: str | None
-    """The cache that its module has set by itself; ``None``: none."""
-    first_s: float
-    second_s: float
-    wall_s: float
-    """Of the process that looked."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +38,11 @@ class OwnCase(Case):
     answer: str | None
     """The file with its answer; ``None``: nothing is checked."""
     tolerance: float
-    notes: list[str] = field(default_factory=list)
-    caches: Path | None = None
+    inputs_sha256: str
+    """Of the inputs that all functions are given; the reference's own, where it is a factory's."""
+    caches: Path
     """Where the look at it left what it compiled."""
+    notes: list[str]
 
     @property
     def group(self) -> str:
@@ -135,7 +84,7 @@ class OwnCase(Case):
         }
 
     @property
-    def filled(self) -> Path | None:
+    def filled(self) -> Path:
         """Caches that the look at it has filled."""
         return self.caches
 
@@ -152,9 +101,13 @@ class OwnCase(Case):
     def give_answer(self, place: Place) -> str:
         """Tell the place what answers are checked against; return the hash of the inputs."""
         place.references[self.group] = self.answer
-        if self.seen.kind == "function":
-            place.inputs[self.group] = self.seen.input_sha256
-        return self.seen.input_sha256
+        place.inputs[self.group] = self.inputs_sha256
+        return self.inputs_sha256
+
+    @property
+    def shares_inputs(self) -> bool:
+        """Whether its inputs must be those of the others: a factory makes its own."""
+        return self.seen.kind == "function"
 
     @property
     def described(self) -> OwnCandidate:
@@ -173,149 +126,6 @@ class OwnCase(Case):
             checked=checked if self.answer else "not checked: --no-check was given",
             last_checked=bool(self.answer) and self.seen.repeats,
         )
-
-
-def specification(target: Target, setting: Setting) -> dict[str, Any]:
-    """Return what a measured process is told of a candidate."""
-    return {
-        "module": target.module,
-        "path": None if target.path is None else str(target.path),
-        "search": list(target.search),
-        "name": target.name,
-        "inputs": [dict(one) for one in setting.inputs],
-        "placement": setting.placement,
-        "arguments": setting.arguments,
-        "calls": target.calls,
-    }
-
-
-def _job(role: str, target: Target, setting: Setting, answer: str | None) -> dict[str, Any]:
-    return {
-        "role": role,
-        "device": "cpu",
-        "threads": setting.threads,
-        "seed": setting.seed,
-        "answer": answer,
-        "own": specification(target, setting),
-    }
-
-
-def ask(  # noqa: PLR0913 - what a process needs
-    role: str,
-    target: Target,
-    setting: Setting,
-    guard: Guard,
-    caches: Path,
-    *,
-    answer: str | None = None,
-) -> dict[str, Any]:
-    """Ask a process under the candidate's interpreter for a look, or for what is marked.
-
-    What it compiles goes into ``caches``.
-
-    Raises:
-        UsageError: it cannot be imported, found or called; the message says why.
-    """
-    variables = build(
-        {**os.environ, **target.variables},
-        own_backend.Own,
-        device="cpu",
-        threads=setting.threads,
-        mode="cold_process_cold_cache",
-        root=caches,
-        mark=guard.mark_value,
-        deterministic=False,
-    )
-    # What a look imports may leave its bytecode, as any program of the user's does.
-    del variables["PYTHONDONTWRITEBYTECODE"]
-    try:
-        process = MeasuredProcess(
-            _job(role, target, setting, answer),
-            variables,
-            guard,
-            timeout_s=setting.timeout_s,
-            python=target.python,
-        )
-    except OSError as error:
-        text = f"{target.label}: {target.python} cannot be started: {error.strerror}"
-        raise UsageError(f"{text}; name another --python") from error
-    try:
-        said = process.receive("look" if role == "look" else "marked")
-        said["wall_s"] = process.wait().wall_s
-    except ProcessFailedError as error:
-        raise UsageError(_why(target, error)) from error
-    except OutOfTimeError as error:
-        text = f"the time budget was over while {target.label} was looked at, which calls it"
-        raise UsageError(f"{text} twice; give a longer --time-budget") from error
-    finally:
-        process.kill()
-    return said
-
-
-def _why(target: Target, error: ProcessFailedError) -> str:
-    """Return one line on why a candidate cannot be used."""
-    reason = error.reason.removeprefix("exception: ")
-    for own in ("TargetError: ", "IncomparableError: "):
-        if reason.startswith(own):
-            return f"{target.label}: {reason.removeprefix(own)}"
-    # A syntax error names the place itself.
-    place = "" if ", line " in reason else _last_line_of(target, error.detail)
-    return f"{target.label} ({target.text}) failed before it was measured: {reason}{place}"
-
-
-def _last_line_of(target: Target, detail: str) -> str:
-    """Return where in the user's file the error came from, if the traceback tells."""
-    if target.path is None:
-        return ""
-    lines = [line.strip() for line in detail.splitlines() if f'"{target.path}"' in line]
-    number = lines[-1].split(", ")[1] if lines and ", line " in lines[-1] else ""
-    return f" ({target.path.name}, {number})" if number else ""
-
-
-def caches_of(target: Target, work: Path) -> Path:
-    """Return where a look at a candidate leaves what it compiles."""
-    return work / f"caches-{target.label}"
-
-
-def look(targets: Sequence[Target], setting: Setting, guard: Guard, work: Path) -> list[Seen]:
-    """Look at every candidate, two at once.
-
-    Raises:
-        UsageError: one of them cannot be used.
-    """
-
-    def one(target: Target) -> Seen:
-        answer = str(work / f"{target.label}.npz") if setting.check else None
-        said = ask("look", target, setting, guard, caches_of(target, work), answer=answer)
-        return msgspec.convert({k: v for k, v in said.items() if k != "type"}, Seen)
-
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        looks = [pool.submit(one, target) for target in targets]
-        try:
-            for done in as_completed(looks):
-                done.result()  # the first that fails ends all
-            return [done.result() for done in looks]
-        except BaseException:
-            for waiting in looks:
-                waiting.cancel()
-            # The pool would wait for processes nobody wants, one of them about to start.
-            while any(running.running() for running in looks):
-                guard.sweep()
-                time.sleep(_PAUSE_S)
-            raise
-
-
-def refuse_own_caches(targets: Sequence[Target], seen: Sequence[Seen]) -> None:
-    """Refuse candidates whose cache cannot be made a private one: none would be cold.
-
-    Raises:
-        UsageError: a module sets its cache itself.
-    """
-    for target, one in zip(targets, seen, strict=True):
-        if one.own_cache is not None:
-            text = f"{target.label}: {target.module} sets {one.own_cache} by itself, so that no"
-            text += " process of it starts with a cache of known state: leave that to the"
-            raise UsageError(f"{text} environment, or give --warm-only")
 
 
 def _refuse_elsewhere(target: Target, file: Path) -> None:
@@ -341,6 +151,7 @@ def cases(
             map(_tolerance, {o.partition("[")[0] for s in seen for o in s.outputs}), default=0.0
         )
     answer = str(work / f"{reference}.npz") if setting.check else None
+    given = next((one for one in seen if one.kind == "function"), place).input_sha256
     made: list[Case] = []
     for target, one in zip(targets, seen, strict=True):
         owners = kept(one)
@@ -371,6 +182,7 @@ def cases(
                 reference=reference,
                 answer=answer,
                 tolerance=allowed,
+                inputs_sha256=given,
                 notes=_notes(one, owners),
                 caches=caches_of(target, work),
             )
@@ -389,7 +201,7 @@ def kept(seen: Seen) -> list[str]:
     found = []
     for owner, said in seen.counters.items():
         asked = (said.get("requests") or 0) + (said.get("writes") or 0)
-        if asked and owner in _OWNER_OF:
+        if asked and owner in own_backend.Own.caches:
             found.append(owner)
     return found
 

@@ -87,6 +87,11 @@ class Case:
         return False
 
     @property
+    def shares_inputs(self) -> bool:
+        """Whether its inputs must be those of the others of its group."""
+        return True
+
+    @property
     def batches(self) -> bool:
         """Whether short calls may be repeated inside one sample."""
         return not self.workload.scenario
