@@ -12,7 +12,6 @@ outside the predicted interval by more than ``MARGIN`` of it.
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import runs
-from benchmarks.plan_truth import LOOP, MARGIN, MODES, THREADS
+from benchmarks.plan_truth import LOOP, MODES, THREADS, Prediction
 from rich.console import Console
 from rich.table import Table
 
@@ -64,31 +63,17 @@ LOOPS = (
 )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A prediction and what came true, in seconds."""
+@dataclass(frozen=True, kw_only=True)
+class Pair(Prediction):
+    """A prediction for a whole loop."""
 
     loop: Loop
     backend: str
-    total_s: float
-    low_s: float
-    high_s: float
-    measured_s: list[float]
-
-    @property
-    def middle_s(self) -> float:
-        """The median of the measured totals."""
-        return statistics.median(self.measured_s)
 
     @property
     def inside(self) -> bool:
         """Whether the measured median lies in the interval as it was stated."""
         return self.low_s <= self.middle_s <= self.high_s
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the measured median lies in the interval, widened by the margin."""
-        return self.low_s * (1 - MARGIN) <= self.middle_s <= self.high_s * (1 + MARGIN)
 
 
 def measure(min_runs: int = MIN_RUNS, repeats: int = REPEATS) -> list[Pair]:
@@ -122,7 +107,7 @@ def _pair(run: runs.Run, loop: Loop, name: str, spent: list[float]) -> Pair:
     found = predict(told.observations, EMPTY, steps=loop.steps, new=new)
     if found is None or found.low is None or found.high is None:
         sys.exit(f"{told.case} has too few valid processes: {told.reason}")
-    return Pair(loop, name, found.middle, found.low, found.high, spent)
+    return Pair(found.middle, found.low, found.high, spent, loop=loop, backend=name)
 
 
 def process_s(loop: Loop, name: str, root: Path, processors: Sequence[int]) -> float:

@@ -44,11 +44,9 @@ LOOP = Path(__file__).with_name("plan_loop.py")
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A prediction and what came true, in seconds."""
+class Prediction:
+    """What was predicted and what came true, in seconds."""
 
-    backend: str
-    calls: int
     total_s: float
     low_s: float
     high_s: float
@@ -63,6 +61,14 @@ class Pair:
     def agrees(self) -> bool:
         """Whether the measured median lies in the interval, widened by the margin."""
         return self.low_s * (1 - MARGIN) <= self.middle_s <= self.high_s * (1 + MARGIN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair(Prediction):
+    """A prediction for a number of calls."""
+
+    backend: str
+    calls: int
 
 
 def measure(
@@ -83,7 +89,7 @@ def measure(
                     spent_s = process_s(name, number, root / f"{turn}-{number}-{name}", processors)
                     found.setdefault((name, number), []).append(spent_s)
         return [
-            Pair(name, number, *predicted_s(root / "run", names[name], number), spent)
+            Pair(*predicted_s(root / "run", names[name], number), spent, backend=name, calls=number)
             for (name, number), spent in found.items()
         ]
 
