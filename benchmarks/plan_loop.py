@@ -1,19 +1,23 @@
 """A user's program: import, make the inputs, build the function, call it so many times.
 
-``python plan_loop.py PROCESSORS BACKEND WORKLOAD SIZE CALLS [DTYPE]`` prints the monotonic clock,
-in nanoseconds, when the last call has finished; of a scenario, the last step of so many loops.
-Nothing is timed inside, and garbage is collected as usual.
+``python plan_loop.py THREADS BACKEND WORKLOAD SIZE CALLS [DTYPE]`` runs on as many processors as
+it has threads, and prints the monotonic clock, in nanoseconds, when the last call has finished;
+of a scenario, the last step of so many loops. Nothing is timed inside, and garbage is collected as
+usual. The C allocator keeps freed memory, as in a measured process: else a call takes what chance
+makes of it (``python -m benchmarks.allocator``).
 """
 
 import os
 import sys
 import time
 
+from coldwarm.own.allocator import keep_freed_memory
 from coldwarm.worker import load
 
 
 def main(name: str, workload_name: str, size: int, calls: int, dtype: str) -> None:
     """Do what a measured process does until its first result, then go on calling."""
+    keep_freed_memory()
     backend = load.backend(
         {
             "backend": {"module": f"coldwarm.backends.{name.partition('_')[0]}", "path": ""}
@@ -29,15 +33,17 @@ def main(name: str, workload_name: str, size: int, calls: int, dtype: str) -> No
 
     arguments = backend.place(workload.inputs(default_rng(0), size, dtype))
     function = load.candidate(workload, backend)(backend.wrap)
-    for _ in range(calls):
-        out = function(*arguments)
-        for step in out if getattr(workload, "SCENARIO", False) else (out,):
-            if not backend.synchronous:
+    if getattr(workload, "SCENARIO", False):
+        for _ in range(calls):
+            for step in function(*arguments):
                 backend.sync(step)
+    else:
+        for _ in range(calls):
+            backend.sync(function(*arguments))
     sys.stdout.write(f"{time.perf_counter_ns()}\n")
 
 
 if __name__ == "__main__":
-    os.sched_setaffinity(0, map(int, sys.argv[1].split(",")))
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[1])])
     given_dtype = sys.argv[6] if len(sys.argv) > 6 else "float32"
     main(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]), given_dtype)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import gc
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -244,3 +246,25 @@ def test_names_are_found_by_the_object_that_they_hold() -> None:
 
 
 ALIAS = functools.partial(norm, power=4)
+
+
+def test_calls_take_no_memory_from_the_kernel() -> None:
+    """In a new process, whose allocator has not learnt to keep any."""
+    program = """
+import numpy as np
+from coldwarm.here import warm
+from coldwarm.own.arguments import Call
+def several(x):
+    a = x + 1
+    b = a * 2
+    c = b - a
+    d = c * b
+    return d[:1].copy()
+call = Call((np.ones(40_000),), {})
+here = warm.measure(several, call, "several", warm=True, ends_s=None)
+last = here.observation.blocks[-1]
+print(last.page_faults / (last.batch * len(last.samples_s)))
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 1

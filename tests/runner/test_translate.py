@@ -54,6 +54,7 @@ def test_samples_are_seconds_for_one_call() -> None:
         "samples_ns": [4000, 8000],
         "compiles": None,
         "involuntary_switches": 2,
+        "page_faults": 3,
         "idle_cpu_s": 0.5,
         "cpu_s": 0.25,
     }
@@ -61,6 +62,7 @@ def test_samples_are_seconds_for_one_call() -> None:
     assert block.start_s == 2.0
     assert block.samples_s == [1e-6, 2e-6]
     assert (block.order, block.batch, block.compiles) == (7, 4, None)
+    assert (block.involuntary_switches, block.page_faults) == (2, 3)
     assert block.null_reasons == {
         "compiles": "the backend keeps no count of compiles",
         "bound_to": "it ran wherever the system put it",

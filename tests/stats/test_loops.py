@@ -103,6 +103,21 @@ def test_a_loop_is_added_up_from_start_compiling_and_plain_steps() -> None:
     assert found.low <= found.middle <= found.high
 
 
+def test_other_shapes_are_told_less_surely() -> None:
+    seen = [looped(place) for place in range(5)]
+    same = loops.predict(seen, EMPTY, steps=10, new=4)
+    other = loops.predict(seen, EMPTY, steps=10, new=4, other_shapes=True)
+    assert same is not None
+    assert other is not None
+    assert other.middle == same.middle
+    assert other.low is not None
+    assert same.low is not None
+    assert other.low < same.low
+    assert other.high is not None
+    assert same.high is not None
+    assert other.high > same.high
+
+
 def test_what_was_never_seen_is_not_predicted() -> None:
     seen = [looped(place, compiles=False) for place in range(5)]
     assert loops.predict(seen, EMPTY, steps=10, new=4) is None

@@ -128,6 +128,8 @@ def test_nothing_is_loaded_before_the_framework_but_the_worker_itself() -> None:
     assert own == {
         "coldwarm.backends",
         "coldwarm.backends.base",
+        "coldwarm.own",
+        "coldwarm.own.allocator",
         "coldwarm.wire",
         "coldwarm.worker",
         "coldwarm.worker.inputs",
@@ -227,6 +229,21 @@ def test_a_process_that_stays_runs_the_blocks_it_is_asked_for() -> None:
     assert 0 < end["harness"]["loop_s"] < 1e-5
     assert 0 < end["harness"]["timer_s"] < 1e-5
     assert end["harness"]["sync_s"] is None
+    assert worker.end() == (0, b"")
+
+
+def test_warm_calls_take_no_memory_from_the_kernel() -> None:
+    """Whatever the worker has loaded: a step whose temporary arrays are of 128 KiB."""
+    source = registry.workloads()["mlp_train_step"].source
+    workload = {"module": source.module, "path": str(source.path)}
+    worker = Worker(job("numpy", persistent=True, workload=workload, size=256))
+    worker.receive()
+    worker.send({"op": "block", "batch": 1, "seconds": 10.0, "limit": 20})
+    worker.receive()
+    worker.send({"op": "block", "batch": 1, "seconds": 10.0, "limit": 50})
+    assert worker.receive()["page_faults"] < 50
+    worker.send({"op": "quit"})
+    worker.receive()
     assert worker.end() == (0, b"")
 
 

@@ -78,6 +78,8 @@ class Block(Record, frozen=True, kw_only=True):
     compiles: Count | None
     """Programs compiled inside the window; must be 0 for the samples to count."""
     involuntary_switches: Count | None = None
+    page_faults: Count | None = None
+    """Pages that the kernel had to hand out in this block without reading from storage."""
     idle_cpu_s: Seconds | None = None
     """Processor time this process used between its previous block and this one."""
     cpu_s: Seconds | None = None

@@ -20,6 +20,7 @@ from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.errors import UsageError
 from coldwarm.here.compiles import counting
 from coldwarm.own import values
+from coldwarm.own.allocator import keep_freed_memory
 from coldwarm.own.loop import make_loop
 from coldwarm.runner.turns import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
@@ -62,13 +63,14 @@ class _Warm:
     began_ns: int
 
     def __post_init__(self) -> None:
-        """Make the loop."""
+        """Make the loop, and settle the allocator as in a measured process."""
         self.loop = make_loop(
             len(self.call.flat),
             self.call.keywords,
             synchronous=not self.waiters,
             renewing=self.renewing,
         )
+        keep_freed_memory()
 
     def sync(self, out: object) -> None:
         for waiter in self.waiters:
@@ -77,7 +79,7 @@ class _Warm:
     def block(self, order: int, batch: int, seconds: float) -> Block:
         """Time one block of calls."""
         compiles = self.count.so_far()
-        switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+        before = resource.getrusage(resource.RUSAGE_SELF)
         arguments: Any = (lambda: self.call.copied().flat) if self.renewing else self.call.flat
         sync = self.waiters[0] if len(self.waiters) == 1 else self.sync
         budget_ns = int(seconds * 1e9)
@@ -93,14 +95,15 @@ class _Warm:
                 BLOCK_LIMIT,
                 budget_ns,
             )
-        switched = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
+        after = resource.getrusage(resource.RUSAGE_SELF)
         return Block(
             order=order,
             start_s=(start_ns - self.began_ns) / 1e9,
             batch=batch,
             samples_s=[ns / batch / 1e9 for ns in samples_ns],
             compiles=self.count.so_far() - compiles,
-            involuntary_switches=switched,
+            involuntary_switches=after.ru_nivcsw - before.ru_nivcsw,
+            page_faults=after.ru_minflt - before.ru_minflt,
             null_reasons=dict.fromkeys(("idle_cpu_s", "cpu_s", "bound_to"), _NOT_TOLD),
         )
 

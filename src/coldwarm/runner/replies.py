@@ -97,6 +97,7 @@ class _Block(msgspec.Struct):
     samples_ns: Annotated[list[_Number], msgspec.Meta(min_length=1)]
     compiles: Count | None
     involuntary_switches: Count
+    page_faults: Count
     idle_cpu_s: Seconds
     cpu_s: Seconds
 

@@ -84,6 +84,7 @@ def block(
         samples_s=[sample / batch / 1e9 for sample in said["samples_ns"]],
         compiles=said["compiles"],
         involuntary_switches=said["involuntary_switches"],
+        page_faults=said["page_faults"],
         idle_cpu_s=said["idle_cpu_s"],
         cpu_s=said["cpu_s"],
         bound_to=bound_to,

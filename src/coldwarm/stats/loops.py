@@ -81,13 +81,20 @@ def share(observations: Sequence[Observation], seed: int) -> tuple[Summary | Non
 
 
 def predict(
-    observations: Sequence[Observation], mode: CacheMode, *, steps: int, new: int
+    observations: Sequence[Observation],
+    mode: CacheMode,
+    *,
+    steps: int,
+    new: int,
+    other_shapes: bool = False,
 ) -> Bounded | None:
     """Return what a loop takes from the start of its process, ``None`` where a cost is unknown.
 
     ``new`` of the ``steps`` steps have something to compile, the first one among them where it
-    is at least 1. Each of k terms is bounded with 1 - 5 %/k and the bounds are added, so that
-    the interval holds with 95 % whatever the terms have to do with each other.
+    is at least 1. Where they have ``other_shapes`` than the measured ones, a step is bounded
+    over the measured steps as well: shapes differ in what they cost, and a few of them
+    tell little of others. Each of k terms is bounded with 1 - 5 %/k and the bounds are added, so
+    that the interval holds with 95 % whatever the terms have to do with each other.
     """
     valid = counted(observations, mode)
     compiling = max(new - 1, 0)
@@ -100,6 +107,9 @@ def predict(
         if not series:
             return None
         found = estimate(series, each)
+        if other_shapes and name != "start":
+            shapes = _by_place(valid, compiling=name == "step.compiling")
+            found = _hull(found, estimate(shapes, each))
         middle += number * median(series)
         low += number * (math.nan if found.low is None else found.low)
         high += number * (math.nan if found.high is None else found.high)
@@ -114,12 +124,35 @@ def _series(observations: Sequence[Observation], name: str) -> dict[str, float]:
     return {key: value for key, (value,) in rounds.items()}
 
 
+def _by_place(observations: Sequence[Observation], *, compiling: bool) -> dict[str, float]:
+    """Return what each step of a kind takes: the median over processes for its place."""
+    found: dict[str, dict[str, float]] = {}
+    for number, observation in enumerate(observations):
+        for place, step_s in _steps(observation, compiling=compiling):
+            found.setdefault(str(place), {})[str(number)] = step_s
+    return {place: median(series) for place, series in found.items()}
+
+
+def _hull(one: Bounded, other: Bounded) -> Bounded:
+    """Return the first figure within the bounds of both; unbounded where one of them is."""
+    lows, highs = (one.low, other.low), (one.high, other.high)
+    if None in lows or None in highs:
+        return Bounded(one.middle, None, None)
+    low = min(bound for bound in lows if bound is not None)
+    return Bounded(one.middle, low, max(bound for bound in highs if bound is not None))
+
+
 def _step_s(observation: Observation, *, compiling: bool) -> float | None:
     """Return the mean of the steps after the first one that compiled, or that did not."""
+    steps = [step_s for _, step_s in _steps(observation, compiling=compiling)]
+    return math.fsum(steps) / len(steps) if steps else None
+
+
+def _steps(observation: Observation, *, compiling: bool) -> list[tuple[int, float]]:
+    """Return place and seconds of the steps after the first one that compiled, or did not."""
     account = observation.loop
     if account is None or account.compiling_steps is None:
-        return None
+        return []
     places = set(account.compiling_steps)
     later = list(enumerate(account.steps_s))[1:]
-    steps = [step_s for place, step_s in later if (place in places) == compiling]
-    return math.fsum(steps) / len(steps) if steps else None
+    return [(place, step_s) for place, step_s in later if (place in places) == compiling]

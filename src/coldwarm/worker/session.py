@@ -5,6 +5,7 @@ import sys
 
 from coldwarm import wire
 from coldwarm.backends.base import DeviceUnavailableError
+from coldwarm.own.allocator import keep_freed_memory
 from coldwarm.worker import inputs, load
 from coldwarm.worker.phases import Phases, now_ns
 from coldwarm.worker.scenario import Loop
@@ -115,6 +116,7 @@ class Prepared:
 
 
 def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int) -> None:
+    keep_freed_memory()
     backend = load.backend(job)
     workload = load.workload(job, backend)
     phases = Phases()

@@ -43,7 +43,7 @@ class Warm:
         prepared, backend = self._prepared, self._prepared.backend
         gc.collect()
         compiles = backend.compiles_so_far()
-        switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+        before = resource.getrusage(resource.RUSAGE_SELF)
         budget_ns = int(order["seconds"] * 1e9)
         gc.disable()
         cpu_s = time.process_time()
@@ -61,7 +61,7 @@ class Warm:
             )
         finally:
             gc.enable()
-        switched = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
+        after = resource.getrusage(resource.RUSAGE_SELF)
         compiled = backend.compiles_so_far()
         self._idle_since_cpu_s = time.process_time()
         used_s = self._idle_since_cpu_s - cpu_s
@@ -71,7 +71,8 @@ class Warm:
             "batch": order["batch"],
             "samples_ns": samples_ns,
             "compiles": None if compiled is None or compiles is None else compiled - compiles,
-            "involuntary_switches": switched,
+            "involuntary_switches": after.ru_nivcsw - before.ru_nivcsw,
+            "page_faults": after.ru_minflt - before.ru_minflt,
             "idle_cpu_s": max(0.0, idle_cpu_s),
             "cpu_s": max(0.0, used_s),
         }
