@@ -53,8 +53,9 @@ WHOLE_LOOPS = {
 """What differs where a call is a whole loop."""
 _SHORT_US = SHORT_CALL_S * 1e6
 WARMUP_POLICY = (
-    "every call is kept; where a process becomes steady is detected afterwards; the first"
-    f" block holds single calls, later blocks batch calls shorter than {_SHORT_US:.0f} µs into"
+    "the C allocator keeps freed memory from the start; every call is kept; where a process becomes"
+    " steady is detected afterwards; the first block holds single calls, later blocks batch calls"
+    f" shorter than {_SHORT_US:.0f} µs into"
     f" samples of at least {BATCH_WINDOW_S * 1e6:.0f} µs, at most {BLOCK_LIMIT} samples a block"
 )
 INTERLEAVING = (
