@@ -99,9 +99,16 @@ def test_numba_with_and_without_its_cache(desk: Desk) -> None:
     lost, kept = report.candidates
     assert any("numba.njit without cache=True" in text for text in lost.limitations)
     assert not any("is not kept" in text for text in kept.limitations)
+    least_s: dict[str, float] = {}
     for seen in desk.case("kept")["observations"]:
         assert all(judged["proved"] for judged in seen["judgements"].values()), seen
-    assert kept.ttfr["cold_process_warm_cache"].median < kept.ttfr["cold_process_cold_cache"].median
+        parts = seen["first_call_parts"]
+        names = ("trace_s", "lower_s", "compile_s", "cache_read_s")
+        spent_s = sum(parts[name] or 0.0 for name in names)
+        mode = seen["cache_mode"]
+        least_s[mode] = min(spent_s, least_s.get(mode, spent_s))
+    # Most of a start is import and Numba's own preparations, whatever a cache holds.
+    assert least_s["cold_process_warm_cache"] < least_s["cold_process_cold_cache"] / 2
 
 
 def test_one_module_with_jax_and_torch(desk: Desk) -> None:
