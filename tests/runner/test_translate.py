@@ -57,12 +57,13 @@ def test_samples_are_seconds_for_one_call() -> None:
         "page_faults": 3,
         "idle_cpu_s": 0.5,
         "cpu_s": 0.25,
+        "wall_ns": 300_000_000,
     }
     block = translate.block(said, 7, 1_000_000_000)
     assert block.start_s == 2.0
     assert block.samples_s == [1e-6, 2e-6]
     assert (block.order, block.batch, block.compiles) == (7, 4, None)
-    assert (block.involuntary_switches, block.page_faults) == (2, 3)
+    assert (block.involuntary_switches, block.page_faults, block.wall_s) == (2, 3, 0.3)
     assert block.null_reasons == {
         "compiles": "the backend keeps no count of compiles",
         "bound_to": "it ran wherever the system put it",

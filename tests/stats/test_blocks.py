@@ -108,3 +108,79 @@ def test_too_few_blocks_are_compared_by_their_samples() -> None:
     seen = [process(rng, number, np.ones(2)) for number in range(3)]
     assert log_ratios(warm_processes(seen), warm_processes(seen)) is None
     assert "common rounds" in compare_case("baseline", seen, seen, [WARM])[0].reason
+
+
+def uneven(number: int, call_s: float, batch: int, speeds: list[float]) -> Observation:
+    """Return a process with a look of single calls, and then a block of a batch in each turn."""
+    looked = Block(order=100 * number, start_s=0.5, batch=1, samples_s=[call_s] * 20, compiles=0)
+    blocks = [
+        Block(
+            order=100 * number + 1 + turn,
+            start_s=1.0 + turn,
+            batch=batch,
+            samples_s=[call_s * speed] * 20,
+            compiles=0,
+            bound_to=turn % 2,
+        )
+        for turn, speed in enumerate(speeds)
+    ]
+    seen = [looked, *blocks]
+    return observed(number, cache_mode=WARM, also_modes=[], blocks=seen, judgements=PROVED)
+
+
+def test_blocks_of_one_turn_are_paired_where_the_batches_differ() -> None:
+    """One side's calls are batched: its look does not count, and the other side's does."""
+    speeds = [1.0, 1.3] * 12
+    theirs = [uneven(number, 99e-6, 8, speeds) for number in range(3)]
+    ours = [uneven(number, 104e-6, 1, speeds) for number in range(3)]
+    found = log_ratios(warm_processes(ours), warm_processes(theirs))
+    assert found is not None
+    assert all(
+        value == pytest.approx(np.log(104 / 99)) for pairs in found.values() for value in pairs
+    )
+
+
+def test_a_process_that_ran_alone_is_not_paired() -> None:
+    rng = np.random.default_rng(5)
+    flat = np.ones(N_BLOCKS)
+    theirs = [process(rng, number, flat) for number in range(3)]
+    late = [
+        observed(
+            one.round,
+            cache_mode=WARM,
+            also_modes=[],
+            judgements=PROVED,
+            blocks=[
+                Block(
+                    order=1000 + block.order,
+                    start_s=block.start_s,
+                    batch=1,
+                    samples_s=block.samples_s,
+                    compiles=0,
+                )
+                for block in one.blocks
+            ],
+        )
+        for one in theirs
+    ]
+    assert log_ratios(warm_processes(late), warm_processes(theirs)) is None
+
+
+def test_a_round_that_the_budget_cut_short_costs_the_others_nothing() -> None:
+    rng = np.random.default_rng(6)
+    turns = [machine(rng, N_BLOCKS) for _ in range(5)]
+    cut = [*turns, np.ones(2)]
+    theirs = [process(rng, number, slowness) for number, slowness in enumerate(cut)]
+    ours = [process(rng, number, slowness, 1.05) for number, slowness in enumerate(cut)]
+    found = compare_case("baseline", theirs, ours, [WARM])[0]
+    assert found.verdict == "slower"
+    assert "in 5 rounds" in found.reason
+
+
+def test_a_candidate_that_is_settled_stays_paired_as_the_baseline_goes_on() -> None:
+    rng = np.random.default_rng(7)
+    turns = [machine(rng, N_BLOCKS) * rng.uniform(0.8, 1.2) for _ in range(13)]
+    theirs = [process(rng, number, slowness) for number, slowness in enumerate(turns)]
+    ours = [process(rng, number, slowness, 1.05) for number, slowness in enumerate(turns[:3])]
+    found = compare_case("baseline", theirs, ours, [WARM])[0]
+    assert (found.verdict, "in 3 rounds" in found.reason) == ("slower", True)

@@ -38,6 +38,19 @@ def test_coverage_is_what_it_says(n: int, samples: int) -> None:
     assert held(n, 400, samples) >= 0.925
 
 
+@pytest.mark.parametrize(("n", "confidence"), [(6, 0.97), (6, 0.999), (8, 0.999), (10, 0.999)])
+def test_a_strict_interval_is_wider_than_the_range_of_few_values(n: int, confidence: float) -> None:
+    """Resampled values cannot leave their range, which six hold the median with 96.9 % only."""
+    rng = np.random.default_rng(n)
+    hits = 0
+    for _ in range(2000):
+        values = np.exp(0.2 * rng.standard_normal(n))
+        found = median_interval(values[:, None].tolist(), confidence=confidence)
+        assert found.method == f"extended range of {n} processes"
+        hits += (found.low or 0) <= 1 <= (found.high or 0)
+    assert hits / 2000 >= confidence - 0.012
+
+
 def test_the_extension_is_exact_for_values_spread_evenly() -> None:
     rng = np.random.default_rng(5)
     for n in (2, 3, 4, 5):

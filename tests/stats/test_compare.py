@@ -103,6 +103,15 @@ def test_what_a_round_does_to_both_cancels() -> None:
     assert "4 common rounds" in found.reason
 
 
+def test_few_rounds_stay_paired_with_a_baseline_that_went_on() -> None:
+    rng = np.random.default_rng(1)
+    drift = {str(key): [float(np.exp(0.1 * rng.standard_normal()))] for key in range(13)}
+    ours = {key: [drift[key][0] * 1.2 * (1 + 0.001 * int(key))] for key in ("0", "1", "2")}
+    found = judge(ours, drift)
+    assert found.verdict == "slower"
+    assert "3 common rounds" in found.reason
+
+
 def test_the_same_needs_an_interval_inside_the_band() -> None:
     rng = np.random.default_rng(0)
     close = judge(rounds(rng, 12, 0.001), rounds(rng, 12, 0.001))

@@ -31,6 +31,13 @@ def test_met_means_that_the_published_interval_is_narrow_enough() -> None:
     assert found.reached == pytest.approx(precision_of(summary(groups)))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_run_that_stops_as_precise_enough_publishes_that(seed: int) -> None:
+    groups = cold(8, 0.05, seed)
+    found = plan(groups, target=0.05, fewest=5, most=10)
+    assert found.reached == pytest.approx(precision_of(summary(groups)), rel=1e-12)
+
+
 def test_more_processes_are_asked_for_within_the_limit() -> None:
     found = plan(cold(4, 0.05), target=0.01, fewest=3, most=100)
     assert 10 <= found.more + 4 <= 100

@@ -16,6 +16,7 @@ import pytest
 
 from coldwarm import registry, wire
 from coldwarm.contracts.observation import PHASES
+from coldwarm.runner import turns
 from coldwarm.runner.process import WORKER
 
 BARE = Path(__file__).with_name("bare_backend.py")
@@ -242,6 +243,19 @@ def test_warm_calls_take_no_memory_from_the_kernel() -> None:
     worker.receive()
     worker.send({"op": "block", "batch": 1, "seconds": 10.0, "limit": 50})
     assert worker.receive()["page_faults"] < 50
+    worker.send({"op": "quit"})
+    worker.receive()
+    assert worker.end() == (0, b"")
+
+
+def test_short_calls_are_seen_to_use_one_processor() -> None:
+    """What the loop does between the samples is in the processor time, and in the wall clock."""
+    worker = Worker(job("numpy", persistent=True, size=2, threads=1))
+    worker.receive()
+    worker.send({"op": "block", "batch": 1, "seconds": 10.0, "limit": 1000})
+    block = worker.receive()
+    assert block["wall_ns"] > sum(block["samples_ns"])
+    assert block["cpu_s"] <= turns.ONE_PROCESSOR * block["wall_ns"] / 1e9
     worker.send({"op": "quit"})
     worker.receive()
     assert worker.end() == (0, b"")

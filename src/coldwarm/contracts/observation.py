@@ -84,6 +84,8 @@ class Block(Record, frozen=True, kw_only=True):
     """Processor time this process used between its previous block and this one."""
     cpu_s: Seconds | None = None
     """Processor time this process used in this block, all threads together."""
+    wall_s: Seconds | None = None
+    """Wall clock of this block, what lies between its samples included."""
     bound_to: Count | None = None
     """The processor that its main thread was bound to."""
     null_reasons: dict[str, str] = {}

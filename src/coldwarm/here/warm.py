@@ -104,7 +104,7 @@ class _Warm:
             compiles=self.count.so_far() - compiles,
             involuntary_switches=after.ru_nivcsw - before.ru_nivcsw,
             page_faults=after.ru_minflt - before.ru_minflt,
-            null_reasons=dict.fromkeys(("idle_cpu_s", "cpu_s", "bound_to"), _NOT_TOLD),
+            null_reasons=dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _NOT_TOLD),
         )
 
 

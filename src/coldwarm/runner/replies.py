@@ -100,6 +100,7 @@ class _Block(msgspec.Struct):
     page_faults: Count
     idle_cpu_s: Seconds
     cpu_s: Seconds
+    wall_ns: Count
 
 
 class _End(msgspec.Struct):

@@ -87,6 +87,7 @@ def block(
         page_faults=said["page_faults"],
         idle_cpu_s=said["idle_cpu_s"],
         cpu_s=said["cpu_s"],
+        wall_s=said["wall_ns"] / 1e9,
         bound_to=bound_to,
         null_reasons=reasons,
     )

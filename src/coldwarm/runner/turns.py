@@ -121,9 +121,9 @@ class Turns:
 
 def _in_one_processor(block: Block) -> bool:
     """Say whether the calls of a block used no more than one processor."""
-    wall_s = block.batch * math.fsum(block.samples_s)
     return (
         block.cpu_s is not None
+        and block.wall_s is not None
         and hasattr(os, "sched_setaffinity")
-        and (block.cpu_s <= ONE_PROCESSOR * wall_s)
+        and block.cpu_s <= ONE_PROCESSOR * block.wall_s
     )

@@ -27,44 +27,59 @@ def log_ratios(
 ) -> dict[str, list[float]] | None:
     """Return, for each common round, the log-ratios of its blocks, ours over theirs.
 
-    ``None``: the processes have no rounds in common, or too few blocks to be paired.
+    A round that has too few pairs, as where the time was over in it, is left out. ``None``: less
+    than two rounds are left, or less than half of those of the side that has fewer.
     """
     first, second = ({p.observation.round: p for p in reversed(side)} for side in (ours, theirs))
-    found = {
+    rounds = {
         str(number): _of_round(first[number], second[number])
         for number in first
         if number in second
     }
-    half = max(len(first), len(second)) / 2
-    if len(found) < max(2, half) or any(len(pairs) < FEWEST_PAIRS for pairs in found.values()):
-        return None
-    return found
+    found = {number: pairs for number, pairs in rounds.items() if len(pairs) >= FEWEST_PAIRS}
+    half = min(len(first), len(second)) / 2
+    return found if len(found) >= max(2, half) else None
 
 
 def _of_round(ours: WarmProcess, theirs: WarmProcess) -> list[float]:
-    """Pair the blocks by their place: the k-th of both ran in the same turn of all candidates."""
-    pairs = list(zip(ours.blocks, theirs.blocks, strict=False))
+    """Pair the blocks by their place: the k-th of both ran in the same turn of all candidates.
+
+    Their place among all blocks of their process: blocks that do not count keep theirs.
+    """
+    if not _together(ours, theirs):
+        return []
+    first, second = _by_place(ours), _by_place(theirs)
+    places = [place for place in first if place in second]
     start = max(_first_steady(ours), _first_steady(theirs))
-    kept = pairs[start:] if len(pairs) - start >= FEWEST_PAIRS else pairs
-    middles = [(_median(mine), _median(other)) for mine, other in kept]
+    steady = [place for place in places if place >= start]
+    kept = steady if len(steady) >= FEWEST_PAIRS else places
+    pairs = [(first[place], second[place]) for place in kept]
+    middles = [(_median(a), _median(b)) for a, b in pairs if a.bound_to == b.bound_to]
     return [float(np.log(mine / other)) for mine, other in middles if mine > 0 and other > 0]
 
 
+def _together(ours: WarmProcess, theirs: WarmProcess) -> bool:
+    """Say whether the two ran their blocks in the same turns, not one after the other."""
+    first, second = ([block.order for block in side.blocks] for side in (ours, theirs))
+    return min(first) <= max(second) and min(second) <= max(first)
+
+
+def _by_place(process: WarmProcess) -> dict[int, Block]:
+    """Return the blocks that count under their place among all of the process."""
+    counting = {block.order for block in process.blocks}
+    every = enumerate(process.observation.blocks)
+    return {place: block for place, block in every if block.order in counting}
+
+
 def _first_steady(process: WarmProcess) -> int:
-    """Return the place of the first block in the steady state.
+    """Return the place of the first block in the steady state, among all of the process.
 
     A process that was not steady moved with the machine, or by itself: all its blocks count.
     """
     if not process.steadiness.steady:
         return 0
-    lengths = [len(block.samples_s) for block in process.observation.blocks]
-    ends = dict(
-        zip((block.order for block in process.observation.blocks), accumulate(lengths), strict=True)
-    )
-    return next(
-        (place for place, block in enumerate(process.blocks) if ends[block.order] > process.warmup),
-        0,
-    )
+    ends = list(accumulate(len(block.samples_s) for block in process.observation.blocks))
+    return next((place for place in _by_place(process) if ends[place] > process.warmup), 0)
 
 
 def _median(block: Block) -> float:

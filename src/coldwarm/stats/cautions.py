@@ -213,9 +213,10 @@ def _compiled(observations: Sequence[Observation]) -> list[Caution]:
 def second_call_ratio(processes: Sequence[WarmProcess]) -> float | None:
     """Return the median of the second call over the steady call, or ``None`` without both."""
     ratios = [
-        second / float(np.median(process.steadiness.samples))
+        second / steady
         for process in processes
         if (second := process.observation.phase_s("second_call")) is not None
+        and (steady := float(np.median(process.steadiness.samples))) > 0
     ]
     return float(np.median(ratios)) if ratios else None
 

@@ -24,10 +24,10 @@ import numpy as np
 
 from coldwarm.contracts.result import Comparison
 from coldwarm.stats.bootstrap import (
-    FEWEST_FOR_BOOTSTRAP,
     FEWEST_FOR_INTERVAL,
     RESAMPLES,
     bounds,
+    by_range,
     centre,
     extended_range,
     group_medians,
@@ -131,11 +131,12 @@ def log_ratio(
 ) -> LogRatio:
     """Return the logarithm of ours over theirs; at least two rounds each, values above 0.
 
-    Rounds are paired where at least half of those of the larger side are common; the others
-    are then left out.
+    Rounds are paired where at least half of those of the side that has fewer are common; the
+    others are then left out. So a candidate that needed few rounds stays paired with a baseline
+    that went on beside others.
     """
     common = [key for key in ours if key in theirs]
-    paired = len(common) >= max(FEWEST_FOR_INTERVAL, max(len(ours), len(theirs)) / 2)
+    paired = len(common) >= max(FEWEST_FOR_INTERVAL, min(len(ours), len(theirs)) / 2)
     first = [ours[key] for key in common] if paired else list(ours.values())
     second = [theirs[key] for key in common] if paired else list(theirs.values())
     # Resampling draws numbers for one side after the other: a fixed order of the sides makes
@@ -154,7 +155,7 @@ def log_ratio(
 
 def _paired(first: Groups, second: Groups, seed: int, confidence: float) -> tuple[float, float]:
     n = len(first)
-    if n < FEWEST_FOR_BOOTSTRAP:
+    if by_range(n, confidence):
         return extended_range(np.log(group_medians(first) / group_medians(second)), confidence)
     rng = np.random.default_rng(seed)
     picks = rng.integers(0, n, size=(RESAMPLES, n))

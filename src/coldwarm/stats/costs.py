@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coldwarm.stats.bootstrap import (
-    FEWEST_FOR_BOOTSTRAP,
     FEWEST_FOR_INTERVAL,
     RESAMPLES,
     bounds,
+    by_range,
     extended_range,
     median_interval,
     tails,
@@ -163,12 +163,12 @@ def difference(ours: Series, theirs: Series, confidence: float) -> Bounded:
     """Return by how much the median of ours exceeds that of theirs, with its interval.
 
     Processes of the same round ran next to each other: they are paired where at least half of
-    the larger side's rounds are common, and the others are then left out. Exchanging the two
-    sides only changes the sign.
+    the rounds of the side that has fewer are common, and the others are then left out. Exchanging
+    the two sides only changes the sign.
     """
     common = [key for key in ours if key in theirs]
-    most = max(len(ours), len(theirs))
-    paired = len(common) >= max(FEWEST_FOR_INTERVAL, most / 2)
+    fewest = min(len(ours), len(theirs))
+    paired = len(common) >= max(FEWEST_FOR_INTERVAL, fewest / 2)
     first = [ours[key] for key in common] if paired else list(ours.values())
     second = [theirs[key] for key in common] if paired else list(theirs.values())
     # Resampling treats one side after the other: a fixed order makes the exchange exact.
@@ -196,7 +196,7 @@ def _paired(
 ) -> tuple[float, float]:
     ours, theirs = np.asarray(first), np.asarray(second)
     n = len(ours)
-    if n < FEWEST_FOR_BOOTSTRAP:
+    if by_range(n, confidence):
         return extended_range(ours - theirs, confidence)
     picks = np.random.default_rng(0).integers(0, n, size=(RESAMPLES, n))
     drawn = np.median(ours[picks], axis=1) - np.median(theirs[picks], axis=1)

@@ -10,9 +10,9 @@ import numpy as np
 
 from coldwarm.stats.bootstrap import (
     CONFIDENCE,
-    FEWEST_FOR_BOOTSTRAP,
     FEWEST_FOR_INTERVAL,
     bounds,
+    by_range,
     extension,
     group_medians,
     student_quantile,
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.result import Summary
 
-RESAMPLES = 1000
-"""Fewer than for a published interval: a plan is made after every process."""
-EXPECTED_RANGE = {2: 1.128, 3: 1.693, 4: 2.059, 5: 2.326}
+EXPECTED_RANGE = dict(
+    enumerate((1.128, 1.693, 2.059, 2.326, 2.534, 2.704, 2.847, 2.970, 3.078), start=2)
+)
 """Mean range of n normal values, in standard deviations."""
 MEDIAN_ERROR = 1.2533
 """Standard error of a median over that of a mean, for normal values."""
@@ -66,7 +66,7 @@ def plan(
     medians = group_medians(groups) if n else np.array([])
     reached = None
     if n >= FEWEST_FOR_INTERVAL and np.median(medians) > 0:
-        low, high = bounds(groups, seed=seed, resamples=RESAMPLES)
+        low, high = bounds(groups, seed=seed)
         reached = (high - max(0.0, low)) / (2 * float(np.median(medians)))
     if n < fewest:
         return Plan(
@@ -96,6 +96,6 @@ def _processes_needed(medians: Sequence[float], target: float, most: int) -> int
 
 def expected_half_width(n: int, confidence: float = CONFIDENCE) -> float:
     """Return the half-width to expect from n >= 2 processes, in their standard deviations."""
-    if n < FEWEST_FOR_BOOTSTRAP:
+    if n in EXPECTED_RANGE and by_range(n, confidence):
         return (0.5 + extension(n, confidence)) * EXPECTED_RANGE[n]
     return MEDIAN_ERROR * student_quantile(0.5 + confidence / 2, n - 1) / math.sqrt(n)

@@ -65,6 +65,7 @@ class Warm:
         compiled = backend.compiles_so_far()
         self._idle_since_cpu_s = time.process_time()
         used_s = self._idle_since_cpu_s - cpu_s
+        wall_ns = now_ns() - start_ns
         return {
             "type": "block",
             "start_ns": start_ns,
@@ -75,6 +76,7 @@ class Warm:
             "page_faults": after.ru_minflt - before.ru_minflt,
             "idle_cpu_s": max(0.0, idle_cpu_s),
             "cpu_s": max(0.0, used_s),
+            "wall_ns": wall_ns,
         }
 
 
