@@ -3,7 +3,7 @@
 The figure is the ratio of their medians, each the median of its processes' medians; of warm calls
 it is the median ratio of blocks that ran next to each other (``compare_pairs``). Processes
 of the same round ran next to each other, so rounds are kept together: what the machine did in
-a round falls on both. With fewer than six rounds the range of the rounds' own ratios is
+a round falls on both. With few rounds the range of their own ratios is
 extended; with more, rounds and then samples are resampled jointly (see ``bootstrap``). Without
 common rounds the two intervals are joined (Donner and Zou, "Closed-form confidence intervals
 for functions of the normal mean and standard deviation", 2012: recovered variances).
