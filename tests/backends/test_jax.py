@@ -55,6 +55,18 @@ class Player:
         self.account.on_duration(event, seconds, fun_name="f")
 
 
+def test_without_beginnings_nothing_is_told_and_a_hit_is_no_compile() -> None:
+    """As JAX 0.6.0 has it, which can listen to beginnings and tells of none."""
+    play = Player()
+    play.close(1, TRACE, 1.0)
+    play.account.on_event(REQUEST)
+    play.account.on_event(HIT)
+    play.close(2, COMPILE, 1.0)
+    assert (play.account.untold, play.account.hits, play.account.compiles) == (True, 1, 0)
+    play.close(3, COMPILE, 1.0)
+    assert play.account.compiles == 1
+
+
 def test_a_program_compiled_inside_a_trace_is_charged_apart() -> None:
     play = Player()
     play.open(0, TRACE)
@@ -91,7 +103,9 @@ def test_unknown_events_are_ignored() -> None:
 
 
 def test_a_jax_that_tells_no_beginnings_has_no_parts_and_says_why() -> None:
-    parts = JaxJit("cpu").parts()
+    backend = JaxJit("cpu")
+    backend._account.on_duration(TRACE, 1.0)
+    parts = backend.parts()
     assert parts["trace_s"] is None
     assert "0.6.1" in parts["reasons"]["trace_s"]
 

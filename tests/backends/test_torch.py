@@ -167,6 +167,7 @@ def proved(owner: Any, mode: CacheMode, fields: dict[str, Any]) -> bool:
 
 def test_inductor_is_judged_by_files_counters_and_new_machine_code() -> None:
     cold = {"files_before": 0, "hits": 0, "misses": 3, "bypasses": 0, "compiles": 2}
+    cold["files_after"] = 38
     warm = {"files_before": 38, "hits": 3, "misses": 0, "bypasses": 0, "compiles": 0}
     assert proved(inductor, COLD, cold)
     assert not proved(inductor, COLD, {**cold, "files_before": 2})

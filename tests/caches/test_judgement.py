@@ -162,6 +162,25 @@ def test_the_warm_regime_needs_blocks_without_compiles(
     assert (judged.proved, judged.reason) == (proved, reason)
 
 
+@pytest.mark.parametrize(
+    ("seen", "proved"),
+    [
+        (empty(writes=1, files_after=1), True),
+        (empty(writes=1, files_after=0), False),
+        (empty(owner="inductor", files_after=9), True),
+        (empty(owner="inductor", files_after=0), False),
+        (empty(owner="inductor", files_after=9, misses=0), False),
+        (empty(owner="inductor", files_after=9, misses=0, bypasses=2), True),
+    ],
+)
+def test_what_was_compiled_into_an_empty_cache_must_be_there(
+    seen: CacheEvidence,
+    proved: bool,  # noqa: FBT001 - of a table
+) -> None:
+    """A graph that cannot be kept goes past Inductor's caches, and is compiled all the same."""
+    assert modes.judge(COLD, [seen], compiles=True).proved == proved
+
+
 def test_bytecode_is_judged_by_the_prefix() -> None:
     owner = modes.owner("bytecode")
     assert owner.judge(COLD, evidence("bytecode", files_before=9), compiles=False).proved

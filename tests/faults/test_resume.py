@@ -65,6 +65,16 @@ def test_a_changed_source_is_refused_by_name(bench: Lab) -> None:
     bench.assert_clean()
 
 
+def test_a_complete_run_that_is_resumed_still_tells_its_inputs(bench: Lab) -> None:
+    assert bench.run(*SHORT).code == 0
+    before = bench.case(GOOD)["dataset_sha256"]
+    assert before is not None
+    assert bench.command("run", "--out-dir", bench.out, "--resume").code == 0
+    after = bench.case(GOOD)
+    assert after["dataset_sha256"] == before
+    assert "dataset_sha256" not in after["null_reasons"]
+
+
 def test_a_damaged_line_is_reported_and_costs_only_itself(interrupted: Lab) -> None:
     lines = [line for line in interrupted.journal() if line.endswith(b"\n")]
     damaged = lines[2].replace(b'"status":"ok"', b'"status":"OK"')

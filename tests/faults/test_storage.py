@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +38,30 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("no small disk can be made here: there is no mount")
     yield path
     subprocess.run(["umount", "-l", str(path)], check=True)  # noqa: S607 - the system's
+
+
+@pytest.mark.parametrize("left", [4, 8, 16, 30])
+def test_a_disk_without_room_for_another_file_is_one_error(
+    tmp_path: Path, site: Path, left: int
+) -> None:
+    """Wherever a run comes to it, the folders of a process's caches among them."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    mount(path, "size=4m,nr_inodes=100")
+    try:
+        names = [path / str(number) for number in range(100)]
+        with suppress(OSError):
+            for name in names:
+                name.touch()
+        for name in names[:left]:
+            name.unlink(missing_ok=True)
+        done = Lab(path, [site]).run(*PLAN)
+        assert done.code in {0, 2, 3}, done.err
+        assert "Traceback" not in done.err
+        if done.code:
+            assert "No space left on device" in last_line(done.err)
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=True)  # noqa: S607 - the system's
 
 
 def last_line(text: str) -> str:

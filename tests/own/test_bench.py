@@ -223,6 +223,122 @@ def test_arguments_that_calls_change_are_renewed(desk: Desk) -> None:
     assert named.code == 0
 
 
+def test_arguments_in_classes_are_renewed_too(desk: Desk) -> None:
+    desk.write(
+        "boxed.py",
+        """
+        import dataclasses
+        import numpy as np
+
+        @dataclasses.dataclass
+        class State:
+            a: object
+
+        def ordered(state):
+            state.a.sort()
+            return state.a.copy()
+
+        def make():
+            return ordered, (State(np.random.default_rng(0).random(200_000)),)
+
+        def plain(a):
+            a.sort()
+            return a.copy()
+
+        def make_plain():
+            return plain, (np.random.default_rng(0).random(200_000),)
+        """,
+    )
+    code, report = desk.report("boxed.py:make", "boxed.py:make_plain", WARM)
+    assert code == 0
+    (verdict,) = report.verdicts
+    times = [one.call.median for one in report.candidates if one.call is not None]
+    assert 1 / 3 < times[0] / times[1] < 3, "to sort what is sorted takes a tenth"
+    assert verdict.comparison.metric == "warm.call_s"
+
+
+def test_inputs_are_the_same_in_whatever_order_functions_take_them(desk: Desk) -> None:
+    desk.write(
+        "order.py",
+        """
+        def f(x, y):
+            return x - y
+
+        def g(y, x):
+            return x - y
+
+        def h(*, y, x):
+            return x - y
+        """,
+    )
+    names = ("order.py:f", "order.py:g", "order.py:h")
+    code, report = desk.report(*names, "--input", "x=f64[50]", "--input", "y=f64[50]", WARM)
+    assert code == 0, [(one.candidate, one.reason) for one in report.candidates]
+
+
+def test_a_buffer_that_is_handed_out_again_is_judged_by_what_was_in_it(desk: Desk) -> None:
+    desk.write(
+        "buffer.py",
+        """
+        import numpy as np
+
+        buffer = np.empty(2000)
+        total = np.zeros(1000)
+
+        def right(x):
+            return x * 2
+
+        def reused(x):
+            out = buffer[: x.size]
+            return np.multiply(x, 2, out=out)
+
+        def keeps(x):
+            total[:] += x
+            return total
+        """,
+    )
+    shapes = ("--input", "x=f64[1000];[2000]", COLD)
+    code, report = desk.report("buffer.py:right", "buffer.py:reused", *shapes)
+    assert code == 0, [(one.candidate, one.reason) for one in report.candidates]
+    asked = ("--input", "x=f64[1000]", WARM, "--out-dir", "two", "--json")
+    done = desk.bench("buffer.py:keeps", *asked)
+    assert done.code == 0
+    assert "keeps a state" in done.out
+
+
+def test_lazy_results_are_refused_also_where_nothing_is_checked(desk: Desk) -> None:
+    desk.write("lazy.py", "def fit(x):\n    return map(abs, x)\n")
+    said = desk.refused("lazy.py:fit", "--input", "x=f64[9]", "--no-check", WARM)
+    assert "computed nothing yet" in said
+
+
+def test_marks_are_read_in_the_environment_that_is_asked_for(desk: Desk) -> None:
+    desk.write(
+        "marked.py",
+        """
+        import os
+        import coldwarm
+
+        factor = float(os.environ["FACTOR"])
+
+        @coldwarm.workload(inputs={"x": "f64[20]"})
+        def fit(x):
+            return x * factor
+        """,
+    )
+    code, _ = desk.report("marked.py", "--env", "FACTOR=2", "--python", sys.executable, WARM)
+    assert code == 0
+    said = desk.refused("marked.py", "--out-dir", "two")
+    assert said.startswith("marked.py failed before it was measured: KeyError: 'FACTOR'")
+
+
+def test_inputs_of_a_framework_that_is_not_there_are_refused(fit: Desk) -> None:
+    said = fit.refused("fit.py:fit", *X, "--inputs-as", "torch")
+    assert "which the function's module does not import" in said
+    said = fit.refused("fit.py:fit", "--input", "x=f64[5,5];[6,6];[5,5]")
+    assert "given twice" in said
+
+
 def test_variables_reach_the_candidate_that_they_are_for(desk: Desk) -> None:
     desk.write("env.py", "import os\n\ndef value(x):\n    return x * float(os.environ['FACTOR'])\n")
     pair = ("one=env.py:value", "two=env.py:value", "--input", "x=f64[9]", WARM)

@@ -94,6 +94,30 @@ def test_a_package_in_src_is_imported_from_its_commit(
     assert not list(repository.path.glob(".git/worktrees/*"))
 
 
+def test_what_a_benchmark_imports_must_be_of_the_commit_too(
+    repository: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GIVEN a package that is found in the working tree alone THEN both would be one code."""
+    repository.write("repository/packages/core/deep.py", FIT.format(1))
+    repository.write("repository/bench_deep.py", "from deep import fit\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "--quiet", "-m", "deep")
+    monkeypatch.setattr(repository, "sites", [repository.path / "repository/packages/core"])
+    said = repository.refused("repository/bench_deep.py:fit", *USUAL, "--before", "HEAD")
+    assert said.startswith("before: deep came from the files as they are now, not from the commit")
+
+
+def test_other_worktrees_of_the_users_stay(repository: Desk) -> None:
+    """GIVEN one whose folder is away just now THEN git still knows it afterwards."""
+    git(repository, "worktree", "add", "--quiet", "--detach", str(repository.path / "disk"))
+    (repository.path / "disk").rename(repository.path / "unplugged")
+    code, _ = repository.report("repository/fit.py:fit", *USUAL, "--before", "HEAD")
+    assert code == 0
+    (repository.path / "unplugged").rename(repository.path / "disk")
+    assert len(git(repository, "worktree", "list").splitlines()) == 2
+    assert git(repository, "-C", str(repository.path / "disk"), "status", "--porcelain") == ""
+
+
 def test_a_module_from_elsewhere_is_no_commit_of_this_repository(
     repository: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections import Counter, OrderedDict, defaultdict, namedtuple
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pytest
@@ -93,6 +94,113 @@ def test_a_duplicate_is_of_the_same_class(kind: type) -> None:
     assert type(copy) is kind
     assert copy == made
     assert copy is not made
+
+
+class Boxed:
+    """A class of a user's own."""
+
+    def __init__(self, inside: Any) -> None:
+        """Hold something."""
+        self.inside = inside
+
+
+class Named(dict[str, Any]):
+    """A dictionary whose items are attributes, as many have written."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an item."""
+        return self[name]
+
+
+class Point(tuple[Any, ...]):
+    """A tuple that is made in its own way."""
+
+    __slots__ = ()
+
+    def __new__(cls, x: Any, y: Any) -> Self:
+        """Take two values."""
+        return super().__new__(cls, (x, y))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda array: Fit(array, 1),
+        dataclasses.make_dataclass("Frozen", ["a"], frozen=True),
+        lambda array: Point(array, 2),
+        lambda array: [Fit([array], None)],
+    ],
+)
+def test_a_duplicate_of_anything_that_can_be_opened_has_its_own_arrays(
+    make: Callable[[Any], Any],
+) -> None:
+    array = np.zeros(3)
+    value = make(array)
+    copy = values.duplicate(value)
+    assert type(copy) is type(value)
+    for leaf in values.leaves(copy):
+        if isinstance(leaf, np.ndarray):
+            leaf[:] = 1
+    assert array.sum() == 0
+
+
+def test_what_cannot_be_opened_is_copied_whole_where_it_can_be() -> None:
+    boxed = Boxed(np.zeros(3))
+    values.duplicate(boxed).inside[:] = 1
+    assert boxed.inside.sum() == 0
+    named = Named(w=np.zeros(2))
+    assert values.duplicate(named).w is not named.w
+    assert values.duplicate(sys) is sys
+    buffer = bytearray(3)
+    assert values.duplicate(buffer) is not buffer
+
+
+def test_extended_precision_is_told_apart_by_its_numbers_alone() -> None:
+    one = np.full(50, 1, np.longdouble) / 3
+    assert values.digest(one) == values.digest(one.copy())
+    assert values.digest(one) == values.digest(one + np.longdouble(0))
+    assert values.digest(one) != values.digest(np.nextafter(one, np.longdouble(1)))
+
+
+def generated() -> Any:
+    yield 1
+
+
+async def awaited() -> None:
+    """Do nothing, later."""
+
+
+@pytest.mark.parametrize(
+    "value", [map(abs, [1]), zip([1], [2], strict=True), generated(), Future(), [iter([1])]]
+)
+def test_what_has_not_been_computed_is_refused(value: object) -> None:
+    with pytest.raises(values.UnfinishedError, match="has computed nothing yet"):
+        values.refuse_unfinished(value)
+
+
+def test_a_coroutine_is_refused_and_leaves_no_warning() -> None:
+    with pytest.raises(values.UnfinishedError, match="returns a coroutine"):
+        values.refuse_unfinished(awaited())
+
+
+def test_plain_results_are_finished() -> None:
+    for value in (None, 1.0, "text", np.zeros(2), Fit(1, [np.ones(2)]), Boxed(np.ones(2))):
+        values.refuse_unfinished(value)
+
+
+@pytest.mark.slow
+def test_jax_inside_classes_is_waited_for_or_refused() -> None:
+    """JAX takes a dataclass that it does not know for one value, which is always there."""
+    jax = pytest.importorskip("jax")
+    step = jax.jit(lambda x: jax.lax.fori_loop(0, 60, lambda _, y: y @ y / 600, x))
+    x = jax.numpy.ones((600, 600))
+    jax.block_until_ready(step(x))
+    for wrap in (lambda y: Fit(y, 1), lambda y: {"a": [Fit(y, None)]}):
+        out = wrap(step(x))
+        values.wait(out)
+        assert all(leaf.is_ready() for leaf in values.leaves(out) if values.is_jax(leaf))
+    with pytest.raises(values.UnfinishedError, match="a Boxed with arrays inside"):
+        values.refuse_unfinished(Boxed(x))
 
 
 def test_numpy_finishes_by_itself_and_nothing_has_to_be_waited_for() -> None:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import signal
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.contracts import samples
 
+from coldwarm.caches import listing
+from coldwarm.contracts.observation import Phase
 from coldwarm.runner import accounts, replies, translate
 from coldwarm.runner.process import describe_exit
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SECONDS = st.none() | st.floats(0, 100)
 NAMES = ("trace_s", "lower_s", "compile_s", "cache_read_s")
@@ -69,6 +77,35 @@ def test_samples_are_seconds_for_one_call() -> None:
         "bound_to": "it ran wherever the system put it",
     }
     assert translate.block(said, 7, 1_000_000_000, bound_to=1).bound_to == 1
+
+
+def test_a_start_is_judged_by_what_was_there_after_it(tmp_path: Path) -> None:
+    """GIVEN a process that stays THEN what its warm blocks write is not charged to its start."""
+    folder = tmp_path / "jax"
+    folder.mkdir()
+    before = listing.take(folder)
+    (folder / "first").touch()
+    after = listing.take(folder)
+    (folder / "later").touch()
+    running = SimpleNamespace(
+        start={"counters": {"jax": {"hits": 0}}},
+        before={"jax": before},
+        after={"jax": after},
+        slot=SimpleNamespace(root=tmp_path),
+    )
+    (found,) = translate.evidence(running)  # type: ignore[arg-type] # what it reads of one
+    assert (found.files_before, found.files_after) == (0, 1)
+    running.after = None
+    (found,) = translate.evidence(running)  # type: ignore[arg-type] # as above
+    assert found.files_after == 2
+
+
+def test_memory_is_that_up_to_the_second_call() -> None:
+    seen = samples.observation("cold_process_cold_cache")
+    assert seen.peak_rss_bytes == seen.phases[-1].peak_rss_bytes
+    later = Phase(name="new_shape_1", start_s=9.0, duration_s=1.0, peak_rss_bytes=10**12)
+    more = replace(seen, phases=[*seen.phases, later])
+    assert more.peak_rss_bytes == seen.peak_rss_bytes
 
 
 def start() -> dict[str, Any]:

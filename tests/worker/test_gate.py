@@ -82,6 +82,41 @@ def test_a_complex_answer_to_a_real_question_is_wrong(stored: str) -> None:
     assert "complex" in str(said["reason"])
 
 
+def test_whole_numbers_are_compared_as_such(tmp_path: Path) -> None:
+    """GIVEN numbers that float64 cannot tell apart THEN any difference is wrong."""
+    path = tmp_path / "answer.npz"
+    right = np.arange(5, dtype=np.int64) + 2**60
+    np.savez(path, right)
+    assert gate.check([right], str(path), 0.0)["passed"] is True
+    assert gate.check([right.astype(np.uint64)], str(path), 0.0)["passed"] is True
+    off = right.copy()
+    off[3] += 7
+    said = gate.check([off], str(path), 1e-8)
+    assert (said["passed"], said["max_abs_error"]) == (False, 7.0)
+    np.savez(path, np.array([True, False]))
+    assert gate.check([np.array([True, True])], str(path), 0.0)["passed"] is False
+
+
+@pytest.mark.parametrize(
+    ("out", "passed"),
+    [
+        ([np.nan, -np.inf, 2.0], True),
+        ([np.nan, -np.inf, 2.1], False),
+        ([np.nan, np.inf, 2.0], False),
+        ([0.0, -np.inf, 2.0], False),
+        ([np.nan, -np.inf, np.nan], False),
+    ],
+)
+def test_a_users_function_may_answer_what_is_not_finite(
+    tmp_path: Path,
+    out: list[float],
+    passed: bool,  # noqa: FBT001 - of a table
+) -> None:
+    path = tmp_path / "answer.npz"
+    np.savez(path, np.array([np.nan, -np.inf, 2.0]))
+    assert gate.check([np.array(out)], str(path), 1e-3, finite=False)["passed"] is passed
+
+
 def test_a_reference_that_is_not_finite_passes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "answer.npz"
     np.savez(path, np.array([np.nan, 1.0]))

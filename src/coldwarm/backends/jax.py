@@ -40,10 +40,14 @@ class Account:
         """Start empty."""
         self.spans = SpanAccount()
         self.requests = self.hits = self.writes = self.compiles = 0
+        self.untold = False
+        """Whether a step ended of which no beginning was told, as before JAX 0.6.1."""
+        self._told = self._read = False
 
     def on_scalar(self, event: str, _value: float, **_details: "Any") -> None:
         """Open a span."""
         if event in _SPANS:
+            self._told = True
             self.spans.open(event, _SPANS[event])
 
     def on_event(self, event: str, **_details: "Any") -> None:
@@ -53,6 +57,7 @@ class Account:
         elif event == _HIT:
             self.hits += 1
             span = self.spans.innermost()
+            self._read = True
             if span is not None:
                 span.marked = True
         elif event == _WRITE:
@@ -64,10 +69,12 @@ class Account:
             self.spans.move(int(seconds * 1e9), "cache_read_s")
         elif event in _SPANS:
             span = self.spans.innermost()
-            hit = span is not None and span.marked
+            self.untold = not self._told
+            hit = self._read if span is None else span.marked
             self.spans.close(event)
-            if event == _COMPILE and not hit:
-                self.compiles += 1
+            if event == _COMPILE:
+                self._read = False
+                self.compiles += not hit
 
 
 class _Jax(Backend):
@@ -88,7 +95,6 @@ class _Jax(Backend):
         super().__init__(device, threads)
         self._account = Account()
         self._device: Any = None
-        self._tells_starts = False
 
     @classmethod
     def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
@@ -131,8 +137,7 @@ class _Jax(Backend):
 
         monitoring.register_event_listener(self._account.on_event)
         monitoring.register_event_duration_secs_listener(self._account.on_duration)
-        self._tells_starts = hasattr(monitoring, "register_scalar_listener")
-        if self._tells_starts:
+        if hasattr(monitoring, "register_scalar_listener"):
             monitoring.register_scalar_listener(self._account.on_scalar)
 
     def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
@@ -171,7 +176,7 @@ class _Jax(Backend):
     def parts(self) -> "Mapping[str, Any]":
         """Return the exclusive seconds of tracing, lowering, compiling and cache reads."""
         parts: dict[str, Any] = self._account.spans.seconds()
-        if not self._tells_starts:
+        if self._account.untold:
             why = "JAX before 0.6.1 does not tell when a step begins"
             return {**dict.fromkeys(parts), "reasons": dict.fromkeys(parts, why)}
         if self._reads():

@@ -76,6 +76,9 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     if cold and evidence.hits and not any(evidence.new_files.get(f".{n}") for n in _KERNELS):
         reason = f"{OWNER}: {evidence.hits} hits in an empty cache, and no new machine code"
         return Judgement(proved=False, reason=reason)
+    if cold and evidence.compiles and not evidence.files_after:
+        reason = f"{OWNER}: {evidence.compiles} compiles, and no file in the private directories"
+        return Judgement(proved=False, reason=reason)
     judged = counts.judge(mode, evidence, compiles=compiles)
     if mode == "cold_process_warm_cache" and judged.proved:
         new = {name: evidence.new_files.get(f".{name}", 0) for name in EXECUTABLES}
@@ -83,7 +86,8 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
         if said:
             reason = f"{OWNER}: {evidence.hits} hits, and yet {said}: compiled again"
             return Judgement(proved=False, reason=reason)
-    if cold and compiles and judged.proved and not evidence.misses:
+    asked = evidence.misses or evidence.bypasses  # a graph that cannot be kept goes past the cache
+    if cold and compiles and judged.proved and not asked:
         said = f"{OWNER}: {evidence.compiles} compiles and no miss: the cache was not asked"
         return Judgement(proved=False, reason=said)
     return judged

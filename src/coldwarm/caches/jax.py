@@ -49,6 +49,9 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     if not compiles and mode != "warm_process":
         return _untouched(evidence)
     cold = mode in {"cold_process_cold_cache", "first_ever"}
+    if cold and evidence.writes and not evidence.files_after:
+        reason = f"{OWNER}: {evidence.writes} entries written, and none in the private directory"
+        return Judgement(proved=False, reason=reason)
     if cold and evidence.hits and counts.own_entries(evidence) and not evidence.writes:
         reason = f"{OWNER}: {evidence.hits} hits in an empty cache, and no entry written"
         return Judgement(proved=False, reason=reason)

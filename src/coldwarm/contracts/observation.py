@@ -232,6 +232,12 @@ class Observation(Record, frozen=True, kw_only=True):
     telemetry: Telemetry | None = None
     null_reasons: dict[str, str] = {}
 
+    @property
+    def peak_rss_bytes(self) -> int | None:
+        """Highest resident memory up to the second call; calls of new shapes come after it."""
+        counting = [p for p in self.phases if not p.name.startswith("new_shape_")]
+        return counting[-1].peak_rss_bytes if counting else None
+
     def phase_s(self, name: str) -> float | None:
         """Duration of a phase in seconds, or ``None`` where it was not reached."""
         return next((p.duration_s for p in self.phases if p.name == name), None)

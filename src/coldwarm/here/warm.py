@@ -6,7 +6,6 @@ The user's own arguments are never called with: a call might change them, or giv
 from __future__ import annotations
 
 import gc
-import inspect
 import resource
 import statistics
 import time
@@ -46,7 +45,7 @@ class Here:
     """``None``: no warm calls were asked for."""
     first_call_s: float
     output: Any
-    """Of the first call."""
+    """What the first call gave, on the host: its leaves."""
     renewed: bool
     """Whether each call got new arguments."""
     repeats: bool
@@ -136,15 +135,15 @@ def measure(
     before = values.digest(list(given.flat))
     with counting() as count:
         out, first_s = _once(function, given)
+        # A function may hand out a buffer that its next call writes to.
+        digest, waiters, out = values.digest(out), values.waiters(out), values.on_host(out)
         changed = given.gone or values.digest(list(given.flat)) != before
         again, _ = _once(function, call.copied() if changed else given)
-        repeats = values.digest(again) == values.digest(out)
+        repeats = values.digest(again) == digest
         del again
         if not warm:
             return Here(None, first_s, out, changed, repeats)
-        told = _Warm(
-            function, call if changed else given, changed, values.waiters(out), count, began_ns
-        )
+        told = _Warm(function, call if changed else given, changed, waiters, count, began_ns)
         blocks = _blocks(told, ends_s)
     clean = sum(block.compiles == 0 for block in blocks)
     observation = Observation(
@@ -171,19 +170,13 @@ def _judged(clean: int, total: int) -> Judgement:
 def _once(function: Callable[..., Any], call: Call) -> tuple[Any, float]:
     begin_s = time.perf_counter()
     out = function(*call.positional, **call.named)
-    _refuse_unfinished(out)
     values.wait(out)
-    return out, time.perf_counter() - begin_s
-
-
-def _refuse_unfinished(out: object) -> None:
-    """Refuse what only begins to work after it was returned."""
-    if inspect.isawaitable(out) or inspect.isasyncgen(out) or inspect.isgenerator(out):
-        if inspect.iscoroutine(out) or inspect.isgenerator(out):
-            out.close()
-        kind = type(out).__name__.replace("_", " ")
-        text = f"the function returns a {kind}, which has computed nothing yet: measure a function"
-        raise UsageError(f"{text} that runs it and returns the result")
+    spent_s = time.perf_counter() - begin_s
+    try:
+        values.refuse_unfinished(out)
+    except values.UnfinishedError as error:
+        raise UsageError(str(error)) from None
+    return out, spent_s
 
 
 def _blocks(told: _Warm, ends_s: float | None) -> list[Block]:

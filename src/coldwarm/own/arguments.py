@@ -59,6 +59,24 @@ class Call:
         return Call(tuple(values.duplicate(value) for value in self.positional), named)
 
 
+def order(call: Call, by_name: "Mapping[str, Any]") -> "list[int]":
+    """Return where the inputs are among a call's arguments, in the order they were given.
+
+    Functions may take them in orders of their own; the inputs are the same all the same.
+    """
+    left = list(enumerate(call.flat))
+    found = []
+    for value in by_name.values():
+        place = next(place for place, (_, other) in enumerate(left) if other is value)
+        found.append(left.pop(place)[0])
+    return found
+
+
+def in_order(arguments: "Sequence[Any]", places: "Sequence[int] | None") -> "list[Any]":
+    """Return arguments in the order that ``order`` found; ``None``: in their own."""
+    return list(arguments) if places is None else [arguments[place] for place in places]
+
+
 def made(
     inputs: "Sequence[Mapping[str, Any]]", rng: "np.random.Generator", which: int, framework: str
 ) -> "dict[str, Any]":
@@ -175,6 +193,10 @@ def place(array: "np.ndarray[Any, Any]", framework: str, name: str) -> "Any":
     Raises:
         TargetError: the framework would keep another type than the one asked for.
     """
+    if framework not in sys.modules:
+        text = f"{name} is wanted as an array of {framework}, which the function's module does not"
+        text += " import"
+        raise target.TargetError(text)
     if framework == "torch":
         return sys.modules["torch"].tensor(array)
     if framework == "jax":

@@ -56,6 +56,7 @@ class Own(Backend):
         self._fresh: arguments.Call | None = None
         self._more: list[tuple[Any, ...]] = []
         self._rng: Any = None
+        self._order: list[int] | None = None
 
     @classmethod
     def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
@@ -112,10 +113,16 @@ class Own(Backend):
         else:
             self._function = found
             folder = self.spec.get("arguments")
-            call = handed.read(folder) if folder else arguments.bound(found, self._inputs(0))
+            call = handed.read(folder) if folder else self._bound(found)
         self.keywords = call.keywords
         self._fresh = call.copied() if self.spec["mutates"] else None
         return list(call.flat)
+
+    def _bound(self, function: "Callable[..., Any]") -> "arguments.Call":
+        given = self._inputs(0)
+        call = arguments.bound(function, given)
+        self._order = arguments.order(call, given)
+        return call
 
     def _inputs(self, which: int) -> "dict[str, Any]":
         framework = self.spec["placement"] or arguments.framework_of(
@@ -162,9 +169,13 @@ class Own(Backend):
         for waiter in self._waiters:
             waiter(out)
 
-    def digest(self, arguments: "Sequence[Any]") -> str:
-        """Return the SHA-256 of the arguments' numbers."""
-        return values.digest(list(arguments))
+    def digest(self, given: "Sequence[Any]") -> str:
+        """Return the SHA-256 of the arguments' numbers, in the order of the inputs."""
+        return values.digest(arguments.in_order(given, self._order))
+
+    def keep(self, out: "Any") -> "Any":
+        """Return what the output holds, on the host: it may be a buffer that is used again."""
+        return values.on_host(out)
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of the numbers in an output."""

@@ -32,6 +32,7 @@ class Look:
         self.backend.watch()
         self.kind = "function"
         self.placement: str | None = None
+        self.order: list[int] | None = None
 
     def prepare(self) -> "tuple[Callable[..., Any], arguments.Call, int]":
         """Return the function, its call, and how many new-shape calls there are.
@@ -63,18 +64,23 @@ class Look:
         self.placement = self.spec["placement"] or arguments.framework_of(found, self.module)
         made = arguments.made(inputs, default_rng(self.job["seed"]), 0, self.placement)
         shapes = [len(one["shapes"]) for one in inputs if one["kind"] == "array"]
-        return found, arguments.bound(found, made), max(shapes, default=1) - 1
+        call = arguments.bound(found, made)
+        self.order = arguments.order(call, made)
+        return found, call, max(shapes, default=1) - 1
 
     def report(self) -> "dict[str, Any]":
         """Call it and tell what was seen."""
         function, call, further = self.prepare()
         before, spare = values.digest(list(call.flat)), call.copied()
+        input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
         out, first_s = self._called(function, call)
+        # A function may hand out a buffer that its next call writes to.
+        digest = values.digest(out)
         device = "gpu" if any(map(_on_gpu, values.leaves(out))) else "cpu"
         first = None if self.job["answer"] is None else self._answer(out)
         mutates = call.gone or values.digest(list(call.flat)) != before
         again, second_s = self._called(function, spare)
-        repeats = values.digest(again) == values.digest(out)
+        repeats = values.digest(again) == digest
         return {
             "type": "look",
             "kind": self.kind,
@@ -82,7 +88,8 @@ class Look:
             "placement": self.placement,
             "arguments": [_described(leaf) for leaf in call.flat],
             "outputs": first if first is not None else [],
-            "input_sha256": before,
+            "input_sha256": input_sha256,
+            "strays": _strays(self.spec.get("elsewhere")),
             "mutates": mutates,
             "repeats": repeats,
             "further": further,
@@ -99,7 +106,9 @@ class Look:
         begin_s = time.perf_counter()
         out = function(*call.positional, **call.named)
         values.wait(out)
-        return out, time.perf_counter() - begin_s
+        spent_s = time.perf_counter() - begin_s
+        values.refuse_unfinished(out)
+        return out, spent_s
 
     def _answer(self, out: "Any") -> "list[str]":
         """Write the output down, and say what it is made of."""
@@ -110,7 +119,23 @@ class Look:
         with open(path + ".part", "wb") as file:  # noqa: PTH123 - the same style as the rest of the measured side
             np.savez(file, *arrays)
         os.replace(path + ".part", path)  # noqa: PTH105 - likewise
-        return [f"{array.dtype}{list(array.shape)}" for array in arrays]
+        kinds = [
+            _dtype(leaf, array) for leaf, array in zip(values.leaves(out), arrays, strict=True)
+        ]
+        return [f"{kind}{list(a.shape)}" for kind, a in zip(kinds, arrays, strict=True)]
+
+
+def _strays(root: "str | None") -> "list[str]":
+    """Return modules that came from the user's checkout where those of a commit are wanted."""
+    if root is None:
+        return []
+    found = []
+    for name, module in sorted(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        inside = os.path.realpath(file).startswith(root + os.sep)
+        if inside and name.split(".")[0] != "coldwarm" and "-packages" + os.sep not in file:
+            found.append(name)
+    return found
 
 
 def _own_cache() -> str | None:
@@ -130,6 +155,12 @@ def _on_gpu(leaf: "Any") -> bool:
     if values.is_torch(leaf):
         return bool(leaf.is_cuda)
     return values.is_jax(leaf) and any(d.platform != "cpu" for d in leaf.devices())
+
+
+def _dtype(leaf: "Any", array: "Any") -> str:
+    """Return the type of a leaf; the host has bfloat16 as float32."""
+    own = str(getattr(leaf, "dtype", array.dtype)).removeprefix("torch.")
+    return own if own == "bfloat16" else str(array.dtype)
 
 
 def _described(value: "Any") -> str:

@@ -18,6 +18,10 @@ class IncomparableError(TypeError):
     """A value that holds something besides numbers; the message says what to return."""
 
 
+class UnfinishedError(TypeError):
+    """A value that has not been computed, and cannot be waited for; the message says why."""
+
+
 def leaves(value: "Any") -> "Iterator[Any]":
     """Yield what is inside nested containers, in one order for all frameworks.
 
@@ -49,8 +53,14 @@ def _opened(value: "Any") -> "list[Any] | None":
         inside = jax.tree.leaves(value)
         if len(inside) != 1 or inside[0] is not value:
             return list(inside)
-    fields = getattr(type(value), "__dataclass_fields__", None)
+    fields = _fields(value)
     return None if fields is None else [getattr(value, name) for name in fields]
+
+
+def _fields(value: "Any") -> "list[str] | None":
+    """Return the names of a dataclass's fields that are set; ``None``: it is none."""
+    fields = getattr(type(value), "__dataclass_fields__", None)
+    return None if fields is None else [name for name in fields if hasattr(value, name)]
 
 
 def is_array(value: "Any") -> bool:
@@ -102,13 +112,33 @@ def to_host(leaf: "Any") -> "np.ndarray[Any, Any]":
     return np.array(array)
 
 
+def on_host(value: "Any") -> "list[Any]":
+    """Return what is inside, all numbers copied to the host; what is none stays as it is."""
+    found = []
+    for leaf in leaves(value):
+        try:
+            found.append(to_host(leaf))
+        except (TypeError, ValueError):
+            found.append(leaf)
+    return found
+
+
 def kept(leaf: "Any") -> "bytes | str":
     """Return what tells one leaf's content from another's, of whatever kind it is."""
     try:
         array = to_host(leaf)
     except (TypeError, ValueError):
         return str(type(leaf))
-    return f"{array.dtype.str}{array.shape}".encode() + array.tobytes()
+    return f"{array.dtype.str}{array.shape}".encode() + _content(array)
+
+
+def _content(array: "np.ndarray[Any, Any]") -> bytes:
+    """Return an array's bytes; of extended precision without the padding, which is anything."""
+    if array.dtype.char not in "gG":
+        return array.tobytes()
+    short = array.astype("c16" if array.dtype.char == "G" else "f8")
+    left: np.ndarray[Any, Any] = (array - short).astype(short.dtype)
+    return short.tobytes() + left.tobytes()
 
 
 def digest(value: "Any") -> str:
@@ -131,21 +161,26 @@ def is_strided(leaf: "Any") -> bool:
 
 
 def duplicate(value: "Any") -> "Any":
-    """Return a copy with its own arrays, finished; what is no array is shared."""
+    """Return a copy with its own arrays, finished; what cannot be copied is shared."""
+    import copy
+
+    if is_array(value):
+        same = _copied(value)
+        wait(same)
+        return same
+    # Containers may be of classes of their own, which want more than their items.
     if isinstance(value, dict):
-        same = value.copy()  # of its own class, which may want more than its items
+        same = copy.copy(value)
         for key, item in value.items():
             same[key] = duplicate(item)
         return same
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(duplicate(item) for item in value))
-    if isinstance(value, tuple | list):
-        return type(value)(duplicate(item) for item in value)
-    if not is_array(value):
-        return _tree_copy(value)
-    copy = _copied(value)
-    wait(copy)
-    return copy
+    if isinstance(value, list):
+        same = copy.copy(value)
+        same[:] = map(duplicate, value)
+        return same
+    if isinstance(value, tuple):
+        return tuple.__new__(type(value), map(duplicate, value))
+    return _copied_object(value)
 
 
 def _copied(array: "Any") -> "Any":
@@ -156,11 +191,21 @@ def _copied(array: "Any") -> "Any":
     return array.copy(order="K")  # in the order that its elements have
 
 
-def _tree_copy(value: "Any") -> "Any":
-    jax = sys.modules.get("jax")
-    if jax is None or _opened(value) is None or hasattr(type(value), "__dataclass_fields__"):
+def _copied_object(value: "Any") -> "Any":
+    import copy
+
+    fields = _fields(value)
+    if fields is not None:
+        same = copy.copy(value)
+        for name in fields:
+            object.__setattr__(same, name, duplicate(getattr(value, name)))  # also of frozen ones
+        return same
+    if _opened(value) is not None:
+        return sys.modules["jax"].tree.map(duplicate, value)
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # noqa: BLE001 - whatever an object's own copying raises
         return value
-    return jax.tree.map(duplicate, value)
 
 
 def wait(value: "Any") -> None:
@@ -173,11 +218,59 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
     """Return what must be called with values like this one until they are there."""
     found = list(leaves(value))
     needed: list[Callable[[Any], None]] = []
-    if any(is_jax(leaf) for leaf in found):
-        needed.append(_wait_jax if len(found) > 1 or found[0] is not value else _wait_one)
+    ours = [leaf for leaf in found if is_jax(leaf)]
+    if ours:
+        needed.append(_wait_one if ours[0] is value else _waiter_of_jax(value, len(ours)))
     if any(is_torch(leaf) and leaf.is_cuda for leaf in found):
         needed.append(_wait_cuda)
     return needed
+
+
+def refuse_unfinished(value: "Any") -> None:
+    """Refuse what is computed only later, or cannot be waited for.
+
+    Raises:
+        UnfinishedError: it holds a generator, a coroutine, a future and the like, or an object
+            that nobody can look into, with arrays inside.
+    """
+    for leaf in leaves(value):
+        if is_array(leaf) or isinstance(leaf, bool | int | float | complex | str | bytes):
+            continue
+        kind = type(leaf).__name__.replace("_", " ")
+        if _is_lazy(leaf):
+            getattr(leaf, "close", bool)()  # a coroutine that is never awaited complains
+            text = f"the function returns a {kind}, which has computed nothing yet: measure a"
+            raise UnfinishedError(f"{text} function that runs it and returns the result")
+        if _hides_arrays(leaf):
+            text = f"the function returns a {kind} with arrays inside, which cannot be waited for:"
+            raise UnfinishedError(f"{text} return the arrays, in tuples, lists, dicts, dataclasses")
+
+
+def _is_lazy(value: "Any") -> bool:
+    kind = type(value)
+    if any(hasattr(kind, name) for name in ("__next__", "__await__", "__anext__")):
+        return True
+    return hasattr(kind, "result") and hasattr(kind, "add_done_callback")
+
+
+def _hides_arrays(value: "Any") -> bool:
+    """Say whether an object's attributes hold arrays that may be computed later."""
+    seen = list(getattr(value, "__dict__", {}).values())
+    slots = getattr(type(value), "__slots__", ())
+    names = (slots,) if isinstance(slots, str) else slots
+    seen += [getattr(value, name) for name in names if hasattr(value, name)]
+    found = list(leaves(seen))
+    return any(is_jax(leaf) or (is_torch(leaf) and leaf.is_cuda) for leaf in found)
+
+
+def _waiter_of_jax(value: "Any", n_arrays: int) -> "Callable[[Any], None]":
+    """Return what waits for all arrays, also for those in what JAX does not open."""
+    inside = filter(is_jax, sys.modules["jax"].tree.leaves(value))
+    return _wait_jax if sum(1 for _ in inside) == n_arrays else _wait_leaves
+
+
+def _wait_leaves(value: "Any") -> None:
+    sys.modules["jax"].block_until_ready([leaf for leaf in leaves(value) if is_jax(leaf)])
 
 
 def _wait_one(value: "Any") -> None:

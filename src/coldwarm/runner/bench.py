@@ -129,7 +129,7 @@ def _candidates(
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         raise UsageError(f"two candidates are called {twice!r}; give each a label of its own")
-    named, setting, marked = _marked(named, _setting(request), guard, work)
+    named, setting, marked = _marked(named, request, guard, work)
     found = targets.labelled(named)
     if request.before is not None or request.after is not None:
         before = request.before or "HEAD"
@@ -153,12 +153,13 @@ def _setting(request: Request) -> Setting:
 
 
 def _marked(
-    named: Sequence[Target], setting: Setting, guard: Guard, work: Path
+    named: Sequence[Target], request: Request, guard: Guard, work: Path
 ) -> tuple[list[Target], Setting, Target | None]:
     """Put the functions that a file marks in the place of a target that names only the file.
 
     Returns them, the setting with the inputs that marks give, and the marked reference.
     """
+    setting = _setting(request)
     found: list[Target] = []
     references: list[Target] = []
     given: list[Mapping[str, str]] = []
@@ -166,7 +167,8 @@ def _marked(
         if target.name:
             found.append(target)
             continue
-        marks = looks.ask("marked", target, setting, guard, work / "marked")["marked"]
+        read = targets.to_be_read(target, request.pythons, request.variables)
+        marks = looks.ask("marked", read, setting, guard, work / "marked")["marked"]
         if not marks:
             text = f"{target.path} marks no function; name one: {target.path}:NAME, or put"
             raise UsageError(f"{text} @coldwarm.workload above it")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from coldwarm.contracts import journal
 from coldwarm.errors import ContractError, ResumeError, RunDirectoryError, StorageError
+from coldwarm.runner import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +112,8 @@ class RunDirectory:
     @property
     def work(self) -> Path:
         """Private caches and reference answers; removed when the run is complete."""
-        return self.path / "work"
+        # A measured function may go to another folder: what names its caches must still hold.
+        return self.path.absolute() / "work"
 
     def _take_lock(self) -> int:
         try:
@@ -187,6 +189,7 @@ class RunDirectory:
     def clean(self) -> None:
         """Remove the private caches and references."""
         shutil.rmtree(self.work, ignore_errors=True)
+        short.unlink(self.work)
 
     def __enter__(self) -> Self:
         """Return itself."""

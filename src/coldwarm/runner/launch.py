@@ -6,16 +6,17 @@ import os
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import listing, made, pages
-from coldwarm.runner import artifacts, space, telemetry, translate
+from coldwarm.runner import artifacts, short, space, telemetry, translate
+from coldwarm.runner.directory import storage_error
 from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.variables import build, owners_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from coldwarm.caches.listing import Listing
     from coldwarm.clock import Clock
@@ -78,6 +79,10 @@ class Running:
     start_after: telemetry.Reading
     start_cpu_s: float | None
     input_sha256: str | None
+    after: dict[str, Listing] | None = None
+    """The caches after the start of a process that stays: its blocks may write there, too."""
+    counted: bool = False
+    """Whether the time of its process is in ``Place.measured_s``."""
     blocks: list[Block] = field(default_factory=list)
     readings: list[telemetry.BlockReading] = field(default_factory=list)
 
@@ -149,6 +154,7 @@ def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str
         mark=place.guard.mark_value,
         deterministic=place.options.deterministic,
     )
+    found["TMPDIR"] = str(short.link(Path(found["TMPDIR"])))
     return {**found, "PATH": place.gpu_search_path} if case.device == "gpu" else found
 
 
@@ -174,10 +180,13 @@ def start(place: Place, slot: Slot) -> Running:
         ProcessFailedError: it gave none.
     """
     case = slot.case
-    found = variables(place, case, slot.mode, slot.root)
-    copies = artifacts.lay(place.work, case, slot.root)
     owners = owners_of(case.backend.kind, case.device, slot.mode)
-    before = {owner: listing.take(slot.root / owner) for owner in owners}
+    try:
+        found = variables(place, case, slot.mode, slot.root)
+        copies = artifacts.lay(place.work, case, slot.root)
+        before = {owner: listing.take(slot.root / owner) for owner in owners}
+    except OSError as error:
+        raise storage_error(slot.root, error) from error
     if slot.mode == "first_ever":
         pages.drop([*pages.runtime_files(), *copies])
     order = place.next_order(f"{case.id} {slot.mode} round {slot.round}")
@@ -197,7 +206,12 @@ def start(place: Place, slot: Slot) -> Running:
     cpu_s = translate.cpu_so_far(process.pid)
     after = telemetry.read(place.clock.now_s())
     expected = place.inputs.get(case.group) if case.shares_inputs else None
-    return Running(slot, process, order, started_at, before, said, reading, after, cpu_s, expected)
+    running = Running(
+        slot, process, order, started_at, before, said, reading, after, cpu_s, expected
+    )
+    if slot.persistent:
+        running.after = {owner: listing.take(slot.root / owner) for owner in owners}
+    return running
 
 
 def bind(running: Running, processors: Sequence[int]) -> None:
@@ -262,7 +276,7 @@ def finish(place: Place, running: Running) -> Observation:
         raise
     finally:
         ended = process.wait()
-        place.measured_s += process.active_s
+        _count(place, running)
     return translate.observation(running, end=end, exit_wall_s=ended.wall_s)
 
 
@@ -270,7 +284,14 @@ def abandon(place: Place, running: Running) -> None:
     """End a process whose result is not wanted any more, whatever it does."""
     if running.process.exit is None:
         running.process.kill()
+    _count(place, running)
+
+
+def _count(place: Place, running: Running) -> None:
+    """Add the time of a process that has ended, once."""
+    if not running.counted:
         place.measured_s += running.process.active_s
+    running.counted = True
 
 
 def failure(
@@ -286,10 +307,11 @@ def failure(
         abandon(place, running)
         wall_s = running.process.wait().wall_s
     space.check(place.work, f"{error.reason}\n{error.detail}")
-    order = max(len(place.order) - 1, 0)
+    order = max(len(place.order) - 1, 0) if running is None else running.order
     return translate.failed(slot, error, place.clock.date(), order, wall_s)
 
 
 def discard(root: Path) -> None:
     """Remove a process's caches; what resists is left for the end of the run."""
     shutil.rmtree(root, ignore_errors=True)
+    short.unlink(root)

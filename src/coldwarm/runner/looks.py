@@ -62,6 +62,8 @@ class Seen(msgspec.Struct, frozen=True):
     frameworks: list[str]
     counters: dict[str, dict[str, Any]]
     versions: dict[str, str]
+    strays: list[str]
+    """Modules of the user's checkout that were imported where a commit's are wanted."""
     own_cache: str | None
     """The cache that its module has set by itself; ``None``: none."""
     first_s: float
@@ -81,6 +83,7 @@ def specification(target: Target, setting: Setting) -> dict[str, Any]:
         "placement": setting.placement,
         "arguments": setting.arguments,
         "calls": target.calls,
+        "elsewhere": None if target.elsewhere is None else str(target.elsewhere),
     }
 
 
@@ -150,12 +153,13 @@ def ask(  # noqa: PLR0913 - what a process needs
 def _why(target: Target, error: ProcessFailedError) -> str:
     """Return one line on why a candidate cannot be used."""
     reason = error.reason.removeprefix("exception: ")
-    for own in ("TargetError: ", "IncomparableError: "):
+    for own in ("TargetError: ", "IncomparableError: ", "UnfinishedError: "):
         if reason.startswith(own):
             return f"{target.label}: {reason.removeprefix(own)}"
     # A syntax error names the place itself.
     place = "" if ", line " in reason else _last_line_of(target, error.detail)
-    return f"{target.label} ({target.text}) failed before it was measured: {reason}{place}"
+    who = f"{target.label} ({target.text})" if target.name else target.text.removesuffix(":")
+    return f"{who} failed before it was measured: {reason}{place}"
 
 
 def _last_line_of(target: Target, detail: str) -> str:

@@ -12,6 +12,7 @@ from coldwarm.caches import listing
 from coldwarm.caches.made import OWNER
 from coldwarm.contracts.making import Making
 from coldwarm.runner import accounts, artifacts, launch, telemetry, translate
+from coldwarm.runner.directory import storage_error
 from coldwarm.runner.process import ProcessFailedError
 from coldwarm.runner.variables import owners_of
 
@@ -35,10 +36,13 @@ def make(place: Place, case: Case) -> Making:
         ProcessFailedError: nothing was made; the reason says at which step.
     """
     root, folder = place.work / "caches" / f"{case.id}-make", artifacts.folder_of(place.work, case)
-    for path in (root, folder):
-        launch.discard(path)
-        path.mkdir(parents=True)
-    variables = launch.variables(place, case, _MODE, root)
+    try:
+        for path in (root, folder):
+            launch.discard(path)
+            path.mkdir(parents=True)
+        variables = launch.variables(place, case, _MODE, root)
+    except OSError as error:
+        raise storage_error(root, error) from error
     before = {
         owner: listing.take(root / owner)
         for owner in owners_of(case.backend.kind, case.device, _MODE)

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from coldwarm.runner.looks import Seen, Setting
     from coldwarm.runner.targets import Target
 
-TOLERANCES = {"float64": 1e-8, "complex128": 1e-8, "float16": 1e-2}
+TOLERANCES = {
+    **dict.fromkeys(("float64", "complex128", "float96", "float128"), 1e-8),
+    **dict.fromkeys(("complex192", "complex256"), 1e-8),
+    **dict.fromkeys(("float16", "bfloat16"), 1e-2),
+}
 """Of the least precise output; whole numbers and flags must agree exactly."""
 TOLERANCE = 1e-4
 
@@ -128,12 +132,16 @@ class OwnCase(Case):
         )
 
 
-def _refuse_elsewhere(target: Target, file: Path) -> None:
-    """Refuse a module that was not imported from the tree whose function is wanted."""
+def _refuse_elsewhere(target: Target, file: Path, strays: Sequence[str]) -> None:
+    """Refuse modules that were not imported from the tree whose function is wanted."""
     places = [Path(place).resolve() for place in target.search]
     if places and not any(file.resolve().is_relative_to(place) for place in places):
         text = f"{target.label}: {target.module} was imported from {file}, not from"
         raise UsageError(f"{text} {places[-1]}: name its file instead, FILE.py:NAME")
+    if strays:
+        some = ", ".join(strays[:3]) + (", …" if len(strays) > 3 else "")  # noqa: PLR2004 - to see
+        text = f"{target.label}: {some} came from the files as they are now, not from the commit:"
+        raise UsageError(f"{text} a commit's modules are found in its src/ and its root alone")
 
 
 def cases(
@@ -164,7 +172,7 @@ def cases(
         file = Path(one.file) if one.file else None
         if file is None or not file.is_file():
             raise UsageError(f"{target.label}: {target.module} has no source file to be named by")
-        _refuse_elsewhere(target, file)
+        _refuse_elsewhere(target, file, one.strays)
         allowed = tolerance
         if target.tolerance is not None and setting.tolerance is None:
             allowed = target.tolerance

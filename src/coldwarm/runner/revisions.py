@@ -56,7 +56,17 @@ def _worktree(root: Path, commit: str, place: Path) -> Iterator[Path]:
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
-        _git(root, "worktree", "prune")
+        _forget(root, place)
+
+
+def _forget(root: Path, place: Path) -> None:
+    """Remove what git has noted of one worktree; ``prune`` would forget others of the user's."""
+    common = Path(root, _git(root, "rev-parse", "--git-common-dir"))
+    for note in common.glob("worktrees/*/gitdir"):
+        if os.path.realpath(note.read_text(encoding="utf-8").strip()) == os.path.realpath(
+            place / ".git"
+        ):
+            shutil.rmtree(note.parent, ignore_errors=True)
 
 
 def _moved(target: Target, label: str, root: Path, tree: Path, commit: str | None) -> Target:
@@ -71,7 +81,16 @@ def _moved(target: Target, label: str, root: Path, tree: Path, commit: str | Non
         if not path.is_file():
             text = f"{shown} is not in commit {str(commit)[:12]}"
             raise UsageError(f"{text}; name a commit that has it")
-    return replace(target, label=label, path=path, search=search, revision=commit, shown=shown)
+    elsewhere = None if tree == root else root
+    return replace(
+        target,
+        label=label,
+        path=path,
+        search=search,
+        revision=commit,
+        shown=shown,
+        elsewhere=elsewhere,
+    )
 
 
 def _git(folder: Path, *arguments: str) -> str:

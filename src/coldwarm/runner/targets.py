@@ -44,6 +44,8 @@ class Target:
     """Folders that come first on the search path."""
     revision: str | None = None
     """The commit it is of; ``None``: the files as they are."""
+    elsewhere: Path | None = None
+    """The user's checkout, of which nothing may be imported, where the target is of a commit."""
     shown: str = ""
     """The file as it is called in its repository, where it is one of a commit."""
     calls: int | None = None
@@ -97,7 +99,20 @@ def parse_inputs(texts: Iterable[str]) -> list[dict[str, Any]]:
             what = f"for several shapes write {one['name']}=f32[512];[600]"
             raise UsageError(f"--input {one['name']} is given twice; {what}")
         found[one["name"]] = one
+    _refuse_repeated(list(found.values()))
     return list(found.values())
+
+
+def _refuse_repeated(inputs: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a further call of shapes that were had: it would be no call of a new shape."""
+    several = [one["shapes"] for one in inputs if one["kind"] == "array"]
+    seen: list[list[list[int]]] = []
+    for which in range(max(map(len, several), default=0)):
+        shapes = [one[min(which, len(one) - 1)] for one in several]
+        if shapes in seen:
+            text = ", ".join(map(str, shapes))
+            raise UsageError(f"--input: the shapes {text} are given twice; leave one")
+        seen.append(shapes)
 
 
 def parse_input(text: str) -> dict[str, Any]:
@@ -196,6 +211,24 @@ def with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target
         else:
             found.append(replace(target, python=for_all[0]) if for_all else target)
     return labelled(found)
+
+
+def to_be_read(target: Target, pythons: Sequence[str], variables: Sequence[str]) -> Target:
+    """Give a file whose marks are read what all its functions will have.
+
+    Raises:
+        UsageError: there is no such program.
+    """
+    for_all = [text for text in pythons if not _is_labelled(text)]
+    given = [text.partition("=") for text in variables]
+    shared = {key: value for key, _, value in given if key and ":" not in key}
+    python = _program(for_all[0]) if for_all else target.python
+    return replace(target, python=python, variables={**target.variables, **shared})
+
+
+def _is_labelled(text: str) -> bool:
+    label, colon, _ = text.partition(":")
+    return bool(colon and _LABEL.fullmatch(label)) and not Path(text).exists()
 
 
 def _program(path: str) -> str:

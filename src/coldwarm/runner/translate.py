@@ -94,13 +94,13 @@ def block(
 
 
 def evidence(running: Running) -> list[CacheEvidence]:
-    """Return the counters and listings of every cache the process may use."""
-    counters = running.start["counters"]
+    """Return the counters and listings of every cache the process may use, after its start."""
+    counters, after = running.start["counters"], running.after
     return [
         cache_evidence(
             owner,
             before,
-            listing.take(running.slot.root / owner),
+            listing.take(running.slot.root / owner) if after is None else after[owner],
             counters.get(owner, {}),
             _bytecode(running, owner),
         )

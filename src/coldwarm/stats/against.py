@@ -64,8 +64,7 @@ def _cold(case: CaseResult, mode: CacheMode) -> dict[tuple[str, MetricKind], Sid
 
 def _peaks(valid: list[Observation]) -> Iterator[tuple[Observation, int]]:
     for observation in valid:
-        peak = observation.phases[-1].peak_rss_bytes if observation.phases else None
-        if peak is not None:
+        if (peak := observation.peak_rss_bytes) is not None:
             yield observation, peak
 
 

@@ -77,8 +77,7 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int
             seconds[name] = summary(groups, seed=seed)
         else:
             reasons[name] = _why_absent(valid, name)
-    memory = [o.phases[-1].peak_rss_bytes for o in valid if o.phases]
-    peaks = [[float(peak)] for peak in memory if peak is not None]
+    peaks = [[float(peak)] for o in valid if (peak := o.peak_rss_bytes) is not None]
     if not peaks:
         reasons["peak_rss_bytes"] = _why_no_memory(valid)
     judged = loops.headline(valid)

@@ -60,7 +60,8 @@ def _gate(prepared: "Prepared", out: "Any") -> "dict[str, Any] | None":
     if prepared.reference_path is None:
         return None
     outputs = prepared.backend.fetch(out)
-    return gate.check(outputs, prepared.reference_path, prepared.job["tolerance"])
+    tolerance, finite = prepared.job["tolerance"], prepared.job.get("own") is None
+    return gate.check(outputs, prepared.reference_path, tolerance, finite=finite)
 
 
 def _input_digest(prepared: "Prepared") -> str:

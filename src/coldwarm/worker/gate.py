@@ -1,5 +1,8 @@
 """The correctness gate: an output against the stored float64 reference."""
 
+_MOST_APART = 10_000
+"""Whole numbers that differ, of which the largest difference is told."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -9,12 +12,18 @@ if TYPE_CHECKING:
 
 
 def check(
-    outputs: "Sequence[np.ndarray[Any, Any]]", reference_path: str, tolerance: float
+    outputs: "Sequence[np.ndarray[Any, Any]]",
+    reference_path: str,
+    tolerance: float,
+    *,
+    finite: bool = True,
 ) -> "dict[str, Any]":
     """Compare outputs with the reference.
 
     The error of an output array is its largest absolute difference over the largest
-    magnitude of its reference, so that one tolerance serves arrays of any scale.
+    magnitude of its reference, so that one tolerance serves arrays of any scale. Whole numbers
+    and flags must be equal, whatever the tolerance. ``finite``: all numbers must be; otherwise
+    those that are not must stand where the reference has the same ones.
     """
     import numpy as np
 
@@ -25,21 +34,52 @@ def check(
         return _verdict(None, None, tolerance, reason)
     worst_absolute = worst_scaled = 0.0
     for output, reference in zip(outputs, references, strict=True):
-        if not np.all(np.isfinite(output)):
-            return _verdict(None, None, tolerance, "the output holds values that are not finite")
-        if np.iscomplexobj(output) and not np.iscomplexobj(reference):
-            return _verdict(None, None, tolerance, "the output is complex, the reference is real")
-        if not np.all(np.isfinite(reference)):
-            return _verdict(None, None, tolerance, "the reference is not finite: nothing is right")
-        wide = np.result_type(reference.dtype, np.float64)
-        error = float(np.max(np.abs(output.astype(wide) - reference), initial=0.0))
-        scale = float(np.max(np.abs(reference), initial=0.0))
-        scaled = error / scale if scale else error
+        reason = _wrong_kind(output, reference, finite=finite)
+        if reason is not None:
+            return _verdict(None, None, tolerance, reason)
+        error, scaled = _errors(output, reference)
         worst_absolute, worst_scaled = max(worst_absolute, error), max(worst_scaled, scaled)
     reason = None
     if not worst_scaled <= tolerance:
         reason = f"scaled error {worst_scaled:.3g} is above the tolerance {tolerance:.3g}"
     return _verdict(worst_absolute, worst_scaled, tolerance, reason)
+
+
+def _errors(
+    output: "np.ndarray[Any, Any]", reference: "np.ndarray[Any, Any]"
+) -> "tuple[float, float]":
+    """Return the largest error of the finite numbers, absolute and scaled."""
+    import numpy as np
+
+    if output.dtype.kind in "biu" and reference.dtype.kind in "biu":
+        apart = output != reference
+        pairs = zip(output[apart][:_MOST_APART], reference[apart][:_MOST_APART], strict=True)
+        error = float(max((abs(int(a) - int(b)) for a, b in pairs), default=0))
+        return error, error
+    number = np.isfinite(reference)
+    wide = np.result_type(reference.dtype, np.float64)
+    error = float(np.max(np.abs(output[number].astype(wide) - reference[number]), initial=0.0))
+    scale = float(np.max(np.abs(reference[number]), initial=0.0))
+    return error, error / scale if scale else error
+
+
+def _wrong_kind(
+    output: "np.ndarray[Any, Any]", reference: "np.ndarray[Any, Any]", *, finite: bool
+) -> "str | None":
+    """Say why the numbers cannot be compared, or ``None``."""
+    import numpy as np
+
+    if np.iscomplexobj(output) and not np.iscomplexobj(reference):
+        return "the output is complex, the reference is real"
+    if finite and not np.all(np.isfinite(output)):
+        return "the output holds values that are not finite"
+    if finite and not np.all(np.isfinite(reference)):
+        return "the reference is not finite: nothing is right"
+    odd = ~np.isfinite(reference)
+    same = np.array_equal(output[odd], reference[odd], equal_nan=True)
+    if not same or not np.all(np.isfinite(output[~odd])):
+        return "the output is infinite or no number where the reference is not, or not where it is"
+    return None
 
 
 def _mismatch(
