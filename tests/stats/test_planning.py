@@ -214,6 +214,25 @@ def test_a_new_shape_that_was_measured_is_a_term_of_the_total() -> None:
     assert totals["plain"].total_s == pytest.approx(0.1 + 0.04 + 4 * 0.02 + 194 * 0.02)
 
 
+def test_more_new_shapes_than_were_measured_are_told_less_surely() -> None:
+    shapes = {"new_shape_1": 0.2, "new_shape_2": 0.4}
+    jit = dataclasses.replace(with_new(JIT, 0.3), by_shape=shapes)
+    known, more = (Job(200, number, 1, "cold", new_measured=True) for number in (3, 9))
+    widths = []
+    for job in (known, more):
+        low, high = bounds(jit, job)
+        assert low is not None
+        assert high is not None
+        assert low <= total_s(jit, job) <= high
+        widths.append((high - low) / (job.shapes - 1))
+    assert widths[1] > widths[0] + 0.2
+    one = dataclasses.replace(jit, by_shape={"new_shape_1": 0.3})
+    low, high = bounds(one, more)
+    assert low is not None
+    assert high is not None
+    assert (high - low) / 8 < 0.1, "a single shape tells nothing of others"
+
+
 def test_a_new_shape_that_one_candidate_lacks_is_bounded_for_all() -> None:
     found = plan(
         Group("job", [PLAIN, with_new(JIT, 0.3)], {}, {}),

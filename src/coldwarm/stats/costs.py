@@ -7,7 +7,7 @@ the machine held up are paid for as well. Elsewhere the median stands for a warm
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +57,8 @@ class Costs:
     compiles: bool
     """Whether its first calls traced, lowered, compiled or read a cache."""
     series: Mapping[str, Series]
+    by_shape: Series = field(default_factory=dict)
+    """What a call with each new shape took in empty caches: its median over processes."""
     made_s: float | None = None
     """Seconds that making beforehand took, in no other figure; ``None``: nothing is made."""
 
@@ -99,7 +101,15 @@ def costs(case: CaseResult) -> Costs:
     sums = _by_round(means)
     lengths = by_round((p.observation, [len(p.steadiness.samples)]) for p in processes)
     series[WARM] = {key: sums[key] / lengths[key][0] for key in sums}
-    return Costs(case.case, case.candidate, case.baseline, compiles, series, making_s(case))
+    return Costs(
+        case.case,
+        case.candidate,
+        case.baseline,
+        compiles,
+        series,
+        by_shape=_by_shape(valid),
+        made_s=making_s(case),
+    )
 
 
 def making_s(case: CaseResult) -> float | None:
@@ -112,6 +122,15 @@ def new_shape_s(observation: Observation) -> float | None:
     """Return the mean of a process's calls with shapes that it had not seen, in seconds."""
     calls = [p.duration_s for p in observation.phases if p.name.startswith("new_shape_")]
     return math.fsum(calls) / len(calls) if calls else None
+
+
+def _by_shape(observations: Sequence[Observation]) -> Series:
+    found: dict[str, list[float]] = {}
+    for observation in observations:
+        for phase in observation.phases:
+            if phase.name.startswith("new_shape_"):
+                found.setdefault(phase.name, []).append(phase.duration_s)
+    return {name: _median(values) for name, values in found.items()}
 
 
 def _second(observation: Observation) -> float | None:
@@ -157,6 +176,15 @@ def estimate(series: Series, confidence: float) -> Bounded:
     """Return the median of one process or more, and its interval from two on."""
     found = median_interval([[value] for value in series.values()], confidence=confidence)
     return Bounded(median(series), found.low, found.high)
+
+
+def hull(one: Bounded, other: Bounded) -> Bounded:
+    """Return the first figure within the bounds of both; unbounded where one of them is."""
+    lows, highs = (one.low, other.low), (one.high, other.high)
+    if None in lows or None in highs:
+        return Bounded(one.middle, None, None)
+    low = min(bound for bound in lows if bound is not None)
+    return Bounded(one.middle, low, max(bound for bound in highs if bound is not None))
 
 
 def difference(ours: Series, theirs: Series, confidence: float) -> Bounded:

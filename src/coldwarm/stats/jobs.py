@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.bootstrap import CONFIDENCE
-from coldwarm.stats.costs import WARM, difference, estimate, median
+from coldwarm.stats.bootstrap import CONFIDENCE, FEWEST_FOR_INTERVAL
+from coldwarm.stats.costs import WARM, difference, estimate, hull, median
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,12 +116,24 @@ def _each(job: Job) -> float:
     return 1 - (1 - CONFIDENCE) / parts
 
 
+def _of_others(name: str, job: Job, *candidates: Costs) -> bool:
+    """Say whether a cost stands for more new shapes than were measured.
+
+    Then it is bounded over those, too, because shapes differ in what they cost; a single one
+    tells nothing of that.
+    """
+    seen = min(len(one.by_shape) for one in candidates)
+    return name.endswith(".new") and job.shapes - 1 > seen >= FEWEST_FOR_INTERVAL
+
+
 def bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Bound the total, whatever new shapes cost; by nothing where there are too few processes."""
     each = _each(job)
     low_s, high_s = 0.0, new_shapes_s(one, job, each)
     for name, number in job.terms().items():
         term = estimate(one.series[name], each)
+        if _of_others(name, job, one):
+            term = hull(term, estimate(one.by_shape, each))
         if term.low is None or term.high is None:
             return None, None
         low_s, high_s = low_s + number * term.low, high_s + number * term.high
@@ -136,6 +148,8 @@ def margin_bounds(one: Costs, best: Costs, job: Job) -> tuple[float, float] | tu
     low_s, high_s = -new_shapes_s(best, job, each), new_shapes_s(one, job, each)
     for name, number in job.terms().items():
         term = difference(one.series[name], best.series[name], each)
+        if _of_others(name, job, one, best):
+            term = hull(term, difference(one.by_shape, best.by_shape, each))
         if term.low is None or term.high is None:
             return None, None
         low_s, high_s = low_s + number * term.low, high_s + number * term.high

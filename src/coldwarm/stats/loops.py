@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from coldwarm.stats.bootstrap import CONFIDENCE
-from coldwarm.stats.costs import Bounded, estimate, median
+from coldwarm.stats.costs import Bounded, estimate, hull, median
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.selection import by_round, counted
 
@@ -109,7 +109,7 @@ def predict(
         found = estimate(series, each)
         if other_shapes and name != "start":
             shapes = _by_place(valid, compiling=name == "step.compiling")
-            found = _hull(found, estimate(shapes, each))
+            found = hull(found, estimate(shapes, each))
         middle += number * median(series)
         low += number * (math.nan if found.low is None else found.low)
         high += number * (math.nan if found.high is None else found.high)
@@ -131,15 +131,6 @@ def _by_place(observations: Sequence[Observation], *, compiling: bool) -> dict[s
         for place, step_s in _steps(observation, compiling=compiling):
             found.setdefault(str(place), {})[str(number)] = step_s
     return {place: median(series) for place, series in found.items()}
-
-
-def _hull(one: Bounded, other: Bounded) -> Bounded:
-    """Return the first figure within the bounds of both; unbounded where one of them is."""
-    lows, highs = (one.low, other.low), (one.high, other.high)
-    if None in lows or None in highs:
-        return Bounded(one.middle, None, None)
-    low = min(bound for bound in lows if bound is not None)
-    return Bounded(one.middle, low, max(bound for bound in highs if bound is not None))
 
 
 def _step_s(observation: Observation, *, compiling: bool) -> float | None:
