@@ -121,7 +121,7 @@ def test_a_policy_decides_by_case_and_metric(a: Path, b: Path, call: Call, tmp_p
     code, out, _ = call(a, b, "--policy", policy)
     assert code == 1
     assert "FAIL: 1 figure beyond the limit." in out
-    policy.write_text('[[rule]]\ncases = "torch_*"\n')
+    policy.write_text('[[rule]]\ncases = "torch_*"\nthreshold = "1%"\n')
     code, _, err = call(a, b, "--policy", policy)
     assert code == 2
     assert f"{policy}:2: cases: the pattern 'torch_*' matches no compared case" in err
@@ -143,6 +143,49 @@ def test_refusals_end_with_2_and_allowing_lifts_them(a: Path, tmp_path: Path, ca
     told = " ".join(out.split())
     assert "allowed workload: workload_sha256" in told
     assert f"correctness_gate in B: {OTHER}" in told
+
+
+def test_options_that_say_nothing_are_refused(a: Path, b: Path, call: Call) -> None:
+    """As where a script's variable is not set."""
+    for arguments in (("--fail-on", ""), ("--threshold", ""), ("--fail-on", "slower:1%,")):
+        code, out, err = call(a, b, *arguments)
+        assert (code, out) == (2, "")
+        assert "is empty" in err
+    code, _, err = call(a, b, "--threshold", "warm:3%,warm:90%")
+    assert code == 2
+    assert "given twice" in err
+
+
+def test_another_environment_than_the_indexed_one_is_no_result(
+    a: Path, b: Path, call: Call
+) -> None:
+    (b / "environment.json").write_text((b / "environment.json").read_text() + "\n")
+    code, _, err = call(a, b)
+    assert code == 3
+    assert "environment.json" in err
+    assert "is not the file that suite.json indexes" in err
+
+
+def test_other_inputs_are_told_beside_another_source(a: Path, tmp_path: Path, call: Call) -> None:
+    changed = results.case(3, protocol_workload_sha256="1" * 64, dataset_sha256="2" * 64)
+    b = results.write(tmp_path / "c", [changed])
+    code, _, err = call(a, b)
+    assert code == 2
+    assert "workload: workload_sha256" in err
+    assert "dataset: dataset_sha256" in err
+    assert call(a, b, "--allow", "workload")[0] == 2
+    assert call(a, b, "--allow", "workload,dataset")[0] == 0
+
+
+def test_a_case_that_failed_on_both_sides_is_told(tmp_path: Path, call: Call) -> None:
+    cases = [
+        results.case(3),
+        results.case(4, case=OTHER, status="failed", reason="correctness_gate"),
+    ]
+    a, b = (results.write(tmp_path / name, cases) for name in ("one", "two"))
+    code, out, _ = call(a, b, "--allow", "failed")
+    assert code == 0
+    assert f"correctness_gate in both: {OTHER}" in " ".join(out.split())
 
 
 def test_a_missing_path_ends_with_2(a: Path, tmp_path: Path, call: Call) -> None:

@@ -52,7 +52,9 @@ def _scalar(described: types.Type) -> st.SearchStrategy[Any]:
     if isinstance(described, types.IntType):
         return st.integers(min_value=described.ge)
     if isinstance(described, types.FloatType):
-        return st.floats(min_value=described.ge, allow_nan=False, allow_infinity=False)
+        above = described.gt is not None
+        least = described.gt if above else described.ge
+        return st.floats(min_value=least, exclude_min=above, allow_nan=False, allow_infinity=False)
     if isinstance(described, types.BoolType):
         return st.booleans()
     if isinstance(described, types.NoneType):

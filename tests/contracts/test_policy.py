@@ -12,6 +12,8 @@ from coldwarm.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from coldwarm.contracts.comparison import MetricKind
+
 WHOLE = """\
 # What matters here.
 [threshold]
@@ -38,10 +40,17 @@ def read(folder: Path, text: str, base: Policy | None = None) -> Policy:
     return read_policy(path, base or Policy())
 
 
+FIGURES: set[tuple[str, str, MetricKind]] = {
+    ("numpy_x", "warm.call_s", "warm"),
+    ("jax_x", "first_ever.ttfr_s", "cold"),
+    ("jax_x", "first_ever.peak_rss_bytes", "memory"),
+}
+
+
 def test_later_rules_replace_what_they_set(tmp_path: Path) -> None:
     policy = read(tmp_path, WHOLE, Policy(fail_on={"more": 0.5}))
     warm = policy.limits("numpy_x", "warm.call_s", "warm")
-    assert (warm.threshold, warm.fail_on) == (0.03, {"slower": 0.05})
+    assert (warm.threshold, warm.fail_on) == (0.03, {"slower": 0.05, "more": 0.5})
     eager = policy.limits("jax_eager_x", "first_ever.ttfr_s", "cold")
     assert (eager.threshold, eager.fail_on) == (0.2, {"faster": 0.0, "slower": 0.3})
     jit = policy.limits("jax_jit_x", "first_ever.ttfr_s", "cold")
@@ -104,10 +113,32 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_rule_that_applies_to_nothing_is_refused(tmp_path: Path, rule: str, told: str) -> None:
-    policy = read(tmp_path, f"[[rule]]\n{rule}\n")
+    policy = read(tmp_path, f'[[rule]]\n{rule}\nthreshold = "1%"\n')
     with pytest.raises(UsageError) as refused:
-        policy.refuse_unmatched({("numpy_x", "warm.call_s"), ("jax_x", "first_ever.ttfr_s")})
+        policy.refuse_unmatched(FIGURES)
     assert told in str(refused.value)
+
+
+def test_a_verdict_that_no_figure_can_have_is_refused(tmp_path: Path) -> None:
+    """A memory is more or less, and a time slower or faster."""
+    for metric, direction in (("*.peak_rss_bytes", "slower"), ("warm.*", "more")):
+        text = f'[[rule]]\ncases = "*"\nmetrics = "{metric}"\nfail_on.{direction} = "0%"\n'
+        policy = read(tmp_path, text)
+        with pytest.raises(UsageError, match=f"no figure of this rule can be '{direction}'"):
+            policy.refuse_unmatched(FIGURES)
+    both = read(tmp_path, '[[rule]]\ncases = "*"\nfail_on = {slower = "1%", more = "1%"}\n')
+    both.refuse_unmatched(FIGURES)
+
+
+def test_a_rule_that_sets_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=":2: rule: sets nothing"):
+        read(tmp_path, '[[rule]]\ncases = "*"\n')
+
+
+def test_options_hold_over_the_file_for_what_they_name(tmp_path: Path) -> None:
+    base = Policy(fail_on={"more": 0.1})
+    policy = read(tmp_path, '[fail_on]\nslower = "10%"\nmore = "50%"\n', base)
+    assert policy.fail_on == {"slower": 0.1, "more": 0.1}
 
 
 @pytest.mark.parametrize(("text", "value"), [("5%", 0.05), (" 2.5 % ", 0.025), ("1000%", 10.0)])

@@ -145,6 +145,7 @@ def test_pairs_stand_with_the_baseline_first() -> None:
 def test_a_sweep_finds_where_another_one_becomes_cheapest() -> None:
     job = Job(calls=200, shapes=1, processes=1, caches="kept")
     found = sweep([PLAIN, JIT], job, "calls")
+    assert found is not None
     (crossing,) = found.crossings
     before, at = (dataclasses.replace(job, calls=crossing.value - n) for n in (1, 0))
     assert crossing.cheapest == "jit"
@@ -157,9 +158,48 @@ def test_a_sweep_finds_where_another_one_becomes_cheapest() -> None:
 
 def test_a_sweep_keeps_within_what_can_be() -> None:
     job = Job(calls=12, shapes=4, processes=1, caches="kept")
-    assert [row.value for row in sweep([PLAIN, JIT], job, "shapes").rows] == [1, 2, 5, 10, 12]
-    assert sweep([PLAIN, JIT], job, "calls").rows[0].value == 4
-    assert sweep([PLAIN, JIT], job, "processes").rows[0].value == 1
+    swept = {}
+    for over in ("shapes", "calls", "processes"):
+        found = sweep([PLAIN, JIT], job, over)
+        assert found is not None
+        swept[over] = [row.value for row in found.rows]
+    assert swept["shapes"] == [1, 2, 5, 10, 12]
+    assert (swept["calls"][0], swept["processes"][0]) == (4, 1)
+
+
+def test_a_sweep_that_nobody_has_the_costs_for_says_so() -> None:
+    lacking = dataclasses.replace(
+        PLAIN, series={k: v for k, v in PLAIN.series.items() if not k.startswith("filled")}
+    )
+    found = plan(Group("g", [lacking], {}, {}), Job(10, 1, 1, "kept"), "processes")
+    assert found.cheapest == "plain"
+    assert found.sweep is None
+    assert "no candidate has the costs" in found.null_reasons["sweep"]
+
+
+def test_totals_that_differ_in_their_rounds_do_not_contradict_what_they_share() -> None:
+    """GIVEN a baseline that went on while the machine was faster THEN common rounds decide."""
+    base, other = costs("plain"), costs("other")
+    names = list(base.series)
+
+    def scaled(one: Costs, factor: float, more: float | None) -> Costs:
+        series = {}
+        for name in names:
+            common = {f"{n}": value * factor for n, value in enumerate(one.series[name].values())}
+            late = {
+                f"9{n}": value * (more or 0) for n, value in enumerate(one.series[name].values())
+            }
+            series[name] = common | (late if more else {})
+        return dataclasses.replace(one, series=series)
+
+    known = [scaled(base, 1.0, 0.5), scaled(other, 0.95, None)]
+    found = plan(Group("g", known, {}, {}), Job(10, 1, 1, "cold"))
+    assert found.cheapest == "other"
+    for total in found.totals:
+        assert total.margin_s is not None
+        assert total.margin_low_s is not None
+        assert total.margin_high_s is not None
+        assert total.margin_low_s <= total.margin_s <= total.margin_high_s
 
 
 @given(st.integers(1, 10**18))

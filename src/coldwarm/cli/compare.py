@@ -80,28 +80,35 @@ def command(
 
     limits = _policy(thresholds, failures, policy)
     second = measured.read(b)
-    comparison = compare_results(measured.read(a), second, limits, _parts(allowed))
+    comparison = compare_results(measured.read(a), second, limits, _parts(allowed, "--allow"))
     _show(comparison, second, form, everything=everything)
     return EXIT_REGRESSION if comparison.n_failing else EXIT_OK
 
 
-def _parts(values: tuple[str, ...]) -> list[str]:
-    """Let an option be given several times or with commas."""
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+def _parts(values: tuple[str, ...], option: str) -> list[str]:
+    """Let an option be given several times or with commas; one that says nothing is refused."""
+    parts = [part.strip() for value in values for part in value.split(",")]
+    if not all(parts):
+        raise _wrong(option, "is empty: is a variable not set?")
+    return parts
 
 
 def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path | None) -> Policy:
     from coldwarm.contracts.policy import DIRECTIONS, KINDS, THRESHOLDS, Policy, read_policy
 
     matters = dict(THRESHOLDS)
-    for part in _parts(thresholds):
+    given: set[str] = set()
+    for part in _parts(thresholds, "--threshold"):
         kind, colon, text = part.rpartition(":")
         if colon and kind not in KINDS:
             raise _wrong("--threshold", f"{kind!r} is no kind of figure: {', '.join(KINDS)}")
+        if kind in given:
+            raise _wrong("--threshold", f"{kind or 'the one for all'} is given twice; give one")
+        given.add(kind)
         named = [known for known in KINDS if kind in ("", known)]
         matters |= dict.fromkeys(named, _share("--threshold", text, zero=False))
     fails = {}
-    for part in _parts(failures):
+    for part in _parts(failures, "--fail-on"):
         name, colon, text = part.partition(":")
         direction = next((known for known in DIRECTIONS if known == name), None)
         if direction is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pkgutil
 import sys
 from importlib import import_module
@@ -13,6 +14,8 @@ from coldwarm import __version__
 from coldwarm.errors import ColdwarmError
 
 EXIT_INTERRUPTED = 130
+EXIT_PIPE = 141
+"""As a program has that the signal of a closed pipe ends."""
 
 
 class Commands(click.RichGroup):
@@ -62,6 +65,9 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # tables have lines that not every terminal has
+            stream.reconfigure(errors="replace")
     sys.exit(_run())
 
 
@@ -78,7 +84,10 @@ def _run() -> int:
         click.echo(f"coldwarm: {error}", err=True)
         return error.exit_code
     except BrokenPipeError:
-        # The reader went away, as with ``| head``; nobody is left to tell.
         sys.stderr.close()
-        return 0
+        return EXIT_PIPE
+    except SystemExit as error:
+        # The reader went away, as with ``| head``: rich and click end with 1 then, which means
+        # something else here.
+        return EXIT_PIPE if error.code == 1 else int(error.code or 0)
     return code if isinstance(code, int) else 0

@@ -113,8 +113,11 @@ def _groups(
 def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None) -> list[Plan]:
     from coldwarm.report.figures import group_name
     from coldwarm.stats.planning import gather, plan
+    from coldwarm.stats.sweep import largest
 
-    _require_modes([case for members in groups.values() for case in members], job)
+    cases = [case for members in groups.values() for case in members]
+    for wanted in [job] if over is None else [job, largest(job, over)]:
+        _require_modes(cases, wanted)
     gathered = [gather(group_name(members[0]), members) for members in groups.values()]
     return [plan(group, job, over) for group in gathered]
 

@@ -20,6 +20,8 @@ DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bflo
 Status = Literal["ok", "warn", "failed"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(ge=0.0)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0.0)]
+Positive = Annotated[float, msgspec.Meta(gt=0.0)]
 Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import stat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -180,11 +181,17 @@ def read_bytes(path: Path) -> bytes:
         ContractError: it is not there, not readable, or larger than ``MAX_BYTES``.
     """
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise fault(str(path), None, None, f"is larger than {MAX_BYTES} bytes; no artifact is")
-        return path.read_bytes()
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise fault(str(path), None, None, "is no regular file")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise fault(str(path), None, None, f"cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a name that no file can have
+        raise fault(repr(str(path)), None, None, f"cannot be read: {error}") from None
+    if len(data) > MAX_BYTES:
+        raise fault(str(path), None, None, f"is larger than {MAX_BYTES} bytes; no artifact is")
+    return data
 
 
 def _recognise(document: Any, text: str, path: str) -> tuple[Contract, dict[str, Any]]:

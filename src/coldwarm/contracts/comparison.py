@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import Count, Record, Sha256
+from coldwarm.contracts.base import Count, Positive, Record, Sha256
 
 MetricKind = Literal["cold", "warm", "memory"]
 ComparedVerdict = Literal["faster", "slower", "less", "more", "same", "undecided"]
@@ -39,7 +39,7 @@ class ComparedMetric(Record, frozen=True, kw_only=True):
     n_a: Count
     """Valid processes in A."""
     n_b: Count
-    ratio: float | None
+    ratio: Positive | None
     low: float | None
     high: float | None
     confidence: float
@@ -70,6 +70,8 @@ class LeftOutCase(Record, frozen=True, kw_only=True):
     side: Literal["A", "B", "both"]
     """Where it is missing, was not measured, or failed."""
     reason: str
+    failed: bool = False
+    """Whether it has no valid answer, rather than none at all."""
 
 
 class RunComparison(Record, frozen=True, kw_only=True):

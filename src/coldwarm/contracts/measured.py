@@ -61,19 +61,28 @@ def _run(folder: Path, suite: SuiteResult) -> Measured:
     cases = {}
     for row in suite.cases:
         path = folder / row.path
-        data = read_bytes(path)
-        if hashlib.sha256(data).hexdigest() != row.sha256:
-            what = "is not the file that suite.json indexes (its hash differs)"
-            raise fault(str(path), None, None, f"{what}; restore it, or measure again")
-        cases[row.case] = decode_as(CaseResult, data, str(path))
+        cases[row.case] = decode_as(CaseResult, _indexed(path, row.sha256), str(path))
+        if cases[row.case].case != row.case:
+            raise fault(str(path), None, "case", f"is not {row.case}, as suite.json has it")
+    place = folder / suite.environment_path
+    environment = decode_as(Environment, _indexed(place, suite.environment_sha256), str(place))
     return Measured(
         path=str(folder),
         suite=suite,
         cases=cases,
         files={row.case: str(folder / row.path) for row in suite.cases},
         environment_sha256=suite.environment_sha256,
-        environment=load_as(Environment, folder / suite.environment_path),
+        environment=environment,
     )
+
+
+def _indexed(path: Path, sha256: str) -> bytes:
+    """Return what a file holds, which must be what the index says."""
+    data = read_bytes(path)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        what = "is not the file that suite.json indexes (its hash differs)"
+        raise fault(str(path), None, None, f"{what}; restore it, or measure again")
+    return data
 
 
 def _single(path: Path, case: CaseResult) -> Measured:

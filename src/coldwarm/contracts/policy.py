@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 Direction = Literal["faster", "slower", "less", "more"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 KINDS: tuple[MetricKind, ...] = get_args(MetricKind)
+POSSIBLE: dict[MetricKind, tuple[Direction, ...]] = {
+    "cold": ("faster", "slower"),
+    "warm": ("faster", "slower"),
+    "memory": ("less", "more"),
+}
+"""The verdicts, besides ``same`` and ``undecided``, that a kind of figure can have."""
 THRESHOLDS: dict[MetricKind, float] = {"cold": 0.1, "warm": 0.05, "memory": 0.1}
 """The relative difference that matters, where nothing else is asked for.
 
@@ -119,22 +125,36 @@ class Policy:
                     found = replace(found, fail_on=rule.fail_on)
         return found
 
-    def refuse_unmatched(self, figures: Collection[tuple[str, str]]) -> None:
-        """Refuse rules that apply to none of the figures, pairs of case and metric.
+    def refuse_unmatched(self, figures: Collection[tuple[str, str, MetricKind]]) -> None:
+        """Refuse rules that apply to none of the figures: case, metric and kind of each.
 
         Raises:
-            UsageError: a pattern matches nothing.
+            UsageError: a pattern matches nothing, or only figures that no such verdict is for.
         """
         for rule in self.rules:
-            cases = [pair for pair in figures if fnmatchcase(pair[0], rule.cases)]
+            cases = [figure for figure in figures if fnmatchcase(figure[0], rule.cases)]
             if not cases:
-                known = ", ".join(sorted({case for case, _ in figures}))
+                known = ", ".join(sorted({case for case, _, _ in figures}))
                 what = f"the pattern {rule.cases!r} matches no compared case; there are {known}"
                 raise _fault(self.path, rule.cases_line, "cases", what)
-            if not any(fnmatchcase(metric, rule.metrics) for _, metric in cases):
-                known = ", ".join(sorted({metric for _, metric in cases}))
+            kinds = {kind for _, metric, kind in cases if fnmatchcase(metric, rule.metrics)}
+            if not kinds:
+                known = ", ".join(sorted({metric for _, metric, _ in cases}))
                 what = f"the pattern {rule.metrics!r} matches no metric there; there are {known}"
                 raise _fault(self.path, rule.metrics_line, "metrics", what)
+            self._refuse_pointless(rule, kinds)
+
+    def _refuse_pointless(self, rule: Rule, kinds: Collection[MetricKind]) -> None:
+        """Refuse a verdict that none of a rule's figures can have."""
+        possible = {direction for kind in kinds for direction in POSSIBLE[kind]}
+        never = [name for name in rule.fail_on or {} if name not in possible]
+        if never:
+            what = f"no figure of this rule can be {never[0]!r}, only {_either(sorted(possible))}"
+            raise _fault(self.path, rule.cases_line, "fail_on", what)
+
+
+def _either(words: Sequence[str]) -> str:
+    return " or ".join(words)
 
 
 def share(text: str, *, zero: bool = False) -> float:
@@ -189,13 +209,17 @@ class _Reader:
         failures = self._failures(given.fail_on, ("fail_on",))
         return Policy(
             thresholds=thresholds,
-            fail_on=base.fail_on if failures is None else failures,
+            # What the command line says holds over the file.
+            fail_on={**(failures or {}), **base.fail_on},
             rules=tuple(self._rule(place, rule) for place, rule in enumerate(given.rule)),
             path=self.path,
         )
 
     def _rule(self, place: int, rule: PolicyRule) -> Rule:
         at = ("rule", place)
+        if rule.threshold is None and rule.fail_on is None:
+            what = "sets nothing: give a threshold, or fail_on"
+            raise _fault(self.path, line_of(self.text, (*at, "cases")), "rule", what)
         threshold = rule.threshold
         return Rule(
             cases=rule.cases,

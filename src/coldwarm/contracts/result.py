@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import CacheMode, Count, Dtype, Record, Seconds, Sha256, Status
+from coldwarm.contracts.base import (
+    CacheMode,
+    Count,
+    Dtype,
+    NotNegative,
+    Positive,
+    Record,
+    Seconds,
+    Sha256,
+    Status,
+)
 from coldwarm.contracts.making import Making
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.protocol import Protocol
@@ -19,13 +29,13 @@ class Summary(Record, frozen=True, kw_only=True):
 
     n_processes: Count
     n_samples: Count
-    median: float
-    minimum: float
-    maximum: float
-    low: float | None = None
-    high: float | None = None
+    median: NotNegative
+    minimum: NotNegative
+    maximum: NotNegative
+    low: NotNegative | None = None
+    high: NotNegative | None = None
     confidence: float = 0.95
-    p95: float | None = None
+    p95: NotNegative | None = None
     null_reasons: dict[str, str] = {}
 
 
@@ -85,7 +95,7 @@ class Comparison(Record, frozen=True, kw_only=True):
 
     metric: str
     baseline: str
-    ratio: float | None
+    ratio: Positive | None
     low: float | None
     high: float | None
     threshold: float

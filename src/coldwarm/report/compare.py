@@ -135,7 +135,7 @@ def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
         also = f"; {more} more (--format json lists them)" if more > 0 else ""
         told.append(("differs", f"{first}{also}"))
     # What neither side measured says nothing about a difference.
-    out = [item for item in comparison.left_out if item.side != "both"]
+    out = [item for item in comparison.left_out if item.side != "both" or item.failed]
     for reason, names in _by_reason(out).items():
         more = len(names) - _SHOWN_CASES
         also = f" and {more} more" if more > 0 else ""

@@ -169,7 +169,7 @@ def _gap(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) ->
     for place, heading in enumerate(headings):
         cells = [heading, *(row[place].plain for row in rows if place < len(row))]
         taken += max(len(line) for cell in cells for line in cell.split("\n"))
-    return max(1, min(_WIDEST_GAP, (width - taken) // (len(headings) - 1)))
+    return max(1, min(_WIDEST_GAP, (width - taken) // max(1, len(headings) - 1)))
 
 
 def _remarks(remarks: Iterable[Remark]) -> Table:

@@ -40,6 +40,7 @@ WAYS_ON = {
     "threads": "measure both with the same --threads",
     "affinity": "the processors differ: measure both on the same ones (taskset, or --threads)",
     "environment_variables": "processes are set up differently: measure both with one coldwarm",
+    "own": "the function is called in another way: give both the same arguments",
     "machine": "measure both on one machine",
     "failed": "a wrong or missing answer has no time: mend it, or leave the case out",
 }
@@ -63,6 +64,8 @@ _DECLARED = (
     "environment_variables",
     "seed",
 )
+_OWN_CALLS = ("kind", "renewed")
+_OWN_SETTINGS = ("python", "variables", "revision", "placement", "checked")
 _MACHINE = ("cpu.", "limits.", "system.ram_bytes", "system.virtualization", "gpus")
 _SOFTWARE_OF_GPUS = (".driver", ".cuda", ".persistence")
 _SHORT = 60
@@ -143,8 +146,15 @@ def _of_case(one: CaseResult, other: CaseResult) -> list[tuple[str, str]]:
     modes = [mode for mode in first.process if mode in second.process]
     if any(first.process[mode] != second.process[mode] for mode in modes):
         found.append(("process", _values("", first.process, second.process)))
+    if first.own is not None and second.own is not None:
+        found += [
+            ("own", _values(name, getattr(first.own, name), getattr(second.own, name)))
+            for name in _OWN_CALLS
+            if getattr(first.own, name) != getattr(second.own, name)
+        ]
     hashes = one.dataset_sha256, other.dataset_sha256
-    explained = {"seed", "workload", "identity"} & {field for field, _ in found}
+    # Another source need not mean other inputs, and to allow the one is not to allow the other.
+    explained = {"seed", "identity"} & {field for field, _ in found}
     if all(hashes) and hashes[0] != hashes[1] and not explained:
         found.append(("dataset", _values("dataset_sha256", *((h or "")[:12] for h in hashes))))
     return found
@@ -189,7 +199,22 @@ def software_differences(a: Measured, b: Measured, cases: Sequence[str]) -> list
         if one[name] != other[name] and name not in told
     ]
     loaded = one.keys() | other.keys()
+    lines += _settings(a, b, cases)
     return sorted(lines, key=lambda line: line.partition(":")[0] not in loaded)
+
+
+def _settings(a: Measured, b: Measured, cases: Sequence[str]) -> list[str]:
+    """Return what differs in how a user's own functions were started."""
+    lines = []
+    for case in cases:
+        one, other = (side.cases[case].protocol.own for side in (a, b))
+        if one is None or other is None:
+            continue
+        for name in _OWN_SETTINGS:
+            pair = getattr(one, name), getattr(other, name)
+            if pair[0] != pair[1]:
+                lines.append(f"{name}: {_values('', *pair)} ({case})")
+    return lines
 
 
 def _is_machine(line: str) -> bool:

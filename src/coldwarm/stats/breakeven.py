@@ -165,7 +165,7 @@ def _open_start_dearer(box: _Box) -> _Finding:
     calls, low = no_dearer_from(box.middle), no_dearer_from(box.best)
     told = "its start is dearer, and its warm call is not told from the other's"
     if calls is None:
-        text = f"{told}: never, or from {low} calls on"
+        text = f"{told}: never" + ("" if low is None else f", or from {low} calls on")
         return _Finding("undecided", text, None, low, None, "never")
     return _Finding("from", f"{told}: never lies inside the interval", calls, low, None, "never")
 
@@ -174,7 +174,7 @@ def _open_start_cheaper(box: _Box) -> _Finding:
     calls, low = no_dearer_until(box.middle), no_dearer_until(box.worst)
     told = "its start is cheaper, and its warm call is not told from the other's"
     if calls is None:
-        text = f"{told}: at once, or up to {low} calls or more"
+        text = f"{told}: at once" + ("" if low is None else f", or up to {low} calls or more")
         return _Finding("undecided", text, None, low, None, "at_once")
     text = f"{told}: at once lies inside the interval"
     return _Finding("until", text, calls, low, None, "at_once")

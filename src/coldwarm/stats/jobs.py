@@ -140,6 +140,20 @@ def bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     return low_s, high_s
 
 
+def margin_s(one: Costs, best: Costs, job: Job) -> float:
+    """Return by how much one is dearer than the cheapest, from the rounds that they share.
+
+    New shapes that were not measured are taken at half of their most.
+    """
+    if one is best:
+        return 0.0
+    new_s = (new_shapes_s(one, job) - new_shapes_s(best, job)) / 2
+    return new_s + sum(
+        number * difference(one.series[name], best.series[name], CONFIDENCE).middle
+        for name, number in job.terms().items()
+    )
+
+
 def margin_bounds(one: Costs, best: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Bound by how much one is dearer than the cheapest, whatever new shapes cost."""
     if one is best:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.verdict import READINGS, Plan, PlanTotal
 from coldwarm.stats.breakeven import break_even
 from coldwarm.stats.costs import costs
-from coldwarm.stats.jobs import bounds, margin_bounds, middle_s, missing, new_shapes_s, total_s
+from coldwarm.stats.jobs import (
+    bounds,
+    margin_bounds,
+    margin_s,
+    middle_s,
+    missing,
+    new_shapes_s,
+    total_s,
+)
 from coldwarm.stats.sweep import sweep
 
 if TYPE_CHECKING:
@@ -29,6 +37,7 @@ FIGURES = (
     "margin_high_s",
     "made_s",
 )
+_NOT_SWEPT = "no candidate has the costs of every job in the range"
 _NOT_MADE = "nothing is made beforehand"
 
 
@@ -68,8 +77,12 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
     )
     ready = [one for one in known if missing(one, job) is None]
     best = min(ready, key=lambda one: middle_s(one, job), default=None)
+    if best is not None:  # candidates that differ in their rounds are told by those they share
+        first = best
+        best = min(ready, key=lambda one: margin_s(one, first, job))
     totals = [_total(one, job, best) for one in known]
     verdict, reason = _verdict(best, totals)
+    swept = sweep(ready, job, over) if over else None
     return Plan(
         group=group.name,
         calls=job.calls,
@@ -84,10 +97,11 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         reason=reason,
         baseline=next((one.candidate for one in _baseline_first(known)), None),
         break_even=_pairs(known),
-        sweep=sweep(ready, job, over) if over and ready else None,
+        sweep=swept,
         not_measured=dict(group.not_measured),
         not_steady=dict(group.not_steady),
-        null_reasons=_reasons(reason if best is None else None, ready),
+        null_reasons=_reasons(reason if best is None else None, ready)
+        | ({"sweep": _NOT_SWEPT} if over and swept is None else {}),
     )
 
 
@@ -128,7 +142,7 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
         new_shapes_s=new_shapes_s(one, job),
         low_s=low_s,
         high_s=high_s,
-        margin_s=middle_s(one, job) - middle_s(best, job),
+        margin_s=margin_s(one, best, job),
         margin_low_s=margin_low_s,
         margin_high_s=margin_high_s,
         made_s=made_s,

@@ -22,12 +22,20 @@ BEYOND = 10
 LEAST_SWEPT = 1000
 
 
-def sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep:
-    """Cost the job at 1, 2, 5, 10, … of one of its numbers, and find what becomes cheapest."""
+def largest(job: Job, over: Sweepable) -> Job:
+    """Return the largest job of a sweep, which needs all that any of them does."""
+    return _at(job, over, _swept(job, over)[-1])
+
+
+def sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep | None:
+    """Cost the job at 1, 2, 5, 10, … of one of its numbers, and find what becomes cheapest.
+
+    ``None``: no candidate has the costs of all of these jobs.
+    """
     at = {value: _at(job, over, value) for value in _swept(job, over)}
     able = [one for one in known if all(missing(one, each) is None for each in at.values())]
     if not able:
-        return Sweep(over=over, rows=[], crossings=[])
+        return None
 
     def cheapest(value: int) -> str:
         there = _at(job, over, value)

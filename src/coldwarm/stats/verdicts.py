@@ -12,7 +12,7 @@ from coldwarm.contracts.comparison import (
     SideDifference,
 )
 from coldwarm.errors import NothingComparableError, UsageError
-from coldwarm.stats.against import judge
+from coldwarm.stats.against import judge, metrics
 from coldwarm.stats.agreement import (
     WAYS_ON,
     Disagreement,
@@ -62,7 +62,7 @@ def compare_results(
     judged = [item for name in live for item in judge(a.cases[name], b.cases[name], policy)]
     if all(item.ratio is None for item in judged):
         raise _nothing(a, b, [*failed, *missing], judged[0].reason if judged else None)
-    policy.refuse_unmatched({(item.case, item.metric) for item in judged})
+    policy.refuse_unmatched({(item.case, item.metric, item.kind) for item in judged})
     return RunComparison(
         a=_side(a),
         b=_side(b),
@@ -90,12 +90,10 @@ def _refuse_unknown(allow: Collection[str]) -> None:
 
 def _failures(name: str, one: CaseResult, other: CaseResult) -> Iterator[LeftOutCase]:
     reasons = failure(one), failure(other)
-    if all(reasons):
-        yield LeftOutCase(case=name, side="both", reason=reasons[0] or "")
-    elif reasons[0]:
-        yield LeftOutCase(case=name, side="A", reason=reasons[0])
-    elif reasons[1]:
-        yield LeftOutCase(case=name, side="B", reason=reasons[1])
+    why = reasons[0] or reasons[1]
+    if why:
+        side: Literal["A", "B", "both"] = "both" if all(reasons) else "A" if reasons[0] else "B"
+        yield LeftOutCase(case=name, side=side, reason=why, failed=True)
 
 
 def _missing(side: Measured, other: Measured, label: Literal["A", "B"]) -> Iterator[LeftOutCase]:
@@ -107,12 +105,12 @@ def _missing(side: Measured, other: Measured, label: Literal["A", "B"]) -> Itera
 
 
 def _unmeasured(one: CaseResult, other: CaseResult) -> Iterator[LeftOutCase]:
-    if one.status == "warn" and other.status == "warn":
-        yield LeftOutCase(case=one.case, side="both", reason=one.reason or "not measured")
-    elif one.status == "warn":
-        yield LeftOutCase(case=one.case, side="A", reason=one.reason or "not measured")
-    elif other.status == "warn":
-        yield LeftOutCase(case=one.case, side="B", reason=other.reason or "not measured")
+    # A case that lacks one of its modes has figures of the others.
+    empty = [case for case in (one, other) if case.status == "warn" and not metrics(case)]
+    if empty:
+        side: Literal["A", "B", "both"] = "A" if empty[0] is one else "B"
+        reason = empty[0].reason or "not measured"
+        yield LeftOutCase(case=one.case, side="both" if len(empty) > 1 else side, reason=reason)
 
 
 def _as_disagreements(failed: Sequence[LeftOutCase]) -> list[Disagreement]:
