@@ -59,7 +59,7 @@ def cli() -> None:
     """Tell what a JIT really costs: cold and warm, with the state of every cache proved.
 
     Exit codes: 0 fine, 1 regression, 2 usage, 3 a case failed, 4 nothing valid was
-    measured, 130 interrupted.
+    measured, 130 interrupted, 141 whoever read the output went away.
     """
 
 

@@ -34,6 +34,7 @@ from coldwarm.stats.bootstrap import (
     resampled_medians,
     tails,
 )
+from coldwarm.stats.selection import common_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,23 +132,20 @@ def log_ratio(
 ) -> LogRatio:
     """Return the logarithm of ours over theirs; at least two rounds each, values above 0.
 
-    Rounds are paired where at least half of those of the side that has fewer are common; the
-    others are then left out. So a candidate that needed few rounds stays paired with a baseline
-    that went on beside others.
+    Rounds are paired where enough are common (``common_rounds``); the others are then left out.
     """
-    common = [key for key in ours if key in theirs]
-    paired = len(common) >= max(FEWEST_FOR_INTERVAL, min(len(ours), len(theirs)) / 2)
-    first = [ours[key] for key in common] if paired else list(ours.values())
-    second = [theirs[key] for key in common] if paired else list(theirs.values())
+    common = common_rounds(ours, theirs)
+    first = [ours[key] for key in common or ours]
+    second = [theirs[key] for key in common or theirs]
     # Resampling draws numbers for one side after the other: a fixed order of the sides makes
     # the exchange of the two exact.
     swap = [sorted(group) for group in first] > [sorted(group) for group in second]
     if swap:
         first, second = second, first
-    interval = _paired if paired else _unpaired
+    interval = _paired if common else _unpaired
     low, high = interval(first, second, seed, confidence)
     middle = math.log(centre(first) / centre(second))
-    basis = f"{len(common)} common rounds" if paired else f"{len(ours)} and {len(theirs)} processes"
+    basis = f"{len(common)} common rounds" if common else f"{len(ours)} and {len(theirs)} processes"
     if swap:
         return LogRatio(-middle, -high, -low, basis, confidence)
     return LogRatio(middle, low, high, basis, confidence)

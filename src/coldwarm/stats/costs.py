@@ -21,7 +21,7 @@ from coldwarm.stats.bootstrap import (
     median_interval,
     tails,
 )
-from coldwarm.stats.selection import by_round, counted, warm_processes
+from coldwarm.stats.selection import by_round, common_rounds, counted, warm_processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -190,23 +190,21 @@ def hull(one: Bounded, other: Bounded) -> Bounded:
 def difference(ours: Series, theirs: Series, confidence: float) -> Bounded:
     """Return by how much the median of ours exceeds that of theirs, with its interval.
 
-    Processes of the same round ran next to each other: they are paired where at least half of
-    the rounds of the side that has fewer are common, and the others are then left out. Exchanging
-    the two sides only changes the sign.
+    Processes of the same round ran next to each other: they are paired where enough rounds are
+    common (``common_rounds``), and the others are then left out. Exchanging the two sides only
+    changes the sign.
     """
-    common = [key for key in ours if key in theirs]
-    fewest = min(len(ours), len(theirs))
-    paired = len(common) >= max(FEWEST_FOR_INTERVAL, fewest / 2)
-    first = [ours[key] for key in common] if paired else list(ours.values())
-    second = [theirs[key] for key in common] if paired else list(theirs.values())
+    common = common_rounds(ours, theirs)
+    first = [ours[key] for key in common or ours]
+    second = [theirs[key] for key in common or theirs]
     # Resampling treats one side after the other: a fixed order makes the exchange exact.
     if sorted(first) > sorted(second):
-        found = _difference(second, first, confidence, paired=paired)
+        found = _difference(second, first, confidence, paired=bool(common))
         low, high = found.low, found.high
         return Bounded(
             -found.middle, None if high is None else -high, None if low is None else -low
         )
-    return _difference(first, second, confidence, paired=paired)
+    return _difference(first, second, confidence, paired=bool(common))
 
 
 def _difference(

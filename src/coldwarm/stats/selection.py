@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
 from coldwarm.stats.steady import Steadiness, detect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block, Observation
@@ -110,6 +111,17 @@ def _raw_position(observation: Observation, clean: Sequence[Block], position: in
             position -= length
         raw += length
     return raw
+
+
+def common_rounds(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
+    """Return the rounds by which two sides are paired; none where they are not.
+
+    At least half of the rounds of the side that has fewer must be common: so a candidate that
+    needed few rounds stays paired with a baseline that went on beside others.
+    """
+    common = [key for key in ours if key in theirs]
+    fewest = max(FEWEST_FOR_INTERVAL, min(len(ours), len(theirs)) / 2)
+    return common if len(common) >= fewest else []
 
 
 def by_round(pairs: Iterable[tuple[Observation, Sequence[float]]]) -> dict[str, list[float]]:
