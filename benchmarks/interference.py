@@ -20,10 +20,12 @@ from benchmarks import interleaved
 from benchmarks.rows import Row
 
 from coldwarm.clock import RealClock
-from coldwarm.runner import availability, launch, plan, references
-from coldwarm.runner.guarded import Guard
-from coldwarm.runner.launch import Place, Slot
-from coldwarm.runner.plan import Options
+from coldwarm.runner import launch, references
+from coldwarm.runner.launch import Place
+from coldwarm.runner.process.guarded import Guard
+from coldwarm.runner.running import Slot
+from coldwarm.runner.schedule import availability, suites
+from coldwarm.runner.schedule.suites import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +66,7 @@ class Starts:
 
     def __init__(self, candidate: str, place: Place) -> None:
         """Prepare what a run prepares before its first process."""
-        (self._case,) = plan.choose(Options(cases=(f"{candidate}_matmul_512_f32",)))
+        (self._case,) = suites.choose(Options(cases=(f"{candidate}_matmul_512_f32",)))
         self._place = place
         availability.probe([self._case.backend], [self._case.workload], gpu=False)
         references.compute(place, self._case)

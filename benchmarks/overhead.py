@@ -17,7 +17,7 @@ from benchmarks import interleaved
 from benchmarks.rows import Row
 from pyperf import _timeit as pyperf_timeit
 
-from coldwarm.own.loop import make_loop
+from coldwarm.worker.loop import make_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ import os
 import sys
 import time
 
-from coldwarm.own.allocator import keep_freed_memory
 from coldwarm.worker import load
+from coldwarm.worker.allocator import keep_freed_memory
 
 
 def main(name: str, workload_name: str, size: int, calls: int, dtype: str) -> None:

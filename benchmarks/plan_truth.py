@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coldwarm import registry
-from coldwarm.runner import variables
+from coldwarm.runner.process import isolation
 from coldwarm.stats.bootstrap import median_interval
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def program_s(what: Sequence[str], name: str, root: Path) -> float:
     """Return how long ``plan_loop.py`` takes, on the processors that the run's processes have."""
     command = [sys.executable, str(LOOP), str(THREADS), *what]
     root.mkdir()
-    environment = variables.build(
+    environment = isolation.build(
         os.environ,
         registry.backends()[name].kind,
         device="cpu",

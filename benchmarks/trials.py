@@ -51,7 +51,7 @@ from benchmarks import neighbours, trial_table
 from benchmarks.trial_tools import RUNS, Outcome, Side, TrialFailedError
 from rich.console import Console
 
-from coldwarm.runner import environment
+from coldwarm.runner.machine import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

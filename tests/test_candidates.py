@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from coldwarm.contracts.base import DTYPE_NAMES
-from coldwarm.runner import plan
+from coldwarm.runner.schedule import suites
 from coldwarm.worker import inputs, load, reference
 from coldwarm.worker.scenario import Loop
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.backends.base import Backend
-    from coldwarm.runner.plan import Case
+    from coldwarm.runner.schedule.suites import Case
 
 Arrays = list[np.ndarray[Any, Any]]
 
@@ -37,7 +37,7 @@ LONG = {"matmul_chain"}
 
 def _cases() -> Iterator[Any]:
     """Give every case of the smallest size on the CPU; the quick ones are no slow tests."""
-    for case in plan.every_case():
+    for case in suites.every_case():
         own = case.workload.source.module.startswith("coldwarm.workloads.")
         ours = case.backend.source.module.startswith("coldwarm.backends.")
         if own and ours and case.device == "cpu" and case.size == min(case.workload.sizes):

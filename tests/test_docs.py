@@ -62,7 +62,7 @@ def test_every_option_of_run_is_listed(reference: Path) -> None:
 
 
 def test_every_workload_has_a_page(reference: Path) -> None:
-    files = [p.stem for p in (PACKAGE / "workloads").glob("*.py") if not p.stem.startswith("_")]
+    files = [p.stem for p in (PACKAGE / "workloads").rglob("*.py") if not p.stem.startswith("_")]
     assert files
     missing = [n for n in files if not has_section(reference / "workloads", f"workload-{n}")]
     assert missing == []

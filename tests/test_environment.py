@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from tests.contracts import samples
 
 from coldwarm.cli.env import command as env
-from coldwarm.contracts.codec import decode, encode
 from coldwarm.contracts.environment import (
     Cpu,
     CpuCache,
@@ -22,10 +21,11 @@ from coldwarm.contracts.environment import (
     differences,
     fingerprint,
 )
-from coldwarm.runner import environment_machine as machine
-from coldwarm.runner import environment_tools as tools
-from coldwarm.runner.environment import collect, distributions
-from coldwarm.runner.environment_variables import allowed, redact
+from coldwarm.contracts.files.codec import decode, encode
+from coldwarm.runner.machine import hardware as machine
+from coldwarm.runner.machine import software as tools
+from coldwarm.runner.machine.environment import collect, distributions
+from coldwarm.runner.machine.variables import allowed, redact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ def test_it_is_quick(collected: Environment) -> None:
 
 def test_the_collecting_process_loads_no_numpy() -> None:
     code = (
-        "import sys; from coldwarm.runner.environment import collect; collect(); "
+        "import sys; from coldwarm.runner.machine.environment import collect; collect(); "
         "sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -307,7 +307,7 @@ def test_env_shows_a_table_within_80_columns(collected: Environment) -> None:
 def test_env_shows_an_unusual_machine_too(monkeypatch: pytest.MonkeyPatch) -> None:
     cpu = Cpu(architecture="riscv64", frequency=Frequency(), null_reasons={"model": "no name"})
     odd = samples.environment(cpu=cpu, gpus=[], variables={"XLA_FLAGS": "[bold]x[/]"})
-    monkeypatch.setattr("coldwarm.runner.environment.collect", lambda: odd)
+    monkeypatch.setattr("coldwarm.runner.machine.environment.collect", lambda: odd)
     output = CliRunner().invoke(env, []).output
     assert "unknown: no name" in output
     assert "[bold]x[/]" in output

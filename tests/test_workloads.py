@@ -14,20 +14,17 @@ import pytest
 
 import coldwarm.workloads
 from coldwarm.contracts.base import DTYPE_NAMES
-from coldwarm.runner import plan
+from coldwarm.runner.schedule import suites
 from coldwarm.worker import inputs as worker_inputs
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 FOLDER = Path(coldwarm.workloads.__file__).parent
-MODULES = sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]))
-NAMES = [name for name in MODULES if not name.startswith("_")]
-PAIRS = [
-    (name, dtype)
-    for name in NAMES
-    for dtype in importlib.import_module(f"coldwarm.workloads.{name}").DTYPES
-]
+FOUND = pkgutil.walk_packages([str(FOLDER)], "coldwarm.workloads.")
+MODULES = sorted(found.name for found in FOUND if not found.ispkg)
+NAMES = [name for name in MODULES if not name.rpartition(".")[2].startswith("_")]
+PAIRS = [(name, dtype) for name in NAMES for dtype in importlib.import_module(name).DTYPES]
 # What a bare interpreter has loaded anyway, and what the measured side may share.
 ALLOWED_IMPORTS = {
     "sys",
@@ -37,15 +34,17 @@ ALLOWED_IMPORTS = {
     "coldwarm.wire",
     "coldwarm.backends.base",
     "coldwarm.workloads",
+    "coldwarm.workloads.scenarios",
 }
 
+CHAIN = "coldwarm.workloads.matmul_chain"
 HOST_DTYPES = {**DTYPE_NAMES, "bf16": "float32"}
 
 Array = np.ndarray[Any, Any]
 
 
 def load(name: str) -> ModuleType:
-    return importlib.import_module(f"coldwarm.workloads.{name}")
+    return importlib.import_module(name)
 
 
 def inputs(workload: ModuleType, dtype: str, seed: int) -> list[Array]:
@@ -89,7 +88,7 @@ def test_reference_is_float64_and_finite(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_declarations_are_complete(name: str) -> None:
     workload = load(name)
-    assert name == workload.NAME
+    assert name.rpartition(".")[2] == workload.NAME
     assert workload.SIZES
     assert all(size >= 1 for size in workload.SIZES)
     assert set(workload.TOLERANCE) == set(workload.DTYPES) <= set(DTYPE_NAMES)
@@ -115,7 +114,7 @@ def test_docstring_is_a_page(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_module_level_imports_nothing_that_would_be_measured(name: str) -> None:
-    tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+    tree = ast.parse(Path(load(name).__file__ or "").read_text(encoding="utf-8"))
     imported: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -130,11 +129,11 @@ def test_module_level_imports_nothing_that_would_be_measured(name: str) -> None:
 
 def test_matmul_chain_refuses_a_size_it_cannot_make_orthogonal() -> None:
     with pytest.raises(ValueError, match="power of two"):
-        load("matmul_chain").inputs(np.random.default_rng(0), 500, "float32")
+        load(CHAIN).inputs(np.random.default_rng(0), 500, "float32")
 
 
 def test_matmul_chain_factor_is_orthogonal() -> None:
-    _, factor = load("matmul_chain").inputs(np.random.default_rng(0), 64, "float64")
+    _, factor = load(CHAIN).inputs(np.random.default_rng(0), 64, "float64")
     np.testing.assert_allclose(factor @ factor.T, np.eye(64), atol=1e-12)
 
 
@@ -156,6 +155,6 @@ def test_inputs_in_bfloat16_are_what_the_frameworks_make_of_them() -> None:
 
 
 def test_a_case_exists_only_on_backends_that_have_its_dtype() -> None:
-    short = {case.backend.name for case in plan.every_case() if case.dtype == "bf16"}
+    short = {case.backend.name for case in suites.every_case() if case.dtype == "bf16"}
     assert {"jax_jit", "jax_eager", "torch_eager", "torch_compile"} <= short
     assert not short & {"numpy", "numba"}

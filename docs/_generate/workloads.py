@@ -16,7 +16,8 @@ _DECLARED = ("NAME", "SIZES", "SIZE_MEANING", "DTYPES", "TOLERANCE", "LAYOUT", "
 
 def pages(package: Path) -> dict[str, str]:
     """Return a page for each file in ``workloads/``, and the page above them."""
-    files = source.modules(package / "workloads")
+    folder = package / "workloads"
+    files = [*source.modules(folder), *source.modules(folder / "scenarios")]
     index = (
         heading("Workloads")
         + "A workload is a job with seeded inputs, a float64 reference and several candidates\n"

@@ -14,18 +14,18 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _WHERE = {
-    "Benchmark": "coldwarm.here.bench",
-    "BenchResult": "coldwarm.here.result",
+    "Benchmark": "coldwarm.inprocess.bench",
+    "BenchResult": "coldwarm.inprocess.result",
     "CaseResult": "coldwarm.contracts.result",
     "ColdwarmError": "coldwarm.errors",
     "Observation": "coldwarm.contracts.observation",
-    "Options": "coldwarm.runner.plan",
+    "Options": "coldwarm.runner.schedule.suites",
     "Outcome": "coldwarm.runner.suite",
     "SuiteResult": "coldwarm.contracts.result",
-    "bench": "coldwarm.here.bench",
-    "load": "coldwarm.contracts.codec",
+    "bench": "coldwarm.inprocess.bench",
+    "load": "coldwarm.contracts.files.codec",
     "run": "coldwarm.runner.suite",
-    "workload": "coldwarm.own.marks",
+    "workload": "coldwarm.functions.marks",
 }
 
 __all__ = [  # noqa: PLE0604 - names of the table above, loaded by __getattr__

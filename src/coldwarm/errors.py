@@ -17,6 +17,12 @@ Each carries the exit code the command line ends with.
 
 from __future__ import annotations
 
+import errno
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 class ColdwarmError(Exception):
     """Base of all: its message is one line that says what was wrong and what to do."""
@@ -60,3 +66,15 @@ class StorageError(ColdwarmError):
     """A file that could not be written; what was measured before is kept."""
 
     exit_code = 3
+
+
+def storage_error(path: Path, error: OSError) -> StorageError:
+    """Return the one line for a write that failed."""
+    reason = error.strerror or str(error)
+    hint = "free some space or choose another --out-dir"
+    if error.errno in {errno.EACCES, errno.EROFS, errno.EPERM}:
+        hint = "choose an --out-dir that can be written"
+    return StorageError(
+        f"cannot write {path}: {reason}; {hint} (what was measured before is kept in the"
+        " journal; --resume goes on from it)"
+    )

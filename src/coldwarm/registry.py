@@ -141,8 +141,8 @@ def workloads() -> dict[str, WorkloadEntry]:
         PluginError: a file fails to import, or a name is taken twice.
     """
     found: dict[str, WorkloadEntry] = {}
-    for info in pkgutil.iter_modules(coldwarm.workloads.__path__):
-        module = importlib.import_module(f"coldwarm.workloads.{info.name}")
+    for info in pkgutil.walk_packages(coldwarm.workloads.__path__, "coldwarm.workloads."):
+        module = importlib.import_module(info.name)
         if hasattr(module, "NAME"):
             _add_workload(found, module)
     for point in metadata.entry_points(group=WORKLOADS):
@@ -181,7 +181,8 @@ def _source(module: str, thing: object) -> Source:
         Path(part.__file__).resolve()
         for part in vars(loaded).values()
         if isinstance(part, ModuleType)
-        and part.__name__.startswith(f"{coldwarm.workloads.__name__}._")
+        and part.__name__.startswith(f"{coldwarm.workloads.__name__}.")
+        and part.__name__.rpartition(".")[2].startswith("_")
         and part.__file__ is not None
     )
     return Source(module, Path(loaded.__file__).resolve(), tuple(shared))

@@ -13,9 +13,9 @@ from tests.contracts import samples
 from tests.stats import results
 
 from coldwarm.cli import main
-from coldwarm.contracts.codec import decode_as, encode
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Cpu, Frequency
+from coldwarm.contracts.files.codec import decode_as, encode
 from coldwarm.report import compare_text
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from tests.contracts import samples
 
 from coldwarm.cli import noise
-from coldwarm.contracts.codec import decode_as, load_as
+from coldwarm.contracts.files.codec import decode_as, load_as
 from coldwarm.contracts.noise import NoiseReport
 from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.result import CaseResult, SuiteResult
-from coldwarm.runner import bench
-from coldwarm.runner import noise as runner
+from coldwarm.runner.functions import bench
+from coldwarm.runner.functions import noise as runner
 from coldwarm.runner.suite import Outcome
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def test_it_measures_a_program_against_itself_for_all_of_the_time(machine: Machi
         assert (request.options.decide, request.options.precision) == (None, 0.0)
         first, second = request.targets
         assert first.removeprefix("A=") == second.removeprefix("B=") == runner.SAMPLE
-    assert found["target"] == "coldwarm.own.sample:work"
+    assert found["target"] == "coldwarm.functions.sample:work"
     assert [figure["comparison"]["metric"] for figure in found["figures"]] == [
         "warm.call_s",
         "cold_process_cold_cache.ttfr_s",

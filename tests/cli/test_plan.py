@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tests.contracts import samples
 
 from coldwarm.cli import plan
-from coldwarm.contracts.codec import encode
+from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import FirstCallParts, Judgement, Observation, Phase
 from coldwarm.contracts.result import CaseResult, SteadyState, SuiteCase, SuiteResult, WarmSummary
 from coldwarm.errors import UsageError

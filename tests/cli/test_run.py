@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from coldwarm.cli import run
 from coldwarm.errors import UsageError
-from coldwarm.runner import plan
+from coldwarm.runner.schedule import suites
 
 if TYPE_CHECKING:
-    from coldwarm.runner.plan import Options
+    from coldwarm.runner.schedule.suites import Options
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def test_the_suite_sets_the_effort_and_the_options_change_it() -> None:
     quick = options()
     assert (quick.suite, quick.min_runs, quick.max_runs, quick.time_budget_s) == (
         "quick",
-        plan.SUITES["quick"].min_runs,
-        plan.SUITES["quick"].max_runs,
-        plan.SUITES["quick"].time_budget_s,
+        suites.SUITES["quick"].min_runs,
+        suites.SUITES["quick"].max_runs,
+        suites.SUITES["quick"].time_budget_s,
     )
-    assert quick.cache_modes == plan.DEFAULT_MODES
+    assert quick.cache_modes == suites.DEFAULT_MODES
     few = options("--max-runs", "1")
     assert (few.min_runs, few.max_runs) == (1, 1)
     many = options("--min-runs", "50")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from coldwarm.contracts import nextstat
-from coldwarm.contracts.codec import encode
 from coldwarm.contracts.environment import Cpu, Environment, Frequency, Harness, Limits, Python
 from coldwarm.contracts.environment import System as OperatingSystem
-from coldwarm.contracts.journal import encode_line
+from coldwarm.contracts.files import nextstat
+from coldwarm.contracts.files.codec import encode
+from coldwarm.contracts.files.journal import encode_line
 from coldwarm.contracts.making import Artifact, Making
 from coldwarm.contracts.observation import (
     Block,

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from tests.contracts import samples
 
-from coldwarm.contracts import nextstat
 from coldwarm.contracts.base import CACHE_MODES as MODES
-from coldwarm.contracts.codec import encode
+from coldwarm.contracts.files import nextstat
+from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import Gate
 from coldwarm.contracts.published import Quantiles
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.check import check
+from coldwarm.contracts.files.check import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,14 +8,14 @@ import pytest
 from tests.contracts import samples
 
 from coldwarm.contracts.observation import Judgement
-from coldwarm.runner import plan
+from coldwarm.runner.schedule import suites
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.plan import Case
+    from coldwarm.runner.schedule.suites import Case
 
     Observe = Callable[..., Observation]
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def case() -> Case:
     """Return NumPy's small matrix product."""
-    return plan.choose(plan.Options(cases=("numpy_matmul_512_f32",)))[0]
+    return suites.choose(suites.Options(cases=("numpy_matmul_512_f32",)))[0]
 
 
 @pytest.fixture

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.clock import FakeClock
-from coldwarm.runner import allowance, budget, plan
-from coldwarm.runner.budget import Budget
-from coldwarm.runner.costs import COMPILING_S, EAGER_S, Costs
-from coldwarm.runner.ledger import Ledger
-from coldwarm.runner.plan import Options
+from coldwarm.runner.schedule import allowance, budget, suites
+from coldwarm.runner.schedule.budget import Budget
+from coldwarm.runner.schedule.estimates import COMPILING_S, EAGER_S, Costs
+from coldwarm.runner.schedule.ledger import Ledger
+from coldwarm.runner.schedule.suites import Options
 
 if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.plan import Case
+    from coldwarm.runner.schedule.suites import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
@@ -87,7 +87,7 @@ def test_without_a_limit_everything_fits(case: Case) -> None:
 
 
 def test_whole_cases_fit_in_the_time_left_the_cheap_first() -> None:
-    cheap, middle, dear = plan.choose(Options(cases=("matmul_512_f32",)))[:3]
+    cheap, middle, dear = suites.choose(Options(cases=("matmul_512_f32",)))[:3]
     clock = FakeClock()
     limited = Budget(100.0, clock.now_s())
     cost_s = {cheap: 10.0, middle: 20.0, dear: 30.0}
@@ -148,7 +148,7 @@ def test_a_run_keeps_its_budget_whatever_its_processes_cost(
     costs_s: list[float], limit_s: float, wrong: float
 ) -> None:
     """Costs are told wrongly by up to a half, and a process is cut where the grace ends."""
-    cases = plan.choose(Options(cases=("matmul_512_f32", "matmul_1024_f32")))[: len(costs_s)]
+    cases = suites.choose(Options(cases=("matmul_512_f32", "matmul_1024_f32")))[: len(costs_s)]
     truth_s = dict(zip(cases, costs_s, strict=False))
     clock = FakeClock()
     limited = Budget(limit_s, clock.now_s())
@@ -167,7 +167,7 @@ def test_a_run_keeps_its_budget_whatever_its_processes_cost(
 
 
 def test_what_a_case_will_cost_is_told_by_its_like() -> None:
-    every = plan.choose(Options(suite="full"))
+    every = suites.choose(Options(suite="full"))
     named = {case.id: case for case in every}
     known: dict[str, float] = {}
     costs = Costs(every, lambda case, _: known.get(case.id))
@@ -187,9 +187,9 @@ def test_what_a_case_will_cost_is_told_by_its_like() -> None:
 
 
 def test_where_time_is_short_the_smallest_of_each_workload_comes_first() -> None:
-    every = plan.choose(Options(suite="full"))
-    groups = plan.groups(every)
-    tiers = [[groups[name][0] for name in tier] for tier in plan.tiers(every)]
+    every = suites.choose(Options(suite="full"))
+    groups = suites.groups(every)
+    tiers = [[groups[name][0] for name in tier] for tier in suites.tiers(every)]
     assert sum(map(len, tiers)) == len(groups)
     first, *later = tiers
     assert {case.workload.name for case in first} == {case.workload.name for case in every}

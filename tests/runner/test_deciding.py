@@ -8,17 +8,17 @@ import pytest
 from tests.contracts import samples
 
 from coldwarm.contracts.observation import Judgement
-from coldwarm.runner import budget, plan
-from coldwarm.runner.budget import Budget
-from coldwarm.runner.ledger import Ledger
-from coldwarm.runner.plan import Options
+from coldwarm.runner.schedule import budget, suites
+from coldwarm.runner.schedule.budget import Budget
+from coldwarm.runner.schedule.ledger import Ledger
+from coldwarm.runner.schedule.suites import Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.plan import Case
+    from coldwarm.runner.schedule.suites import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
@@ -27,7 +27,7 @@ FILLED: CacheMode = "cold_process_warm_cache"
 @pytest.fixture
 def cases() -> list[Case]:
     """Return a baseline and two others."""
-    found = plan.choose(Options(cases=("matmul_512_f32",)))
+    found = suites.choose(Options(cases=("matmul_512_f32",)))
     baseline = next(case for case in found if case.is_baseline)
     return [baseline, *(case for case in found if case is not baseline)][:3]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coldwarm.errors import ResumeError, RunDirectoryError, StorageError
-from coldwarm.runner import space
 from coldwarm.runner.directory import JOURNAL, RunDirectory
+from coldwarm.runner.process import space
 
 if TYPE_CHECKING:
     from tests.runner.conftest import Observe

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.observation import Block, Judgement
-from coldwarm.runner.ledger import Ledger, earlier_order, used_s
+from coldwarm.runner.schedule.ledger import Ledger, earlier_order, used_s
 
 if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.plan import Case
+    from coldwarm.runner.schedule.suites import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"

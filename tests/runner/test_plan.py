@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from coldwarm.errors import UsageError
-from coldwarm.runner import plan
-from coldwarm.runner.plan import SUITES, Options
+from coldwarm.runner.schedule import suites
+from coldwarm.runner.schedule.suites import SUITES, Options
 
 
 def ids(**options: object) -> list[str]:
-    return [case.id for case in plan.choose(Options(**options))]  # type: ignore[arg-type]  # of one test each
+    return [case.id for case in suites.choose(Options(**options))]  # type: ignore[arg-type]  # of one test each
 
 
 def test_every_case_has_a_name_of_its_own_and_can_be_chosen_by_it() -> None:
-    every = plan.every_case()
+    every = suites.every_case()
     names = [case.id for case in every]
     assert len(set(names)) == len(names)
     assert ids(cases=(names[-1], names[0])) == [names[-1], names[0]]
@@ -38,18 +38,18 @@ def test_a_backend_may_be_named_with_or_without_its_device() -> None:
 
 
 def test_the_suites_name_groups_that_there_are() -> None:
-    groups = plan.groups(plan.every_case())
+    groups = suites.groups(suites.every_case())
     for suite in SUITES.values():
         assert set(suite.groups or ()) <= groups.keys()
         assert 1 <= suite.min_runs <= suite.max_runs
-        assert plan.choose(Options(suite=suite.name))
-    assert {case.id for case in plan.choose(Options(suite="full"))} == {
-        case.id for case in plan.every_case()
+        assert suites.choose(Options(suite=suite.name))
+    assert {case.id for case in suites.choose(Options(suite="full"))} == {
+        case.id for case in suites.every_case()
     }
 
 
 def test_variants_are_in_the_full_suite_and_where_they_are_asked_for() -> None:
-    kinds = {case.id: case.backend.kind for case in plan.every_case()}
+    kinds = {case.id: case.backend.kind for case in suites.every_case()}
     for name in ("quick", "ml"):
         assert not any(kinds[case].variant for case in ids(suite=name))
     asked = ids(suite="quick", backends=("jax_aot_cpu", "torch_compile_dynamic_cpu"))
@@ -68,15 +68,15 @@ def test_variants_are_in_the_full_suite_and_where_they_are_asked_for() -> None:
 
 
 def test_what_loads_one_program_has_no_case_of_a_whole_scenario() -> None:
-    workloads = {case.workload.name: case.workload.module for case in plan.every_case()}
+    workloads = {case.workload.name: case.workload.module for case in suites.every_case()}
     loops = {name for name, module in workloads.items() if getattr(module, "SCENARIO", False)}
-    seen = {case.workload.name for case in plan.every_case() if case.backend.name == "jax_aot"}
-    jitted = {case.workload.name for case in plan.every_case() if case.backend.name == "jax_jit"}
+    seen = {case.workload.name for case in suites.every_case() if case.backend.name == "jax_aot"}
+    jitted = {case.workload.name for case in suites.every_case() if case.backend.name == "jax_jit"}
     assert seen == jitted - loops
 
 
 def test_the_order_is_that_of_the_suite() -> None:
-    groups = list(plan.groups(plan.choose(Options(suite="ml"))))
+    groups = list(suites.groups(suites.choose(Options(suite="ml"))))
     assert groups == list(SUITES["ml"].groups or ())
 
 
@@ -98,11 +98,11 @@ def test_the_order_is_that_of_the_suite() -> None:
 )
 def test_a_name_that_nobody_has(options: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        plan.choose(Options(**options))  # type: ignore[arg-type]  # of one test each
+        suites.choose(Options(**options))  # type: ignore[arg-type]  # of one test each
     assert said in str(caught.value)
 
 
 def test_the_harness_is_hashed_with_everything_that_measures() -> None:
-    names = {f"{path.parent.name}/{path.name}" for path in plan.source_paths()}
-    assert names >= {"worker/warm.py", "runner/rounds.py", "backends/base.py", "coldwarm/wire.py"}
-    assert all(path.is_file() for path in plan.source_paths())
+    names = {str(path.relative_to(suites.PACKAGE)) for path in suites.source_paths()}
+    assert names >= {"worker/warm.py", "runner/rounds.py", "backends/base.py", "wire.py"}
+    assert all(path.is_file() for path in suites.source_paths())

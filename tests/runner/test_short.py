@@ -6,7 +6,8 @@ import multiprocessing
 import tempfile
 from typing import TYPE_CHECKING
 
-from coldwarm.runner import launch, short
+from coldwarm.runner import launch
+from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,15 +22,15 @@ def deep(tmp_path: Path) -> Path:
 
 
 def test_a_short_folder_keeps_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short, "LONGEST", 1000)
-    assert short.link(tmp_path) == tmp_path
+    monkeypatch.setattr(temporary, "LONGEST", 1000)
+    assert temporary.link(tmp_path) == tmp_path
 
 
 def test_a_deep_folder_has_a_short_name_the_same_each_time(tmp_path: Path) -> None:
     folder = deep(tmp_path)
-    name = short.link(folder)
-    assert len(str(name)) < short.LONGEST
-    assert name == short.link(folder)
+    name = temporary.link(folder)
+    assert len(str(name)) < temporary.LONGEST
+    assert name == temporary.link(folder)
     (name / "file").touch()
     assert (folder / "file").exists()
     launch.discard(tmp_path)
@@ -38,15 +39,15 @@ def test_a_deep_folder_has_a_short_name_the_same_each_time(tmp_path: Path) -> No
 
 def test_what_someone_else_put_there_is_not_followed(tmp_path: Path) -> None:
     folder = deep(tmp_path)
-    name = short.link(folder)
+    name = temporary.link(folder)
     name.unlink()
     name.symlink_to(tmp_path)
-    assert short.link(folder) == folder
+    assert temporary.link(folder) == folder
     name.unlink()
 
 
 def test_processes_can_talk_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = short.link(deep(tmp_path))
+    name = temporary.link(deep(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(name))
     with multiprocessing.get_context("spawn").Manager() as manager:
         assert manager.list([1])[0] == 1

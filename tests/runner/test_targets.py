@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.errors import UsageError
-from coldwarm.runner import targets
-from coldwarm.runner.targets import Target
+from coldwarm.runner.functions import targets
+from coldwarm.runner.functions.targets import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable

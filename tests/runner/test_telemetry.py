@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from coldwarm.runner import telemetry
-from coldwarm.runner.telemetry import BlockReading, Reading, between, during_blocks
+from coldwarm.runner.machine import telemetry
+from coldwarm.runner.machine.telemetry import BlockReading, Reading, between, during_blocks
 
 BEFORE = Reading(
     now_s=100.0,

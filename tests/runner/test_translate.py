@@ -15,8 +15,9 @@ from tests.contracts import samples
 
 from coldwarm.caches import listing
 from coldwarm.contracts.observation import Phase
-from coldwarm.runner import accounts, replies, translate
-from coldwarm.runner.process import describe_exit
+from coldwarm.runner import accounts, translate
+from coldwarm.runner.process import replies
+from coldwarm.runner.process.spawn import describe_exit
 
 if TYPE_CHECKING:
     from pathlib import Path

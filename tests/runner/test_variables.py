@@ -10,8 +10,8 @@ import pytest
 from coldwarm import registry
 from coldwarm.caches import modes
 from coldwarm.contracts.base import CACHE_MODES
-from coldwarm.runner.guarded import MARK
-from coldwarm.runner.variables import build, owners_of
+from coldwarm.runner.process.guarded import MARK
+from coldwarm.runner.process.isolation import build, owners_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

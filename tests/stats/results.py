@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from tests.contracts import samples
 
-from coldwarm.contracts.codec import encode
+from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import Block, Judgement, Observation, Phase
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 

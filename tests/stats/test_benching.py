@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from tests.contracts import samples
 
-from coldwarm.contracts import codec
+from coldwarm.contracts.files import codec
 from coldwarm.contracts.result import Comparison
-from coldwarm.stats import benching
+from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport

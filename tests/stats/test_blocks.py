@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.stats.test_summarise import WARM, observed
 
 from coldwarm.contracts.observation import Block, Judgement, Observation
-from coldwarm.stats.blocks import log_ratios
-from coldwarm.stats.compare import compare_pairs
+from coldwarm.stats.pairs import log_ratios
+from coldwarm.stats.ratio import compare_pairs
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import compare_case
 

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coldwarm.stats.breakeven import Line, break_even, no_dearer_from, no_dearer_until
-from coldwarm.stats.costs import WARM, Costs, difference
+from coldwarm.stats.bounded import difference
+from coldwarm.stats.plan.breakeven import Line, break_even, no_dearer_from, no_dearer_until
+from coldwarm.stats.plan.costs import WARM_CALL, Costs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coldwarm.contracts.verdict import BreakEven
+    from coldwarm.contracts.plan import BreakEven
 
 HORIZON = 60
 small = st.integers(-40, 40)
@@ -103,7 +104,7 @@ def costs(candidate: str, first: list[float], two: list[float], warm: list[float
         candidate=candidate,
         baseline=candidate == "numpy",
         compiles=False,
-        series={**series, WARM: by_round(warm)},
+        series={**series, WARM_CALL: by_round(warm)},
     )
 
 
@@ -165,7 +166,8 @@ def test_a_cost_that_is_missing_is_named(reading: str) -> None:
     kept = {
         key: value
         for key, value in JIT.series.items()
-        if key != {"process": "empty.two", "imported": "imported.first", "cached": WARM}[reading]
+        if key
+        != {"process": "empty.two", "imported": "imported.first", "cached": WARM_CALL}[reading]
     }
     lacking = dataclasses.replace(JIT, series=kept)
     found = break_even(lacking, NUMPY, reading)  # type: ignore[arg-type]
@@ -261,8 +263,8 @@ def test_the_number_lies_in_its_interval(ours: Costs, theirs: Costs) -> None:
 @settings(max_examples=50)
 @given(candidates("ours"), candidates("theirs"))
 def test_a_difference_changes_its_sign_with_its_sides(ours: Costs, theirs: Costs) -> None:
-    there = difference(ours.series[WARM], theirs.series[WARM], 0.95)
-    back = difference(theirs.series[WARM], ours.series[WARM], 0.95)
+    there = difference(ours.series[WARM_CALL], theirs.series[WARM_CALL], 0.95)
+    back = difference(theirs.series[WARM_CALL], ours.series[WARM_CALL], 0.95)
     assert (back.middle, back.low, back.high) == (
         -there.middle,
         None if there.high is None else -there.high,

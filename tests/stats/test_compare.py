@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coldwarm.stats.compare import compare
+from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import Comparison

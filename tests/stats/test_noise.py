@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.contracts.result import Comparison
-from coldwarm.stats.compare import compare
 from coldwarm.stats.noise import Effort, figure
+from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
     from coldwarm.contracts.noise import NoiseHorizon

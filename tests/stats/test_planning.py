@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.stats.costs import WARM, Costs
-from coldwarm.stats.jobs import Job, bounds, new_shapes_s, total_s
-from coldwarm.stats.planning import Group, plan
-from coldwarm.stats.sweep import changes, ladder, sweep
+from coldwarm.stats.plan.costs import WARM_CALL, Costs
+from coldwarm.stats.plan.jobs import Job, bounds, new_shapes_s, total_s
+from coldwarm.stats.plan.planning import Group, plan
+from coldwarm.stats.plan.sweep import changes, ladder, sweep
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.verdict import Caches
+    from coldwarm.contracts.plan import Caches
 
 
 def steady(seconds: float, scatter: float = 0.01) -> dict[str, float]:
@@ -44,7 +44,7 @@ def costs(  # noqa: PLR0913 - each is one figure
         "filled.call": call / 2,
         "imported.first": call,
         "imported.two": call + 2 * warm,
-        WARM: warm,
+        WARM_CALL: warm,
     }
     return Costs(
         case=f"{candidate}_job",

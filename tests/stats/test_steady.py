@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coldwarm.stats.changepoints import segments
-from coldwarm.stats.modes import two_modes
+from coldwarm.stats.levels import two_modes
 from coldwarm.stats.steady import detect
 
 SEEDS = st.integers(0, 10_000)

@@ -12,11 +12,11 @@ from tests.contracts import samples
 from tests.stats import results
 
 from coldwarm.contracts.environment import Cpu, Frequency
-from coldwarm.contracts.measured import Measured
+from coldwarm.contracts.files.reader import Measured
 from coldwarm.contracts.observation import Gate, Telemetry
 from coldwarm.contracts.policy import Policy
 from coldwarm.errors import NothingComparableError, UsageError
-from coldwarm.stats.verdicts import compare_results
+from coldwarm.stats.compare.results import compare_results
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coldwarm.own.loop import make_loop
+from coldwarm.worker.loop import make_loop
 
 
 class Clock:

@@ -17,7 +17,7 @@ import pytest
 from coldwarm import registry, wire
 from coldwarm.contracts.observation import PHASES
 from coldwarm.runner import turns
-from coldwarm.runner.process import WORKER
+from coldwarm.runner.process.spawn import WORKER
 
 BARE = Path(__file__).with_name("bare_backend.py")
 LOOP = {"module": "bare_loop", "path": str(Path(__file__).with_name("bare_loop.py"))}
@@ -129,13 +129,13 @@ def test_nothing_is_loaded_before_the_framework_but_the_worker_itself() -> None:
     assert own == {
         "coldwarm.backends",
         "coldwarm.backends.base",
-        "coldwarm.own",
-        "coldwarm.own.allocator",
+        "coldwarm.worker.allocator",
         "coldwarm.wire",
         "coldwarm.worker",
         "coldwarm.worker.inputs",
         "coldwarm.worker.load",
         "coldwarm.worker.phases",
+        "coldwarm.worker.prepared",
         "coldwarm.worker.scenario",
         "coldwarm.worker.session",
         "coldwarm.workloads",

@@ -12,7 +12,7 @@ import rich_click as click
 def command(*, as_json: bool) -> None:
     """List the backends: version, devices, and what is missing."""
     from coldwarm import registry
-    from coldwarm.runner import availability
+    from coldwarm.runner.schedule import availability
 
     entries = registry.backends().values()
     found = availability.probe(entries, gpu=True)

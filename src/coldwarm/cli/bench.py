@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.bench import BenchReport
-    from coldwarm.contracts.verdict import Plan
-    from coldwarm.runner.bench import Request
+    from coldwarm.contracts.plan import Plan
+    from coldwarm.runner.functions.bench import Request
     from coldwarm.runner.suite import Outcome
 
 EXIT_OK, EXIT_REGRESSION, EXIT_CASE_FAILED, EXIT_NOTHING_VALID = 0, 1, 3, 4
@@ -86,7 +86,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     from rich.console import Console
 
     from coldwarm.report.progress import open_progress
-    from coldwarm.runner import bench
+    from coldwarm.runner.functions import bench
 
     limits = _limits(given["failures"])
     request = _request(given)
@@ -99,7 +99,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
 
 
 def _request(given: dict[str, Any]) -> Request:
-    from coldwarm.runner import bench
+    from coldwarm.runner.functions import bench
 
     if given["cold_only"] and given["warm_only"]:
         text = "--cold-only and --warm-only leave nothing to measure; give one of them"
@@ -165,7 +165,7 @@ def _new_directory() -> Path:
 
 
 def _report(outcome: Outcome, limits: dict[str, float]) -> tuple[BenchReport, Plan | None]:
-    from coldwarm.stats import benching
+    from coldwarm.stats.plan import benching
 
     return benching.report(outcome.suite, outcome.cases, str(outcome.path), limits)
 
@@ -173,7 +173,7 @@ def _report(outcome: Outcome, limits: dict[str, float]) -> tuple[BenchReport, Pl
 def _show(report: BenchReport, plan: Plan | None, outcome: Outcome, *, as_json: bool) -> None:
     from rich.console import Console
 
-    from coldwarm.contracts import codec
+    from coldwarm.contracts.files import codec
     from coldwarm.report import bench as view
 
     if as_json:

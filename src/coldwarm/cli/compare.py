@@ -9,7 +9,7 @@ import rich_click as click
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.files.reader import Measured
     from coldwarm.contracts.policy import Policy
 
 EXIT_OK, EXIT_REGRESSION = 0, 1
@@ -75,12 +75,12 @@ def command(
     Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
     3 a broken artifact, 4 nothing valid to compare.
     """
-    from coldwarm.contracts import measured
-    from coldwarm.stats.verdicts import compare_results
+    from coldwarm.contracts.files import reader
+    from coldwarm.stats.compare.results import compare_results
 
     limits = _policy(thresholds, failures, policy)
-    second = measured.read(b)
-    comparison = compare_results(measured.read(a), second, limits, _parts(allowed, "--allow"))
+    second = reader.read(b)
+    comparison = compare_results(reader.read(a), second, limits, _parts(allowed, "--allow"))
     _show(comparison, second, form, everything=everything)
     return EXIT_REGRESSION if comparison.n_failing else EXIT_OK
 
@@ -140,7 +140,7 @@ def _wrong(option: str, text: str) -> click.BadParameter:
 def _show(comparison: RunComparison, second: Measured, form: str, *, everything: bool) -> None:
     from rich.console import Console
 
-    from coldwarm.contracts import codec
+    from coldwarm.contracts.files import codec
     from coldwarm.report import compare, compare_text
 
     if form == "json":

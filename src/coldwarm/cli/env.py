@@ -23,11 +23,11 @@ def command(as_json: bool) -> None:
 
     Secrets are never collected: environment variables are an allow-list.
     """
-    from coldwarm.runner.environment import collect
+    from coldwarm.runner.machine.environment import collect
 
     environment = collect()
     if as_json:
-        from coldwarm.contracts.codec import encode
+        from coldwarm.contracts.files.codec import encode
 
         click.echo(encode(environment), nl=False)
         return

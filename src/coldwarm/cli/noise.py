@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.noise import NoiseReport
-    from coldwarm.runner.noise import Part, Regime, Request
+    from coldwarm.runner.functions.noise import Part, Regime, Request
 
 EXIT_NOTHING_VALID, EXIT_INTERRUPTED = 4, 130
 
@@ -59,10 +59,10 @@ def command(  # noqa: PLR0917 - click hands options over by name
     from rich.console import Console
 
     from coldwarm.cli.bench import relative
-    from coldwarm.contracts import codec
+    from coldwarm.contracts.files import codec
     from coldwarm.report import noise as view
     from coldwarm.report.progress import open_progress
-    from coldwarm.runner import noise
+    from coldwarm.runner.functions import noise
 
     regimes = _regimes(cold_only=cold_only, warm_only=warm_only)
     if inputs and target is None:
@@ -101,9 +101,9 @@ def _regimes(*, cold_only: bool, warm_only: bool) -> tuple[Regime, ...]:
 
 
 def _report(request: Request, parts: Sequence[Part]) -> NoiseReport:
-    from coldwarm.contracts import codec
     from coldwarm.contracts.environment import Environment
-    from coldwarm.runner.noise import MOST_PAIRS
+    from coldwarm.contracts.files import codec
+    from coldwarm.runner.functions.noise import MOST_PAIRS
     from coldwarm.stats import noise
 
     first = parts[0].outcome

@@ -11,9 +11,9 @@ import rich_click as click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.plan import Caches, Plan, Sweepable
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.verdict import Caches, Plan, Sweepable
-    from coldwarm.stats.jobs import Job
+    from coldwarm.stats.plan.jobs import Job
 
 EXIT_NOTHING_VALID = 4
 
@@ -71,10 +71,10 @@ def command(  # noqa: PLR0917 - click hands options over by name
     from rich.console import Console
 
     from coldwarm.cli.show import load
-    from coldwarm.contracts import codec
-    from coldwarm.contracts.verdict import PlanReport
+    from coldwarm.contracts.files import codec
+    from coldwarm.contracts.plan import PlanReport
     from coldwarm.report import plan as view
-    from coldwarm.stats.jobs import Job
+    from coldwarm.stats.plan.jobs import Job
 
     if shapes > calls:
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
@@ -112,8 +112,8 @@ def _groups(
 
 def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None) -> list[Plan]:
     from coldwarm.report.figures import group_name
-    from coldwarm.stats.planning import gather, plan
-    from coldwarm.stats.sweep import largest
+    from coldwarm.stats.plan.planning import gather, plan
+    from coldwarm.stats.plan.sweep import largest
 
     cases = [case for members in groups.values() for case in members]
     for wanted in [job] if over is None else [job, largest(job, over)]:
@@ -128,13 +128,12 @@ def _require_modes(cases: Sequence[CaseResult], job: Job) -> None:
     Raises:
         UsageError: names the modes, and how to come by them.
     """
+    from coldwarm.contracts.base import WARM
     from coldwarm.errors import UsageError
-    from coldwarm.stats.costs import STATES
-    from coldwarm.stats.costs import WARM as CALL
-    from coldwarm.stats.selection import WARM
+    from coldwarm.stats.plan.costs import STATES, WARM_CALL
 
     needed = [STATES[state] for state in job.starts]
-    needed += [WARM] if CALL in job.terms() else []
+    needed += [WARM] if WARM_CALL in job.terms() else []
     asked = {mode for case in cases for mode in case.protocol.cache_modes}
     lacking = [mode for mode in needed if mode not in asked]
     if lacking:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 if TYPE_CHECKING:
-    from coldwarm.runner.plan import Options
+    from coldwarm.runner.schedule.suites import Options
     from coldwarm.runner.suite import Outcome
 
 EXIT_OK, EXIT_CASE_FAILED, EXIT_NOTHING_VALID, EXIT_INTERRUPTED = 0, 3, 4, 130
@@ -112,8 +112,8 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
     """Return the options of the run to go on with, unless others were asked for."""
     from msgspec import ValidationError
 
-    from coldwarm.runner import plan
     from coldwarm.runner.directory import recorded_options
+    from coldwarm.runner.schedule import suites
 
     sources = {name: ctx.get_parameter_source(name) for name in given}
     asked = {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
@@ -122,18 +122,18 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
         return None
     recorded = recorded_options(given["out_dir"])
     try:
-        return None if recorded is None else plan.Options.recorded(recorded)
+        return None if recorded is None else suites.Options.recorded(recorded)
     except ValidationError:  # another version's; comparing the two says what changed
         return None
 
 
 def _options(given: dict[str, Any]) -> Options:
     from coldwarm.registry import unknown
-    from coldwarm.runner import plan
+    from coldwarm.runner.schedule import suites
 
-    suite = plan.SUITES.get(given["suite"])
+    suite = suites.SUITES.get(given["suite"])
     if suite is None:
-        raise unknown("suite", given["suite"], plan.SUITES)
+        raise unknown("suite", given["suite"], suites.SUITES)
     min_runs = given["min_runs"] or min(suite.min_runs, given["max_runs"] or suite.min_runs)
     max_runs = given["max_runs"] or max(suite.max_runs, min_runs)
     if max_runs < min_runs:
@@ -144,8 +144,8 @@ def _options(given: dict[str, Any]) -> Options:
         raise click.BadParameter(text, param_hint="--precision")
     # A fixed plan is bounded by its plan; the clock must not change it.
     default_s = None if given["deterministic"] else suite.time_budget_s
-    modes: Any = _split(given["modes"]) or plan.DEFAULT_MODES
-    return plan.Options(
+    modes: Any = _split(given["modes"]) or suites.DEFAULT_MODES
+    return suites.Options(
         suite=suite.name,
         cases=_split(given["cases"]),
         backends=_split(given["backends"]),
@@ -173,7 +173,7 @@ def _new_directory(suite: str, *, resume: bool) -> Path:
 def _show(outcome: Outcome, *, as_json: bool) -> None:
     from rich.console import Console
 
-    from coldwarm.contracts import codec
+    from coldwarm.contracts.files import codec
     from coldwarm.report import terminal
 
     if as_json:

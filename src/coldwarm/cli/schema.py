@@ -13,6 +13,6 @@ def command(name: str | None) -> None:
     NAME is the schema_version that stands in an artifact, such as
     coldwarm.case_result.v1, or a part of it, such as case_result.
     """
-    from coldwarm.contracts.schema import schema_names, schema_text
+    from coldwarm.contracts.files.schema import schema_names, schema_text
 
     click.echo("\n".join(schema_names()) if name is None else schema_text(name).rstrip())

@@ -55,7 +55,7 @@ def load(directory: Path) -> tuple[SuiteResult, list[CaseResult]]:
         UsageError: it holds no run.
         ContractError: a file does not keep its contract.
     """
-    from coldwarm.contracts import codec
+    from coldwarm.contracts.files import codec
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.errors import UsageError
 

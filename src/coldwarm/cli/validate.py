@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.check import Finding
+    from coldwarm.contracts.files.check import Finding
 
 
 @click.command(name="validate")
@@ -25,7 +25,7 @@ def command(context: click.Context, paths: tuple[Path, ...]) -> None:
 
     Exit status: 0 all fine, 3 a fault was found, 2 a PATH does not exist.
     """
-    from coldwarm.contracts.check import check
+    from coldwarm.contracts.files.check import check
     from coldwarm.errors import ContractError, UsageError
 
     missing = [str(path) for path in paths if not path.exists()]

@@ -15,6 +15,7 @@ CACHE_MODES: tuple[CacheMode, ...] = (
     "warm_process",
     "first_ever",
 )
+WARM: CacheMode = "warm_process"
 Dtype = Literal["f32", "f64", "bf16", "own"]
 DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "own": "own"}
 Status = Literal["ok", "warn", "failed"]

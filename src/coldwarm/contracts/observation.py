@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Sha256
@@ -241,3 +242,9 @@ class Observation(Record, frozen=True, kw_only=True):
     def phase_s(self, name: str) -> float | None:
         """Duration of a phase in seconds, or ``None`` where it was not reached."""
         return next((p.duration_s for p in self.phases if p.name == name), None)
+
+    @property
+    def new_shape_s(self) -> float | None:
+        """Mean of the calls with shapes that this process had not seen, in seconds."""
+        calls = [p.duration_s for p in self.phases if p.name.startswith("new_shape_")]
+        return math.fsum(calls) / len(calls) if calls else None

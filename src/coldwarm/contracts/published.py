@@ -1,7 +1,7 @@
 """The records of the published contracts, version 1: the result and the suite index.
 
 They are older and narrower than the native records: only what is named here may stand in
-them. ``coldwarm.contracts.nextstat`` fills them.
+them. ``coldwarm.contracts.files.nextstat`` fills them.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
+    from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.contracts.verdict import Plan
 
 _STYLES = {"faster": "green", "slower": "red", "same": "bold", "undecided": "dim italic"}
 _SPECIAL = ("a second call", "its calls change")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import WARM
 from coldwarm.report import units
 from coldwarm.report.figures import (
-    WARM,
     cold_figure,
     cold_summary,
     group_name,

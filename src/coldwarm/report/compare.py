@@ -12,7 +12,7 @@ from rich.text import Text
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
 from coldwarm.report.words import mode_name
-from coldwarm.stats.compare import CONFIDENCE
+from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import WARM
+
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary, Comparison, Summary
-
-WARM: CacheMode = "warm_process"
 
 
 def group_name(case: CaseResult) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from coldwarm.contracts.verdict import READINGS
+from coldwarm.contracts.plan import READINGS
 from coldwarm.report import units
 from coldwarm.report.terminal import WIDEST, listing, table
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from coldwarm.contracts.verdict import BreakEven, Plan, PlanReport, PlanTotal, Reading, Sweep
+    from coldwarm.contracts.plan import BreakEven, Plan, PlanReport, PlanTotal, Reading, Sweep
 
 _CACHES = {
     "cold": "all caches empty in every process",

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Protocol, Self
 from rich.live import Live
 from rich.text import Text
 
+from coldwarm.contracts.base import WARM
 from coldwarm.report import units
-from coldwarm.report.figures import WARM, headline
+from coldwarm.report.figures import headline
 from coldwarm.report.share import Share
 from coldwarm.report.words import mode_name
 from coldwarm.runner.listener import Listener

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import WARM
 from coldwarm.report import care, scenarios, units
-from coldwarm.report.figures import WARM, comparison, group_name, headline, peak_memory, reached
+from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
 from coldwarm.report.words import (
     COLD_MODES,
     HEADINGS,
@@ -18,7 +19,7 @@ from coldwarm.report.words import (
     legend,
     loop_terms,
 )
-from coldwarm.stats.costs import making_s
+from coldwarm.stats.plan.costs import making_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

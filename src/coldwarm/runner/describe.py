@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Literal
 
 from coldwarm import __version__
 from coldwarm.contracts.protocol import Effort, Protocol
+from coldwarm.runner.functions.candidates import OwnCase
 from coldwarm.runner.launch import affinity
-from coldwarm.runner.own import OwnCase
-from coldwarm.runner.plan import source_paths
+from coldwarm.runner.process.isolation import settings
+from coldwarm.runner.schedule.suites import PACKAGE, source_paths
 from coldwarm.runner.turns import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
-from coldwarm.runner.variables import settings
 
 if TYPE_CHECKING:
     from coldwarm.backends.base import Backend
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.plan import Case, Options
+    from coldwarm.runner.schedule.suites import Case, Options
 
 WINDOWS = {
     "interpreter": "from just before the spawn to the first line of the worker",
@@ -72,7 +72,7 @@ def harness_sha256() -> str:
     """Return the hash of the harness's own sources: each path's name and its bytes."""
     digest = hashlib.sha256()
     for path in source_paths():
-        name = f"{path.parent.name}/{path.name}"
+        name = str(path.relative_to(PACKAGE))
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import os
@@ -10,9 +9,9 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from coldwarm.contracts import journal
-from coldwarm.errors import ContractError, ResumeError, RunDirectoryError, StorageError
-from coldwarm.runner import short
+from coldwarm.contracts.files import journal
+from coldwarm.errors import ContractError, ResumeError, RunDirectoryError, storage_error
+from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,18 +22,6 @@ if TYPE_CHECKING:
 
 JOURNAL = "journal.jsonl"
 _LOCK = ".lock"
-
-
-def storage_error(path: Path, error: OSError) -> StorageError:
-    """Return the one line for a write that failed."""
-    reason = error.strerror or str(error)
-    hint = "free some space or choose another --out-dir"
-    if error.errno in {errno.EACCES, errno.EROFS, errno.EPERM}:
-        hint = "choose an --out-dir that can be written"
-    return StorageError(
-        f"cannot write {path}: {reason}; {hint} (what was measured before is kept in the"
-        " journal; --resume goes on from it)"
-    )
 
 
 def _sync_folder(path: Path) -> None:
@@ -189,7 +176,7 @@ class RunDirectory:
     def clean(self) -> None:
         """Remove the private caches and references."""
         shutil.rmtree(self.work, ignore_errors=True)
-        short.unlink(self.work)
+        temporary.unlink(self.work)
 
     def __enter__(self) -> Self:
         """Return itself."""

@@ -10,20 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import listing, made, pages
-from coldwarm.runner import artifacts, short, space, telemetry, translate
-from coldwarm.runner.directory import storage_error
-from coldwarm.runner.process import MeasuredProcess, ProcessFailedError
-from coldwarm.runner.variables import build, owners_of
+from coldwarm.errors import storage_error
+from coldwarm.runner import artifacts, translate
+from coldwarm.runner.machine import telemetry
+from coldwarm.runner.process import space, temporary
+from coldwarm.runner.process.isolation import build, owners_of
+from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
+from coldwarm.runner.running import Running, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.caches.listing import Listing
     from coldwarm.clock import Clock
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block, Observation
-    from coldwarm.runner.guarded import Guard
-    from coldwarm.runner.plan import Case, Options
+    from coldwarm.runner.process.guarded import Guard
+    from coldwarm.runner.schedule.suites import Case, Options
 
 
 @dataclass
@@ -49,42 +51,6 @@ class Place:
         """Put something down as next in time and return its position."""
         self.order.append(what)
         return len(self.order) - 1
-
-
-@dataclass(frozen=True)
-class Slot:
-    """Which process this is: of which case, in which mode, round and attempt."""
-
-    case: Case
-    mode: CacheMode
-    round: int
-    attempt: int
-    root: Path
-    """Its caches."""
-    persistent: bool = False
-    analyse: bool = False
-
-
-@dataclass
-class Running:
-    """A process after its start."""
-
-    slot: Slot
-    process: MeasuredProcess
-    order: int
-    started_at: str
-    before: dict[str, Listing]
-    start: dict[str, Any]
-    start_telemetry: telemetry.Reading
-    start_after: telemetry.Reading
-    start_cpu_s: float | None
-    input_sha256: str | None
-    after: dict[str, Listing] | None = None
-    """The caches after the start of a process that stays: its blocks may write there, too."""
-    counted: bool = False
-    """Whether the time of its process is in ``Place.measured_s``."""
-    blocks: list[Block] = field(default_factory=list)
-    readings: list[telemetry.BlockReading] = field(default_factory=list)
 
 
 def job(place: Place, slot: Slot) -> dict[str, Any]:
@@ -154,7 +120,7 @@ def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str
         mark=place.guard.mark_value,
         deterministic=place.options.deterministic,
     )
-    found["TMPDIR"] = str(short.link(Path(found["TMPDIR"])))
+    found["TMPDIR"] = str(temporary.link(Path(found["TMPDIR"])))
     return {**found, "PATH": place.gpu_search_path} if case.device == "gpu" else found
 
 
@@ -314,4 +280,4 @@ def failure(
 def discard(root: Path) -> None:
     """Remove a process's caches; what resists is left for the end of the run."""
     shutil.rmtree(root, ignore_errors=True)
-    short.unlink(root)
+    temporary.unlink(root)

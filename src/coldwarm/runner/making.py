@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.caches import listing
 from coldwarm.caches.made import OWNER
 from coldwarm.contracts.making import Making
-from coldwarm.runner import accounts, artifacts, launch, telemetry, translate
-from coldwarm.runner.directory import storage_error
-from coldwarm.runner.process import ProcessFailedError
-from coldwarm.runner.variables import owners_of
+from coldwarm.errors import storage_error
+from coldwarm.runner import accounts, artifacts, launch, translate
+from coldwarm.runner.machine import telemetry
+from coldwarm.runner.process.isolation import owners_of
+from coldwarm.runner.process.spawn import ProcessFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.launch import Place
-    from coldwarm.runner.plan import Case
+    from coldwarm.runner.schedule.suites import Case
 
 _MODE: CacheMode = "cold_process_cold_cache"
 """A making starts with empty caches: nothing that it is charged for was there before."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from coldwarm.runner.guarded import MARK
 from coldwarm.runner.launch import workload_job
-from coldwarm.runner.process import MeasuredProcess, OutOfTimeError, ProcessFailedError
+from coldwarm.runner.process.guarded import MARK
+from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 
 if TYPE_CHECKING:
     from coldwarm.runner.launch import Place
-    from coldwarm.runner.plan import Case
+    from coldwarm.runner.schedule.suites import Case
 
 
 def compute(place: Place, case: Case) -> str | ProcessFailedError:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from coldwarm.caches import modes, pages
-from coldwarm.contracts import codec, nextstat
+from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
-from coldwarm.runner.own import OwnCase
-from coldwarm.runner.variables import owners_of
-from coldwarm.stats import compare, summarise
+from coldwarm.runner.functions.candidates import OwnCase
+from coldwarm.runner.process.isolation import owners_of
+from coldwarm.stats import ratio, summarise
 from coldwarm.stats.selection import warm_processes
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.directory import RunDirectory
-    from coldwarm.runner.ledger import Ledger
-    from coldwarm.runner.plan import Case, Options
+    from coldwarm.runner.schedule.ledger import Ledger
+    from coldwarm.runner.schedule.suites import Case, Options
 
 ENVIRONMENT = "environment.json"
 
@@ -164,7 +164,7 @@ def with_comparisons(
             baseline.observations,
             result.observations,
             result.protocol.cache_modes,
-            threshold=compare.THRESHOLD if threshold is None else threshold,
+            threshold=ratio.THRESHOLD if threshold is None else threshold,
         )
         compared.append(replace(result, comparisons=comparisons))
     return compared

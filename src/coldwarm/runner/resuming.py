@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts import codec
 from coldwarm.contracts.environment import differences
+from coldwarm.contracts.files import codec
 from coldwarm.contracts.making import Making
 from coldwarm.contracts.observation import Observation
 from coldwarm.errors import ResumeError
-from coldwarm.runner.ledger import Ledger, earlier_order, used_s
+from coldwarm.runner.schedule.ledger import Ledger, earlier_order, used_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.journal import Entry
-    from coldwarm.runner.plan import Case
+    from coldwarm.contracts.files.journal import Entry
+    from coldwarm.runner.schedule.suites import Case
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
 from coldwarm.runner import launch, making
-from coldwarm.runner.launch import Running, Slot
-from coldwarm.runner.ledger import used_s
-from coldwarm.runner.process import ProcessFailedError
+from coldwarm.runner.process.spawn import ProcessFailedError
+from coldwarm.runner.running import Running, Slot
+from coldwarm.runner.schedule.ledger import used_s
 from coldwarm.runner.turns import Turns
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.directory import RunDirectory
     from coldwarm.runner.launch import Place
-    from coldwarm.runner.ledger import Ledger
     from coldwarm.runner.listener import Listener
-    from coldwarm.runner.plan import Case
+    from coldwarm.runner.schedule.ledger import Ledger
+    from coldwarm.runner.schedule.suites import Case
 
 MAX_ATTEMPTS = 3
 COLD_ORDER: tuple[CacheMode, ...] = (

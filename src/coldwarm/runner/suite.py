@@ -9,30 +9,23 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.clock import RealClock
-from coldwarm.contracts import codec
 from coldwarm.contracts.environment import fingerprint
-from coldwarm.runner import (
-    allowance,
-    availability,
-    environment,
-    launch,
-    plan,
-    ptxas,
-    references,
-    results,
-    resuming,
-)
-from coldwarm.runner.budget import Budget, left, wanting
-from coldwarm.runner.costs import Costs
+from coldwarm.contracts.files import codec
+from coldwarm.runner import launch, references, results, resuming
 from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
-from coldwarm.runner.guarded import Guard, terminable
-from coldwarm.runner.launch import Place, Slot
-from coldwarm.runner.ledger import Ledger
+from coldwarm.runner.functions.candidates import OwnCase
+from coldwarm.runner.launch import Place
 from coldwarm.runner.listener import Listener, Silent
-from coldwarm.runner.own import OwnCase
-from coldwarm.runner.process import OutOfTimeError
+from coldwarm.runner.machine import environment, ptxas
+from coldwarm.runner.process.guarded import Guard, terminable
+from coldwarm.runner.process.spawn import OutOfTimeError
 from coldwarm.runner.rounds import Rounds
+from coldwarm.runner.running import Slot
+from coldwarm.runner.schedule import allowance, availability, suites
+from coldwarm.runner.schedule.budget import Budget, left, wanting
+from coldwarm.runner.schedule.estimates import Costs
+from coldwarm.runner.schedule.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,9 +34,9 @@ if TYPE_CHECKING:
     from coldwarm.clock import Clock
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.runner.budget import Wanted
-    from coldwarm.runner.plan import Case, Options
-    from coldwarm.runner.process import ProcessFailedError
+    from coldwarm.runner.process.spawn import ProcessFailedError
+    from coldwarm.runner.schedule.budget import Wanted
+    from coldwarm.runner.schedule.suites import Case, Options
 
 
 @dataclass(frozen=True)
@@ -83,7 +76,7 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
         ResumeError: there is nothing to resume, or something changed since.
         StorageError: a file could not be written.
     """
-    chosen = plan.choose(options) if cases is None else list(cases)
+    chosen = suites.choose(options) if cases is None else list(cases)
     with RunDirectory(out_dir, resume=resume) as directory, terminable():
         session = _Session(
             options, chosen, directory, listener or Silent(), clock or RealClock(), spent_s
@@ -155,7 +148,7 @@ class _Session:
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
         limited = budget.limit_s is not None
-        groups = plan.groups(runnable)
+        groups = suites.groups(runnable)
 
         def wanted(members: Sequence[Case], round_: int, at_most_s: float | None) -> Wanted:
             found = wanting(members, round_, self.options, self.ledger)
@@ -169,7 +162,7 @@ class _Session:
                 missing, expected_s, now_s, at_most_s=at_most_s, together=together
             )
 
-        tiers = plan.tiers(runnable) if limited else [list(groups)]
+        tiers = suites.tiers(runnable) if limited else [list(groups)]
         for round_, at_most_s, name in budget.turns(self.options.max_runs, tiers):
             members = groups[name]
             if budget.spent(self.clock.now_s()):

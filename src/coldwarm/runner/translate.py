@@ -19,15 +19,16 @@ from coldwarm.contracts.observation import (
     Phase,
     Telemetry,
 )
-from coldwarm.runner import accounts, telemetry
+from coldwarm.runner import accounts
+from coldwarm.runner.machine import telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.launch import Running, Slot
-    from coldwarm.runner.process import ProcessFailedError
+    from coldwarm.runner.process.spawn import ProcessFailedError
+    from coldwarm.runner.running import Running, Slot
 
 _NO_STATUS = "this system does not tell it"
 _COUNTS = ("requests", "hits", "misses", "writes", "bypasses", "compiles")

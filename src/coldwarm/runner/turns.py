@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.runner import launch
-from coldwarm.runner.process import ProcessFailedError
+from coldwarm.runner.process.spawn import ProcessFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coldwarm.contracts.observation import Block
-    from coldwarm.runner.launch import Place, Running
+    from coldwarm.runner.launch import Place
+    from coldwarm.runner.running import Running
 
     Shuffle = Callable[[list[Running], int], list[Running]]
     Failed = Callable[[Running, ProcessFailedError], None]

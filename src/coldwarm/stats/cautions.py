@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coldwarm.contracts.base import WARM
 from coldwarm.contracts.result import Caution
-from coldwarm.stats.selection import WARM, WarmProcess, claims, is_clean, rejected
+from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

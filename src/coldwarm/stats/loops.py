@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from coldwarm.stats.bootstrap import CONFIDENCE
-from coldwarm.stats.costs import Bounded, estimate, hull, median
+from coldwarm.stats.bounded import Bounded, estimate, hull, median
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.selection import by_round, counted
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.noise import NoiseFigure, NoiseHorizon, NoiseReport
 from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
-from coldwarm.stats.compare import CONFIDENCE
 from coldwarm.stats.precision import MEDIAN_ERROR, expected_half_width
+from coldwarm.stats.ratio import CONFIDENCE
 from coldwarm.stats.summarise import compare_case
 
 if TYPE_CHECKING:

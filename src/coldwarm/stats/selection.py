@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import WARM
 from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
 from coldwarm.stats.steady import Steadiness, detect
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block, Observation
-
-WARM: CacheMode = "warm_process"
 
 
 @dataclass(frozen=True)

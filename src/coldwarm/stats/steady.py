@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coldwarm.stats.changepoints import condensed, is_slope, segments
-from coldwarm.stats.modes import TwoModes, two_modes
+from coldwarm.stats.levels import TwoModes, two_modes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

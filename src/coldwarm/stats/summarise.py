@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.result import ColdSummary, Comparison, SteadyState, Summary, WarmSummary
 from coldwarm.stats import loops
-from coldwarm.stats.blocks import log_ratios
 from coldwarm.stats.cautions import case_warnings
-from coldwarm.stats.compare import CONFIDENCE, THRESHOLD, compare, compare_pairs
-from coldwarm.stats.costs import new_shape_s
 from coldwarm.stats.distribution import summary
+from coldwarm.stats.pairs import log_ratios
 from coldwarm.stats.precision import precision_of
+from coldwarm.stats.ratio import CONFIDENCE, THRESHOLD, compare, compare_pairs
 from coldwarm.stats.selection import (
-    WARM,
     WarmProcess,
     by_round,
     claims,
@@ -110,7 +109,7 @@ def figure(observation: Observation, name: str) -> float | None:
         return _start(observation)
     if name in loops.FIGURES:
         return loops.figure(observation, name)
-    return new_shape_s(observation) if name == "new_shape" else _phase_or_part(observation, name)
+    return observation.new_shape_s if name == "new_shape" else _phase_or_part(observation, name)
 
 
 def _phase_or_part(observation: Observation, name: str) -> float | None:

@@ -3,15 +3,15 @@
 import os
 import sys
 
-from coldwarm.own.loop import make_loop
 from coldwarm.worker import gate, inputs, reference
+from coldwarm.worker.loop import make_loop
 from coldwarm.worker.phases import Phases, now_ns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from coldwarm.worker.session import Prepared
+    from coldwarm.worker.prepared import Prepared
 
 _COST_CALLS = 20_000
 

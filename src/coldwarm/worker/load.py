@@ -48,7 +48,7 @@ def workload(job: "Mapping[str, Any]", backend: "Backend") -> "Any":
     """Return the job's workload; a user's own function is its backend's."""
     if job.get("own") is None:
         return module(job["workload"])
-    backend.take(job["own"])  # type: ignore[attr-defined] # only coldwarm.own has such jobs
+    backend.take(job["own"])  # type: ignore[attr-defined] # only coldwarm.functions has such jobs
     return backend
 
 

@@ -20,11 +20,11 @@ def _public(name: str) -> object:
     would start itself again and again.
     """
     if name in {"bench", "Benchmark"}:
-        from coldwarm.own import script
+        from coldwarm.functions import script
 
         return script.bench if name == "bench" else script.make
     if name == "workload":
-        from coldwarm.own import marks
+        from coldwarm.functions import marks
 
         return marks.workload
     text = f"module 'coldwarm' has no attribute {name!r} in a measured process"

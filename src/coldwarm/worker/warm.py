@@ -3,7 +3,7 @@
 import time
 
 from coldwarm import wire
-from coldwarm.own.loop import make_loop
+from coldwarm.worker.loop import make_loop
 from coldwarm.worker.phases import now_ns
 
 TYPE_CHECKING = False
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from coldwarm.worker.session import Prepared
+    from coldwarm.worker.prepared import Prepared
 
 
 class Warm:

@@ -1,0 +1,243 @@
+"""Records to bytes and back: one way to write them, one strict way to read them.
+
+Every artifact carries its ``schema_version``, ``<family>.<kind>.v<number>``, and is read
+by it. An older version goes through the functions in ``MIGRATIONS`` first; a newer one is
+refused with what to do. Whatever the bytes are, reading raises ``ContractError`` and
+nothing else, in one line with file, line and field.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import stat
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
+
+from coldwarm import __version__
+from coldwarm.contracts.base import Record
+from coldwarm.contracts.bench import BenchReport
+from coldwarm.contracts.comparison import RunComparison
+from coldwarm.contracts.environment import Environment
+from coldwarm.contracts.files.faults import explain, fault
+from coldwarm.contracts.files.positions import line_of
+from coldwarm.contracts.files.strict import parse, refuse_non_finite
+from coldwarm.contracts.noise import NoiseReport
+from coldwarm.contracts.observation import Observation
+from coldwarm.contracts.plan import PlanReport
+from coldwarm.contracts.protocol import Protocol
+from coldwarm.contracts.published import NextstatResult, NextstatSuite
+from coldwarm.contracts.result import CaseResult, SuiteResult
+from coldwarm.errors import NewerVersionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+R = TypeVar("R", bound=Record)
+
+MAX_BYTES = 2**30
+"""Larger files are refused: no artifact comes near it."""
+
+
+class Contract(NamedTuple):
+    """What is written under one ``schema_version``."""
+
+    kind: str
+    """``<family>.<kind>``, without the version."""
+    version: int
+    type: type[Record]
+
+    @property
+    def name(self) -> str:
+        """The ``schema_version`` this coldwarm writes."""
+        return f"{self.kind}.v{self.version}"
+
+
+_TYPES: tuple[type[Record], ...] = (
+    Protocol,
+    Environment,
+    Observation,
+    CaseResult,
+    SuiteResult,
+    RunComparison,
+    PlanReport,
+    BenchReport,
+    NoiseReport,
+    NextstatResult,
+    NextstatSuite,
+)
+
+
+def _contract(type_: type[Record]) -> Contract:
+    """Read a record's contract from the default of its ``schema_version``."""
+    name = next(f.default for f in msgspec.structs.fields(type_) if f.name == "schema_version")
+    kind, _, version = str(name).rpartition(".v")
+    return Contract(kind, int(version), type_)
+
+
+CONTRACTS: dict[str, Contract] = {_contract(type_).kind: _contract(type_) for type_ in _TYPES}
+"""What can be read and written, by kind."""
+
+MIGRATIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""By older ``schema_version``, the function that turns its document into the next one."""
+
+_VERSION = re.compile(r"^(?P<kind>[a-z0-9_.]+)\.v(?P<number>[0-9]{1,9})$")
+_NUMBERS = re.compile(rb"\[\s*\n([-+0-9.eE,\s]+)\]")
+
+
+def encode(record: Record) -> bytes:
+    """Return the record as indented JSON, the same bytes for equal records.
+
+    Fields stand in their declared order, mappings are sorted by key, and the text ends
+    with a newline.
+
+    Raises:
+        ContractError: a value breaks the record's own contract, such as a duration below
+            zero, or is NaN, infinite or no valid text.
+    """
+    text = msgspec.json.format(encode_compact(record), indent=2)
+    return _NUMBERS.sub(_on_one_line, text) + b"\n"
+
+
+def encode_compact(value: Record | Mapping[str, Any]) -> bytes:
+    """Return a record, or a mapping of plain values, as JSON without any blank.
+
+    Raises:
+        ContractError: as ``encode``.
+    """
+    name = type(value).__name__
+    try:
+        plain = msgspec.to_builtins(value)
+        refuse_non_finite(plain, name)
+        text = msgspec.json.encode(value, order="deterministic")
+    except (UnicodeEncodeError, TypeError, RecursionError) as error:
+        raise fault(name, None, None, f"cannot be written as JSON: {error}") from None
+    if isinstance(value, Record):
+        try:
+            msgspec.convert(plain, type(value))
+        except msgspec.ValidationError as error:
+            raise explain(error, plain, type(value), None, name) from None
+    return text
+
+
+def decode(data: bytes, path: str = "<bytes>") -> Record:
+    """Return the record in ``data``, whichever its ``schema_version`` names.
+
+    Args:
+        data: The bytes of one JSON document in UTF-8.
+        path: The file they come from, for messages.
+
+    Raises:
+        NewerVersionError: a later coldwarm wrote it.
+        ContractError: anything else that is wrong with it.
+    """
+    text, document = parse(data, path)
+    contract, document = _recognise(document, text, path)
+    try:
+        return msgspec.convert(document, contract.type)
+    except msgspec.ValidationError as error:
+        raise explain(error, document, contract.type, text, path) from None
+    except RecursionError:
+        raise fault(path, None, None, "is nested too deeply for any artifact") from None
+
+
+def decode_as(type_: type[R], data: bytes, path: str = "<bytes>") -> R:
+    """Return the record in ``data``, which must be a ``type_``.
+
+    Raises:
+        ContractError: as ``decode``, or it is another kind of record.
+    """
+    record = decode(data, path)
+    if not isinstance(record, type_):
+        found, wanted = _contract(type(record)).name, _contract(type_).name
+        raise fault(path, None, "schema_version", f"expected {wanted!r}, got {found!r}")
+    return record
+
+
+def load(path: Path) -> Record:
+    """Return the record in a file.
+
+    Raises:
+        ContractError: the file cannot be read, or as ``decode``.
+    """
+    return decode(read_bytes(path), str(path))
+
+
+def load_as(type_: type[R], path: Path) -> R:
+    """Return the record in a file, which must be a ``type_``.
+
+    Raises:
+        ContractError: as ``load``, or it is another kind of record.
+    """
+    return decode_as(type_, read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what an artifact's file holds.
+
+    Raises:
+        ContractError: it is not there, not readable, or larger than ``MAX_BYTES``.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise fault(str(path), None, None, "is no regular file")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise fault(str(path), None, None, f"cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a name that no file can have
+        raise fault(repr(str(path)), None, None, f"cannot be read: {error}") from None
+    if len(data) > MAX_BYTES:
+        raise fault(str(path), None, None, f"is larger than {MAX_BYTES} bytes; no artifact is")
+    return data
+
+
+def _recognise(document: Any, text: str, path: str) -> tuple[Contract, dict[str, Any]]:
+    """Return the contract of a document, and the document at the contract's version."""
+    if not isinstance(document, dict):
+        raise fault(path, 1, None, "is no artifact: expected an object with a schema_version")
+    named = document.get("schema_version")
+    line = line_of(text, ("schema_version",))
+    matched = _VERSION.match(named) if isinstance(named, str) else None
+    contract = CONTRACTS.get(matched["kind"]) if matched else None
+    if matched is None or contract is None:
+        raise fault(path, line, "schema_version", _unknown(named))
+    if int(matched["number"]) > contract.version:
+        what = f"{named} is newer than v{contract.version}, which this coldwarm {__version__}"
+        advice = "reads; upgrade coldwarm (pip install --upgrade coldwarm) to read it"
+        raise NewerVersionError(str(fault(path, None, None, f"{what} {advice}")))
+    return contract, _migrate(document, contract, path, line)
+
+
+def _migrate(document: dict[str, Any], contract: Contract, path: str, line: int) -> dict[str, Any]:
+    """Bring an older document to the contract's version, a step at a time."""
+    for _ in range(contract.version + 1):
+        named = document.get("schema_version")
+        if named == contract.name:
+            return document
+        step = MIGRATIONS.get(str(named))
+        if step is None:
+            what = f"{named} is older than {contract.name}, and no migration leads there"
+            raise fault(path, line, "schema_version", what)
+        try:
+            document = dict(step(document))
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            what = f"the migration from {named} failed: {error!r}; is the file complete?"
+            raise fault(path, None, None, what) from None
+    what = f"the migrations do not lead to {contract.name}"
+    raise fault(path, line, "schema_version", what)
+
+
+def _unknown(named: object) -> str:
+    known = [contract.name for contract in CONTRACTS.values()]
+    if not isinstance(named, str):
+        return f"is missing or no text; expected one such as {known[0]!r}"
+    near = difflib.get_close_matches(named, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    return f"unknown {named[:80]!r}; {hint}"
+
+
+def _on_one_line(numbers: re.Match[bytes]) -> bytes:
+    return b"[" + b", ".join(item.strip() for item in numbers[1].split(b",")) + b"]"

@@ -1,0 +1,103 @@
+"""A stored result, read whole: the directory of a run, or the file of one case."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.environment import Environment
+from coldwarm.contracts.files.codec import decode, decode_as, load_as, read_bytes
+from coldwarm.contracts.files.faults import fault
+from coldwarm.contracts.result import CaseResult, SuiteResult
+from coldwarm.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The cases of a result by their names, and where they were measured."""
+
+    path: str
+    suite: SuiteResult | None
+    """``None`` for the file of a single case."""
+    cases: dict[str, CaseResult]
+    files: dict[str, str]
+    """The file of each case."""
+    environment_sha256: str
+    environment: Environment | None
+    """``None`` where the file of a case has no ``environment.json`` of its run beside it."""
+
+
+def read(path: Path) -> Measured:
+    """Read a run's directory, its ``suite.json``, or the file of one case.
+
+    Raises:
+        UsageError: there is nothing, or nothing of that kind.
+        ContractError: a file does not keep its contract, or is not the one that was indexed.
+    """
+    if path.is_dir():
+        index = path / "suite.json"
+        if not index.exists():
+            text = f"{path} holds no suite.json; name the directory of a finished run"
+            raise UsageError(text)
+        return _run(path, load_as(SuiteResult, index))
+    if not path.exists():
+        text = f"{path}: no such file or directory; name a run's directory or the file of a case"
+        raise UsageError(text)
+    record = decode(read_bytes(path), str(path))
+    if isinstance(record, SuiteResult):
+        return _run(path.parent, record)
+    if isinstance(record, CaseResult):
+        return _single(path, record)
+    held = f"{path} holds no cases ({type(record).__name__})"
+    text = f"{held}; name a run's directory or the file of a case"
+    raise UsageError(text)
+
+
+def _run(folder: Path, suite: SuiteResult) -> Measured:
+    cases = {}
+    for row in suite.cases:
+        path = folder / row.path
+        cases[row.case] = decode_as(CaseResult, _indexed(path, row.sha256), str(path))
+        if cases[row.case].case != row.case:
+            raise fault(str(path), None, "case", f"is not {row.case}, as suite.json has it")
+    place = folder / suite.environment_path
+    environment = decode_as(Environment, _indexed(place, suite.environment_sha256), str(place))
+    return Measured(
+        path=str(folder),
+        suite=suite,
+        cases=cases,
+        files={row.case: str(folder / row.path) for row in suite.cases},
+        environment_sha256=suite.environment_sha256,
+        environment=environment,
+    )
+
+
+def _indexed(path: Path, sha256: str) -> bytes:
+    """Return what a file holds, which must be what the index says."""
+    data = read_bytes(path)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        what = "is not the file that suite.json indexes (its hash differs)"
+        raise fault(str(path), None, None, f"{what}; restore it, or measure again")
+    return data
+
+
+def _single(path: Path, case: CaseResult) -> Measured:
+    """Take the environment from the case's run, if the file still lies in it."""
+    environment = None
+    beside = path.resolve().parent.parent / "environment.json"
+    if beside.exists():
+        data = read_bytes(beside)
+        if hashlib.sha256(data).hexdigest() == case.environment_sha256:
+            environment = decode_as(Environment, data, str(beside))
+    return Measured(
+        path=str(path),
+        suite=None,
+        cases={case.case: case},
+        files={case.case: str(path)},
+        environment_sha256=case.environment_sha256,
+        environment=environment,
+    )

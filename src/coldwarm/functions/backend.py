@@ -1,0 +1,285 @@
+"""Runs a user's own function: whatever frameworks its module imports, with their accounts.
+
+The ``import`` phase is the import of the user's module with everything it imports. What is
+loaded afterwards decides the rest: each framework there is watched by its own backend, its
+counters are the evidence of its cache, and the type of what the function returns decides
+how a call is synchronised.
+"""
+
+import sys
+
+from coldwarm.backends.base import Backend, DeviceUnavailableError
+from coldwarm.functions import arguments, target, transfer, values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    import numpy as np
+
+PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
+NEW_SHAPES = 8
+"""At most so many further inputs of a factory's generator are called."""
+_POOLS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+
+
+class Own(Backend):
+    """A function, or a factory's, of the user's own."""
+
+    name = "own"
+    framework = "own"
+    modules = ()
+    distributions = ()
+    device_suffix = False
+    caches = ("jax", "inductor", "numba")
+    synchronous = False
+    sync_policy = (
+        "what the call returns decides: block_until_ready for arrays of JAX, the stream of each"
+        " device for tensors of PyTorch on a GPU, none for finished values"
+    )
+
+    def __init__(self, device: str, threads: "int | None" = None) -> None:
+        """Remember where to run; import nothing."""
+        super().__init__(device, threads)
+        self.spec: Mapping[str, Any] = {}
+        self.keywords: tuple[str, ...] = ()
+        self._watched: list[Backend] = []
+        self._waiters: list[Callable[[Any], None]] | None = None
+        self._module: Any = None
+        self._function: Any = None
+        self._fresh: arguments.Call | None = None
+        self._more: list[tuple[Any, ...]] = []
+        self._rng: Any = None
+        self._order: list[int] | None = None
+
+    @classmethod
+    def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
+        """Bound the threads of OpenMP, of the BLAS, and of Numba's parallel loops."""
+        del device
+        return {} if threads is None else dict.fromkeys(_POOLS, str(threads))
+
+    def take(self, spec: "Mapping[str, Any]") -> None:
+        """Remember what to run; see ``runner.looks`` for the fields."""
+        self.spec = spec
+
+    def import_runtime(self) -> None:
+        """Import the user's module."""
+        self._module = target.load(self.spec)
+
+    def device_init(self) -> None:
+        """Ask JAX or CUDA for their devices, where the module has imported them.
+
+        Raises:
+            DeviceUnavailableError: JAX has no device.
+        """
+        if "jax" in sys.modules:
+            try:
+                sys.modules["jax"].devices()
+            except RuntimeError as error:
+                text = f"JAX has no device: {error}"
+                raise DeviceUnavailableError(text) from error
+        torch = sys.modules.get("torch")
+        if torch is not None and self.device == "gpu":
+            torch.cuda.init()
+            torch.cuda.synchronize()
+
+    def watch(self) -> None:
+        """Let each framework that is loaded be watched by its own backend."""
+        for module, backend, kind in (
+            ("jax", "coldwarm.backends.jax", "JaxJit"),
+            ("torch", "coldwarm.backends.torch", "TorchCompile"),
+            ("numba", "coldwarm.backends.numba", "NumbaBackend"),
+        ):
+            if module not in sys.modules:
+                continue
+            __import__(backend)
+            watched = getattr(sys.modules[backend], kind)(self.device, self.threads)
+            watched.watch()
+            self._watched.append(watched)
+
+    def inputs(self, rng: "np.random.Generator", size: int, numpy_dtype: str) -> "list[Any]":
+        """Make the arguments, and find the function; the numbers are not used."""
+        del size, numpy_dtype
+        self._rng = rng
+        found = target.resolve(self._module, self.spec["name"])
+        if self.spec["kind"] == "factory":
+            self._function, call, self._more = from_factory(found)
+        else:
+            self._function = found
+            folder = self.spec.get("arguments")
+            call = transfer.read(folder) if folder else self._bound(found)
+        self.keywords = call.keywords
+        self._fresh = call.copied() if self.spec["mutates"] else None
+        return list(call.flat)
+
+    def _bound(self, function: "Callable[..., Any]") -> "arguments.Call":
+        given = self._inputs(0)
+        call = arguments.bound(function, given)
+        self._order = arguments.order(call, given)
+        return call
+
+    def _inputs(self, which: int) -> "dict[str, Any]":
+        framework = self.spec["placement"] or arguments.framework_of(
+            target.resolve(self._module, self.spec["name"]), self._module
+        )
+        return arguments.made(self.spec["inputs"], self._rng, which, framework)
+
+    def place(self, arrays: "Sequence[Any]") -> "tuple[Any, ...]":
+        """Wait for the arguments; they were placed as they were made."""
+        values.wait(list(arrays))
+        return tuple(arrays)
+
+    @property
+    def renew(self) -> "Callable[[], tuple[Any, ...]] | None":
+        """What gives the arguments anew, where a call uses them up; ``None``: it does not."""
+        fresh = self._fresh
+        return None if fresh is None else lambda: fresh.copied().flat
+
+    def further(self) -> "list[tuple[Any, ...]]":
+        """Return the arguments of the new-shape calls, in the same order and names."""
+        if self._more:
+            return self._more
+        counts = [len(one["shapes"]) for one in self.spec["inputs"] if one["kind"] == "array"]
+        calls = [
+            arguments.bound(self._function, self._inputs(which))
+            for which in range(1, max(counts, default=1))
+        ]
+        return [call.flat for call in calls]
+
+    def for_own(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
+        """Return the function; it came compiled, or not, as the user has it."""
+        del wrap
+        function: Callable[..., Any] = self._function
+        return function
+
+    def sync(self, out: "Any") -> None:
+        """Wait for the output, in the way that the first one showed to be right."""
+        if self._waiters is None:
+            self._waiters = values.waiters(out)
+            if not self._waiters:
+                vars(self)["synchronous"] = True
+            elif len(self._waiters) == 1:
+                vars(self)["sync"] = self._waiters[0]
+        for waiter in self._waiters:
+            waiter(out)
+
+    def digest(self, given: "Sequence[Any]") -> str:
+        """Return the SHA-256 of the arguments' numbers, in the order of the inputs."""
+        return values.digest(arguments.in_order(given, self._order))
+
+    def keep(self, out: "Any") -> "Any":
+        """Return what the output holds, on the host: it may be a buffer that is used again."""
+        return values.on_host(out)
+
+    def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
+        """Return host copies of the numbers in an output."""
+        found = [values.to_host(leaf) for leaf in values.leaves(out)]
+        if not found:
+            text = "it returned nothing, so there is nothing to wait for or to check: return the"
+            text += " result, or give --no-check"
+            raise values.IncomparableError(text)
+        return found
+
+    def begin_call(self) -> None:
+        """Start the account of every framework."""
+        for one in self._watched:
+            one.begin_call()
+
+    def parts(self) -> "Mapping[str, Any]":
+        """Return the exclusive seconds of all frameworks together."""
+        for one in self._watched:
+            if one.framework == "numba":
+                one.keep_used()  # type: ignore[attr-defined] # Numba's backend has it
+        told = [dict(one.parts()) for one in self._watched]
+        if not told:
+            why = "no compiler that tells its steps was imported"
+            return {**dict.fromkeys(PARTS), "reasons": dict.fromkeys(PARTS, why)}
+        seconds, reasons = {}, {}
+        for part in PARTS:
+            known = [one[part] for one in told if one[part] is not None]
+            seconds[part] = sum(known) if known else None
+            if not known:
+                reasons[part] = "; ".join(one["reasons"].get(part, "not told") for one in told)
+        return {**seconds, "reasons": reasons}
+
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return the counters of every framework's cache."""
+        return {owner: said for one in self._watched for owner, said in one.counters().items()}
+
+    def compiles_so_far(self) -> "int | None":
+        """Return the programs that all frameworks have compiled or read so far."""
+        counts = [one.compiles_so_far() for one in self._watched]
+        return sum(count or 0 for count in counts)
+
+    def device_info(self) -> "dict[str, Any]":
+        """Return the device of the framework that has one other than the CPU."""
+        for one in self._watched:
+            if self.device == "gpu" and one.framework in {"torch", "jax"}:
+                one.device_init()
+                return one.device_info()
+        return super().device_info()
+
+    def versions(self) -> "dict[str, str]":
+        """Return the versions of the frameworks and of the user's top-level package."""
+        found = {}
+        root = self._module.__name__.split(".")[0]
+        for name in ("numpy", "scipy", "jax", "jaxlib", "torch", "numba", root):
+            version = getattr(sys.modules.get(name), "__version__", None)
+            if isinstance(version, str):
+                found[name] = version
+        return found
+
+
+def from_factory(
+    factory: "Callable[[], Any]",
+) -> "tuple[Callable[..., Any], arguments.Call, list[tuple[Any, ...]]]":
+    """Return a factory's function, its call, and the arguments of further calls.
+
+    Raises:
+        TargetError: it returned something else.
+    """
+    made = factory()
+    if callable(made):
+        return made, arguments.Call((), {}), []
+    expected = "a factory returns (function, arguments), with a tuple of arguments"
+    if not isinstance(made, tuple | list) or not 0 < len(made) <= 3 or not callable(made[0]):  # noqa: PLR2004 - function, arguments, keywords
+        text = f"{expected}; this one returned a {type(made).__name__}"
+        raise target.TargetError(text)
+    positional: Any = made[1] if len(made) > 1 else ()
+    named = made[2] if len(made) > 2 else {}  # noqa: PLR2004 - as above
+    if not isinstance(named, dict):
+        text = f"{expected} and a dict of named ones; this one's are a {_kind(named)}"
+        raise target.TargetError(text)
+    further = []
+    if hasattr(positional, "__next__"):
+        first, *further = _taken(positional)
+        positional, further = first, [(*more, *named.values()) for more in further]
+    if not isinstance(positional, tuple | list):
+        text = f"{expected}; its arguments are a {type(positional).__name__}"
+        raise target.TargetError(text)
+    return made[0], arguments.Call(tuple(positional), named), further
+
+
+def _taken(generator: "Any") -> "list[tuple[Any, ...]]":
+    from itertools import islice
+
+    taken = list(islice(generator, 1 + NEW_SHAPES))
+    if not taken:
+        text = "the factory's generator of arguments gave none"
+        raise target.TargetError(text)
+    for one in taken:
+        # An array would come apart into its rows.
+        if not isinstance(one, tuple | list):
+            text = f"the factory's generator gives tuples of arguments, and gave a {_kind(one)}"
+            raise target.TargetError(text)
+    return [tuple(one) for one in taken]
+
+
+def _kind(value: "Any") -> str:
+    return type(value).__name__

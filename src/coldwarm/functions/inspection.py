@@ -1,0 +1,194 @@
+"""A first look at a candidate, before anything is measured: what it is, what it does.
+
+It is called twice in a process of its own, untimed by anything that is published. Its
+first output is what the other candidates are checked against, if it is the reference.
+"""
+
+import os
+import sys
+import time
+
+from coldwarm.functions import arguments, target, transfer, values
+from coldwarm.functions.backend import Own, from_factory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+
+class Look:
+    """What is found out of one candidate."""
+
+    def __init__(self, job: "Mapping[str, Any]") -> None:
+        """Import its module and find what was named."""
+        self.job = job
+        self.spec = job["own"]
+        self.backend = Own(job["device"], job["threads"])
+        self.backend.take({**self.spec, "kind": "function", "mutates": False})
+        self.backend.import_runtime()
+        self.module = sys.modules[self.spec["module"]]
+        self.backend.device_init()
+        self.backend.watch()
+        self.kind = "function"
+        self.placement: str | None = None
+        self.order: list[int] | None = None
+
+    def prepare(self) -> "tuple[Callable[..., Any], arguments.Call, int]":
+        """Return the function, its call, and how many new-shape calls there are.
+
+        What takes no argument and was given none is called: what returns a callable, or a
+        tuple that begins with one, is a factory.
+        """
+        found = target.resolve(self.module, self.spec["name"])
+        inputs = self.spec["inputs"]
+        if self.spec.get("arguments"):
+            return found, transfer.read(self.spec["arguments"]), 0
+        if not inputs and target.required(found) == 0:
+            given = found()
+            first = given[0] if isinstance(given, tuple | list) and given else given
+            if callable(first):
+                self.kind = "factory"
+                function, call, more = from_factory(lambda: given)
+                return function, call, len(more)
+            return found, arguments.Call((), {}), 0
+        if not inputs:
+            names = ", ".join(target.positions(found)) or "arguments"
+            text = (
+                f"{self.spec['name']} takes {names}: give each as --input"
+                f" {(target.positions(found) or ['x'])[0]}=f32[512,512], or name a factory"
+            )
+            raise target.TargetError(text)
+        from numpy.random import default_rng
+
+        self.placement = self.spec["placement"] or arguments.framework_of(found, self.module)
+        made = arguments.made(inputs, default_rng(self.job["seed"]), 0, self.placement)
+        shapes = [len(one["shapes"]) for one in inputs if one["kind"] == "array"]
+        call = arguments.bound(found, made)
+        self.order = arguments.order(call, made)
+        return found, call, max(shapes, default=1) - 1
+
+    def report(self) -> "dict[str, Any]":
+        """Call it and tell what was seen."""
+        function, call, further = self.prepare()
+        before, spare = values.digest(list(call.flat)), call.copied()
+        input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
+        out, first_s = self._called(function, call)
+        # A function may hand out a buffer that its next call writes to.
+        digest = values.digest(out)
+        device = "gpu" if any(map(_on_gpu, values.leaves(out))) else "cpu"
+        first = None if self.job["answer"] is None else self._answer(out)
+        mutates = call.gone or values.digest(list(call.flat)) != before
+        again, second_s = self._called(function, spare)
+        repeats = values.digest(again) == digest
+        return {
+            "type": "look",
+            "kind": self.kind,
+            "file": getattr(self.module, "__file__", None),
+            "placement": self.placement,
+            "arguments": [_described(leaf) for leaf in call.flat],
+            "outputs": first if first is not None else [],
+            "input_sha256": input_sha256,
+            "strays": _strays(self.spec.get("elsewhere")),
+            "mutates": mutates,
+            "repeats": repeats,
+            "further": further,
+            "device": device,
+            "frameworks": [n for n in ("numpy", "jax", "torch", "numba") if n in sys.modules],
+            "counters": self.backend.counters(),
+            "own_cache": _own_cache(),
+            "versions": {"python": sys.version.split()[0], **self.backend.versions()},
+            "first_s": first_s,
+            "second_s": second_s,
+        }
+
+    def _called(self, function: "Any", call: "arguments.Call") -> "tuple[Any, float]":
+        begin_s = time.perf_counter()
+        out = function(*call.positional, **call.named)
+        values.wait(out)
+        spent_s = time.perf_counter() - begin_s
+        values.refuse_unfinished(out)
+        return out, spent_s
+
+    def _answer(self, out: "Any") -> "list[str]":
+        """Write the output down, and say what it is made of."""
+        import numpy as np
+
+        arrays = self.backend.fetch(out)
+        path = self.job["answer"]
+        with open(path + ".part", "wb") as file:  # noqa: PTH123 - the same style as the rest of the measured side
+            np.savez(file, *arrays)
+        os.replace(path + ".part", path)  # noqa: PTH105 - likewise
+        kinds = [
+            _dtype(leaf, array) for leaf, array in zip(values.leaves(out), arrays, strict=True)
+        ]
+        return [f"{kind}{list(a.shape)}" for kind, a in zip(kinds, arrays, strict=True)]
+
+
+def _strays(root: "str | None") -> "list[str]":
+    """Return modules that came from the user's checkout where those of a commit are wanted."""
+    if root is None:
+        return []
+    found = []
+    for name, module in sorted(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        inside = os.path.realpath(file).startswith(root + os.sep)
+        if inside and name.split(".")[0] != "coldwarm" and "-packages" + os.sep not in file:
+            found.append(name)
+    return found
+
+
+def _own_cache() -> str | None:
+    """Return the setting by which a module has taken a cache of its own; ``None``: it has not.
+
+    The variable of the environment, which gives each start a private one, is then not obeyed.
+    """
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return None
+    place = getattr(jax.config, "jax_compilation_cache_dir", None)
+    given = os.environ.get("JAX_COMPILATION_CACHE_DIR") or None
+    return None if place == given else "jax_compilation_cache_dir"
+
+
+def _on_gpu(leaf: "Any") -> bool:
+    if values.is_torch(leaf):
+        return bool(leaf.is_cuda)
+    return values.is_jax(leaf) and any(d.platform != "cpu" for d in leaf.devices())
+
+
+def _dtype(leaf: "Any", array: "Any") -> str:
+    """Return the type of a leaf; the host has bfloat16 as float32."""
+    own = str(getattr(leaf, "dtype", array.dtype)).removeprefix("torch.")
+    return own if own == "bfloat16" else str(array.dtype)
+
+
+def _described(value: "Any") -> str:
+    """Return a value's type, dtype and shape in words."""
+    kind = type(value).__module__.split(".")[0]
+    if values.is_array(value) and hasattr(value, "shape"):
+        root = "jax" if kind in {"jax", "jaxlib"} else kind
+        return f"{root} {str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
+    if isinstance(value, bool | int | float | complex | str):
+        return repr(value)[:40]
+    return type(value).__name__
+
+
+def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Return what a look at the job's candidate tells."""
+    return Look(job).report()
+
+
+def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Return the functions of the job's module that the user has marked, in order."""
+    from coldwarm.functions import marks
+
+    module = target.load(job["own"])
+    # A name that was defined twice has the marks of the last one.
+    last = dict(marks.MARKED)
+    names = [
+        {"name": name, **mark}
+        for name, mark in last.items()
+        if getattr(module, name, None) is not None
+    ]
+    return {"type": "marked", "file": getattr(module, "__file__", None), "marked": names}

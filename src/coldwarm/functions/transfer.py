@@ -1,0 +1,203 @@
+"""Arguments handed from one process to another, through files in a folder.
+
+Arrays go as ``.npy`` files, with the framework, the type and the device that they had;
+numbers, strings and containers of them as a line of JSON. Numbers with a point are
+written by their bits.
+"""
+
+import os
+
+from coldwarm import wire
+from coldwarm.functions import arguments, values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+
+_LINE = "arguments.json"
+_KINDS = "biufcSUmM"
+"""Kinds of NumPy's types that its files hold without pickling."""
+
+
+class UnsendableError(TypeError):
+    """A value that cannot be handed over; the message names it and says what can."""
+
+
+def write(call: "arguments.Call", folder: str) -> None:
+    """Write a call's arguments down.
+
+    Raises:
+        UnsendableError: one of them is neither array, number, string nor a plain container.
+    """
+    writer = _Writer(folder)
+    places = enumerate(call.positional, 1)
+    message = {
+        "positional": [writer.described(f"argument {n}", one) for n, one in places],
+        "named": [[name, writer.described(name, one)] for name, one in call.named.items()],
+    }
+    with open(os.path.join(folder, _LINE), "wb") as file:  # noqa: PTH118, PTH123 - the style of the measured side
+        file.write(wire.encode(message))
+
+
+def read(folder: str) -> "arguments.Call":
+    """Return the call that was written, its arrays where they were."""
+    with open(os.path.join(folder, _LINE), "rb") as file:  # noqa: PTH118, PTH123 - as above
+        message = wire.decode_bare(file.read())
+    known: dict[str, Any] = {}
+    positional = tuple(_made(one, folder, known) for one in message["positional"])
+    return arguments.Call(
+        positional, {name: _made(one, folder, known) for name, one in message["named"]}
+    )
+
+
+class _Writer:
+    """Describes values, and writes the arrays among them; each array once."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._known: dict[int, tuple[Any, dict[str, Any]]] = {}
+
+    def described(self, place: str, value: "Any") -> "dict[str, Any]":
+        """Return what ``_made`` makes the value of again."""
+        if value is None or type(value) in _PLAIN:
+            return {"kind": "value", "value": value}
+        if type(value) is float:
+            return {"kind": "float", "value": value.hex()}
+        if type(value) is complex:
+            return {"kind": "complex", "value": [value.real.hex(), value.imag.hex()]}
+        if type(value) in {tuple, list}:
+            items = [self.described(f"{place}[{n}]", one) for n, one in enumerate(value)]
+            return {"kind": type(value).__name__, "items": items}
+        if type(value) is dict:
+            return {"kind": "dict", "items": self._pairs(place, value)}
+        if id(value) not in self._known:
+            self._known[id(value)] = (value, self._array(place, value))
+        return self._known[id(value)][1]
+
+    def _pairs(self, place: str, value: "dict[Any, Any]") -> "list[Any]":
+        return [
+            [self.described(f"a key of {place}", key), self.described(f"{place}[{key!r}]", one)]
+            for key, one in value.items()
+        ]
+
+    def _array(self, place: str, value: "Any") -> "dict[str, Any]":
+        import numpy as np
+
+        if values.is_jax(value):
+            array, told = _of_jax(place, value)
+        elif values.is_torch(value):
+            array, told = _of_torch(place, value)
+        elif type(value) is np.ndarray or isinstance(value, np.generic):
+            array, told = np.asarray(value), {"framework": "numpy"}
+            told["scalar"] = isinstance(value, np.generic)
+        else:
+            raise _unsendable(place, value)
+        if array.dtype.kind not in _KINDS or array.dtype.names is not None:
+            raise _unsendable(place, value, f" of {array.dtype}")
+        name = f"{len(self._known)}.npy"
+        np.save(os.path.join(self._folder, name), array, allow_pickle=False)  # noqa: PTH118 - as above
+        return {"kind": "array", "file": name, **told}
+
+
+_PLAIN = {bool, int, str}
+
+
+def _unsendable(place: str, value: "Any", of: str = "") -> UnsendableError:
+    kind = type(value)
+    text = (
+        f"{place} is a {kind.__module__}.{kind.__qualname__}{of}, which cannot be handed to"
+        " another process: give arrays, numbers and strings, in tuples, lists and dicts"
+    )
+    return UnsendableError(text.replace("builtins.", ""))
+
+
+def _of_jax(place: str, value: "Any") -> "tuple[np.ndarray[Any, Any], dict[str, Any]]":
+    import jax
+    import numpy as np
+
+    if len(value.devices()) > 1:
+        raise _unsendable(place, value, " on several devices")
+    told: dict[str, Any] = {"framework": "jax", "platform": next(iter(value.devices())).platform}
+    if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+        told["key"] = str(jax.random.key_impl(value))
+        return np.asarray(jax.random.key_data(value)), told
+    array = np.asarray(value)
+    told["weak"] = bool(getattr(value, "weak_type", False)) and array.ndim == 0
+    if array.dtype.kind == "V":  # bfloat16 and others that NumPy's files do not know
+        told["bits_of"] = array.dtype.name
+        array = array.view(f"u{array.dtype.itemsize}")
+    return array, told
+
+
+def _of_torch(place: str, value: "Any") -> "tuple[np.ndarray[Any, Any], dict[str, Any]]":
+    import torch
+
+    if type(value) is not torch.Tensor or value.layout is not torch.strided:
+        raise _unsendable(place, value)
+    told: dict[str, Any] = {"framework": "torch", "device": str(value.device)}
+    told["requires_grad"] = value.requires_grad
+    host = value.detach().to("cpu").resolve_conj().resolve_neg()
+    try:
+        array = host.numpy()
+    except TypeError:  # bfloat16 and others that NumPy lacks
+        bits = {1: "uint8", 2: "int16"}[host.element_size()]
+        told["bits_of"] = str(host.dtype).removeprefix("torch.")
+        array = host.contiguous().view(getattr(torch, bits)).numpy()
+    return array, told
+
+
+def _made(told: "dict[str, Any]", folder: str, known: "dict[str, Any]") -> "Any":
+    """Return the value that was described."""
+    kind = told["kind"]
+    if kind == "value":
+        return told["value"]
+    if kind == "float":
+        return float.fromhex(told["value"])
+    if kind == "complex":
+        return complex(*map(float.fromhex, told["value"]))
+    if kind == "dict":
+        pairs = told["items"]
+        return {_made(k, folder, known): _made(one, folder, known) for k, one in pairs}
+    if kind in {"tuple", "list"}:
+        items = [_made(one, folder, known) for one in told["items"]]
+        return items if kind == "list" else tuple(items)
+    if told["file"] not in known:
+        known[told["file"]] = _placed(told, os.path.join(folder, told["file"]))  # noqa: PTH118 - as above
+    return known[told["file"]]
+
+
+def _placed(told: "dict[str, Any]", path: str) -> "Any":
+    """Return an array of a file as its framework has it, finished."""
+    import numpy as np
+
+    array = np.load(path, allow_pickle=False)
+    if told["framework"] == "numpy":
+        return array[()] if told["scalar"] else array
+    placed = _to_torch(told, array) if told["framework"] == "torch" else _to_jax(told, array)
+    values.wait(placed)
+    return placed
+
+
+def _to_torch(told: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "Any":
+    import torch
+
+    tensor = torch.tensor(array)
+    if "bits_of" in told:
+        tensor = tensor.view(getattr(torch, told["bits_of"]))
+    return tensor.to(told["device"]).requires_grad_(told["requires_grad"])
+
+
+def _to_jax(told: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "Any":
+    import jax
+
+    if "key" in told:
+        return jax.random.wrap_key_data(jax.numpy.asarray(array), impl=told["key"])
+    if told["weak"]:
+        return jax.numpy.asarray(array.item())
+    if "bits_of" in told:
+        array = array.view(jax.numpy.dtype(told["bits_of"]))
+    if told["platform"] != jax.default_backend():
+        return jax.device_put(array, jax.devices(told["platform"])[0])
+    return arguments.place(array, "jax", "an argument")

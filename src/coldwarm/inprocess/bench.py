@@ -1,0 +1,215 @@
+"""The Python face of ``coldwarm bench``."""
+
+from __future__ import annotations
+
+import keyword
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.errors import UsageError
+from coldwarm.functions import values
+from coldwarm.functions.arguments import Call
+from coldwarm.inprocess import finding, fresh, warm
+from coldwarm.inprocess.result import BenchResult
+from coldwarm.report.words import mode_name
+from coldwarm.runner.functions.bench import COLD
+from coldwarm.stats.selection import warm_processes
+from coldwarm.stats.summarise import warm_summary
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from types import FrameType
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.result import CaseResult, Caution, ColdSummary, WarmSummary
+    from coldwarm.inprocess.warm import Here
+
+_ONE_AT_A_TIME = threading.RLock()
+"""Two at once would disturb each other."""
+_WARM_SHARE = 0.4
+"""Of a time budget, for the calls in this process where fresh ones are to follow."""
+_NOT_ASKED = "it was not asked for"
+_SHOWN_BY_INTERVAL = {"few", "precision"}
+
+
+class Benchmark:
+    """``coldwarm.bench`` with other options: ``Benchmark(processes=5)(function, *args, **kwargs)``.
+
+    Options stand apart from the call, whose arguments are all the function's own.
+
+    Args:
+        cold: Measure first results in fresh processes, where the function can be imported.
+        warm: Measure warm calls in this process, and in the fresh ones.
+        processes: Fresh processes for each state of the caches.
+        time_budget_s: Seconds for all of it; nothing is started after that.
+        timeout_s: Seconds in which a fresh process must answer.
+        tolerance: Largest error of a fresh process's answer, over the largest magnitude of
+            the answer here. Default: by its type.
+        out_dir: Folder to leave the artifacts of the fresh processes in. Default: nowhere.
+
+    Raises:
+        UsageError: the options leave nothing to measure.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is one choice, by name
+        self,
+        *,
+        cold: bool = True,
+        warm: bool = True,
+        processes: int = 3,
+        time_budget_s: float | None = None,
+        timeout_s: float = 300.0,
+        tolerance: float | None = None,
+        out_dir: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Keep the options."""
+        if not cold and not warm:
+            raise UsageError("cold=False and warm=False leave nothing to measure; drop one")
+        if processes < 1:
+            raise UsageError(f"processes={processes}: give 1 or more")
+        if time_budget_s is not None and time_budget_s <= 0:
+            raise UsageError(f"time_budget_s={time_budget_s}: give seconds above 0")
+        self._cold, self._warm = cold, warm
+        self._processes, self._budget_s, self._timeout_s = processes, time_budget_s, timeout_s
+        self._tolerance = tolerance
+        self._out_dir = None if out_dir is None else Path(out_dir)
+
+    def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchResult:  # noqa: ANN401 - the function's own
+        """Measure ``function(*args, **kwargs)``.
+
+        Raises:
+            UsageError: it cannot be called so, or returns nothing that can be waited for.
+            KeyboardInterrupt: it was interrupted; nothing is left running.
+        """
+        return self._measure(sys._getframe(1), function, Call(args, kwargs))  # noqa: SLF001 - who calls decides where the function is found
+
+    def _measure(self, caller: FrameType, function: Any, call: Call) -> BenchResult:  # noqa: ANN401 - what it is, is checked
+        if not callable(function):
+            text = f"a {type(function).__name__} cannot be called; give the function, then its"
+            raise UsageError(f"{text} arguments: coldwarm.bench(f, x), not coldwarm.bench(f(x))")
+        wrong = [one for one in call.named if not one.isidentifier() or keyword.iskeyword(one)]
+        if wrong:
+            raise UsageError(f"{wrong[0]!r} is no name of an argument; give it by position")
+        calls, scope = finding.count_call(caller), caller.f_globals
+        name = getattr(function, "__qualname__", None) or type(function).__qualname__
+        with _ONE_AT_A_TIME:
+            began_s = time.perf_counter()
+            here = warm.measure(function, call, name, warm=self._warm, ends_s=self._ends_s(began_s))
+            case, why = None, _NOT_ASKED
+            if self._cold:
+                try:
+                    target = finding.find(function, scope, calls)
+                    name = target.name
+                    case = fresh.measure(target, call, here, self._effort(began_s))
+                except (finding.NotFoundError, fresh.NotMeasuredError) as error:
+                    why = str(error)
+        result = _result(name, here, case, why)
+        if any(map(values.is_strided, values.leaves(list(call.flat)))):
+            result.notes.append("arrays that are not contiguous were given as copies that are")
+        return result
+
+    def _ends_s(self, began_s: float) -> float | None:
+        if self._budget_s is None:
+            return None
+        return began_s + self._budget_s * (_WARM_SHARE if self._cold else 1.0)
+
+    def _effort(self, began_s: float) -> fresh.Effort:
+        left_s = self._budget_s
+        if left_s is not None:
+            left_s -= time.perf_counter() - began_s
+            if left_s <= 0:
+                text = "the time budget was over after the calls in this process; give a longer one"
+                raise fresh.NotMeasuredError(text)
+        return fresh.Effort(
+            processes=self._processes,
+            warm=self._warm,
+            time_budget_s=left_s,
+            timeout_s=self._timeout_s,
+            tolerance=self._tolerance,
+            out_dir=self._out_dir,
+        )
+
+
+def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchResult:  # noqa: ANN401 - the function's own
+    """Measure ``function(*args, **kwargs)``: warm in this process, cold in fresh ones.
+
+    The fresh processes import the function from its file, with the same arguments; where
+    that cannot be done, the result says why and has the warm calls alone. The arguments
+    given are left as they are: the calls have copies. For options see ``coldwarm.Benchmark``.
+
+    Returns:
+        The figures; at a prompt or in a notebook they show as a table.
+
+    Raises:
+        UsageError: it cannot be called so, or returns nothing that can be waited for.
+        KeyboardInterrupt: it was interrupted; nothing is left running.
+    """
+    return Benchmark()._measure(sys._getframe(1), function, Call(args, kwargs))  # noqa: SLF001 - as in Benchmark
+
+
+def _result(name: str, here: Here, case: CaseResult | None, why: str) -> BenchResult:
+    reasons: dict[str, str] = {}
+    warm_here = None
+    if here.observation is None:
+        reasons["warm"] = _NOT_ASKED
+    else:
+        warm_here = warm_summary([here.observation], warm_processes([here.observation]), 0)
+        if warm_here.call_s is None:
+            reasons["warm"] = warm_here.null_reasons["call_s"]
+            warm_here = None
+    failed = why if case is None else _failure(case)
+    cold: dict[CacheMode, ColdSummary | None] = dict.fromkeys(COLD)
+    if case is not None:
+        cold.update({one.cache_mode: one for one in case.cold if one.n_ok})
+    reasons.update({mode: failed for mode, one in cold.items() if one is None})
+    warm_fresh = None if case is None else case.warm
+    if warm_fresh is None or warm_fresh.call_s is None:
+        reasons["warm_fresh"] = failed if here.observation is not None else _NOT_ASKED
+        warm_fresh = None
+    return BenchResult(
+        name=name,
+        warm=warm_here,
+        warm_fresh=warm_fresh,
+        cold=cold,
+        first_call_s=here.first_call_s,
+        reasons=reasons,
+        notes=_notes(here, case, warm_here),
+        here=here.observation,
+        case=case,
+    )
+
+
+def _failure(case: CaseResult) -> str:
+    """Return why a figure of fresh processes is missing."""
+    if case.reason == "correctness_gate":
+        gates = [one.gate.reason for one in case.observations if one.gate and one.gate.reason]
+        told = f" ({gates[0]})" if gates else ""
+        return f"a fresh process gave another answer than this one{told}"
+    return case.reason or "no valid process"
+
+
+def _told(caution: Caution) -> str:
+    about = "" if caution.kind == "noisy" else f", {mode_name(caution.subject)}"
+    return f"fresh processes{about}: {caution.text}"
+
+
+def _notes(here: Here, case: CaseResult | None, warm_here: WarmSummary | None) -> list[str]:
+    """Return what to know of the function and of the figures."""
+    notes = []
+    if here.renewed:
+        notes.append("its calls change their arguments: each got new ones, outside the window")
+    if not here.repeats:
+        notes.append("its second call gave another answer: it keeps a state, or draws numbers")
+    compiled = (
+        sum(bool(block.compiles) for block in here.observation.blocks) if here.observation else 0
+    )
+    if compiled and warm_here is not None:
+        notes.append(f"here: something was compiled in {compiled} blocks, which do not count")
+    if case is not None:
+        notes += [_told(one) for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL]
+        notes += [one for one in case.limitations if " is not kept" in one]
+    return notes

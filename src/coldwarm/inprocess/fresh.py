@@ -1,0 +1,153 @@
+"""The same function in fresh processes, on the engine that measures a suite."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+
+from coldwarm.errors import ColdwarmError
+from coldwarm.functions import transfer, values
+from coldwarm.report.progress import open_progress
+from coldwarm.runner import suite
+from coldwarm.runner.functions import candidates, inspection
+from coldwarm.runner.functions.bench import BLOCK_S, BLOCKS, COLD
+from coldwarm.runner.functions.inspection import Setting
+from coldwarm.runner.process.guarded import Guard
+from coldwarm.runner.schedule.suites import Options
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.functions.arguments import Call
+    from coldwarm.inprocess.warm import Here
+    from coldwarm.runner.functions.inspection import Seen
+    from coldwarm.runner.functions.targets import Target
+
+AGAINST = "the answer in the process that asked"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is to be measured in fresh processes, and what becomes of the files."""
+
+    processes: int
+    warm: bool
+    time_budget_s: float | None
+    timeout_s: float
+    tolerance: float | None
+    out_dir: Path | None
+
+
+class NotMeasuredError(Exception):
+    """Nothing could be measured in fresh processes; the message says why."""
+
+
+def measure(target: Target, call: Call, here: Here, effort: Effort) -> CaseResult:
+    """Measure a target with a call's arguments, checked against this process's answer.
+
+    Raises:
+        NotMeasuredError: the arguments cannot be handed over, or the target does not run there.
+        KeyboardInterrupt: it was interrupted; its processes are gone.
+    """
+    began_s = time.perf_counter()
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-")))
+        folder = work / "arguments"
+        folder.mkdir()
+        try:
+            transfer.write(call, str(folder))
+        except transfer.UnsendableError as error:
+            raise NotMeasuredError(str(error)) from error
+        answer = _answer(here)
+        setting = Setting(
+            name="bench",
+            inputs=(),
+            placement=None,
+            check=answer is not None,
+            tolerance=effort.tolerance,
+            threads=None,
+            seed=0,
+            timeout_s=effort.timeout_s,
+            arguments=str(folder),
+            against=AGAINST,
+        )
+        try:
+            seen = _look(target, setting, work)
+            inspection.refuse_own_caches([target], [seen])
+            _refuse_others(call, seen)
+            if answer is not None and seen.repeats and here.repeats:
+                np.savez(work / f"{target.label}.npz", *answer)
+            cases = candidates.cases([target], [seen], target.label, setting, work)
+            with open_progress(_console()) as progress:
+                spent_s = time.perf_counter() - began_s
+                outcome = suite.run(
+                    _options(effort),
+                    effort.out_dir or work / "out",
+                    listener=progress,
+                    cases=cases,
+                    spent_s=spent_s,
+                )
+        except ColdwarmError as error:
+            raise NotMeasuredError(_plain(str(error), target)) from error
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    return outcome.cases[0]
+
+
+def _console() -> Console:
+    """Return where progress is shown: a terminal, or else nowhere."""
+    return Console(stderr=True, quiet=not sys.stderr.isatty())
+
+
+def _answer(here: Here) -> list[np.ndarray] | None:
+    """Return the numbers of this process's answer; ``None``: they cannot be compared."""
+    try:
+        found = [values.to_host(leaf) for leaf in here.output]
+    except (TypeError, ValueError):
+        return None
+    return found or None
+
+
+def _look(target: Target, setting: Setting, work: Path) -> Seen:
+    with Guard() as guard:
+        return inspection.look([target], setting, guard, work)[0]
+
+
+def _refuse_others(call: Call, seen: Seen) -> None:
+    """Refuse where a fresh process has other arguments than this one."""
+    if seen.input_sha256 != values.digest(list(call.flat)):
+        text = "a fresh process got other arguments than the ones here: their types do not survive"
+        raise NotMeasuredError(text)
+
+
+def _plain(message: str, target: Target) -> str:
+    """Return a message without the command line's words."""
+    text = message.removeprefix(f"{target.label}: ").replace(", or give --warm-only", "")
+    if target.path is not None and f"has no {target.name!r}" in text:
+        text = (
+            f"{target.path.name} has no {target.name} when it is imported: define it above"
+            ' `if __name__ == "__main__":` and outside of functions'
+        )
+    elif target.calls is not None and target.calls > 1 and "failed before" in text:
+        text += '; where results are used in between, put that below `if __name__ == "__main__":`'
+    return text
+
+
+def _options(effort: Effort) -> Options:
+    return Options(
+        suite="bench",
+        cache_modes=(*COLD, "warm_process") if effort.warm else COLD,
+        min_runs=effort.processes,
+        max_runs=effort.processes,
+        time_budget_s=effort.time_budget_s,
+        timeout_s=effort.timeout_s,
+        block_s=BLOCK_S,
+        blocks=BLOCKS,
+    )

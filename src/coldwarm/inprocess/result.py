@@ -1,0 +1,160 @@
+"""What ``coldwarm.bench`` returns: the summaries, the raw samples, and tables to look at."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coldwarm.report import units
+from coldwarm.runner.functions.bench import COLD
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.result import CaseResult, ColdSummary, Summary, WarmSummary
+
+_WIDTH = 88
+_COLUMNS = ("", "median", "95 % interval", "from")
+_COLD_WORDS: dict[CacheMode, str] = {
+    "cold_process_cold_cache": "first result, empty caches",
+    "cold_process_warm_cache": "first result, filled caches",
+}
+_FRESH, _HERE = "warm call, fresh processes", "warm call, here"
+_WORDS = {**{str(k): v for k, v in _COLD_WORDS.items()}, "warm_fresh": _FRESH, "warm": _HERE}
+
+
+@dataclass(frozen=True, repr=False)
+class BenchResult:
+    """What ``coldwarm.bench`` has found out; what is ``None`` has its reason in ``reasons``.
+
+    Attributes:
+        name: What was measured.
+        warm: The warm calls in this process: ``warm.call_s`` in seconds, ``warm.steady``.
+            It is one process, so there is no interval over processes.
+        warm_fresh: The same in the fresh processes, with an interval.
+        cold: For ``cold_process_cold_cache`` and ``cold_process_warm_cache`` the figures of
+            fresh processes, such as ``cold["cold_process_cold_cache"].seconds["ttfr"]``.
+        first_call_s: The first call that was made here; whether it had to compile depends on
+            what was called before.
+        reasons: Why ``warm``, ``warm_fresh`` or a mode of ``cold`` is missing.
+        notes: What to know of the function, and what to read with care.
+        here: The observation of this process, with all its samples; ``None`` without warm
+            calls.
+        case: Everything about the fresh processes, their observations too.
+    """
+
+    name: str
+    warm: WarmSummary | None
+    warm_fresh: WarmSummary | None
+    cold: dict[CacheMode, ColdSummary | None]
+    first_call_s: float
+    reasons: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    here: Observation | None = None
+    case: CaseResult | None = None
+
+    @property
+    def samples_s(self) -> list[list[float]]:
+        """The raw warm samples of this process in seconds, block by block."""
+        return [] if self.here is None else [list(block.samples_s) for block in self.here.blocks]
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Return the lines of the table: what, median, interval, and what it is from."""
+        rows = []
+        for mode in COLD:
+            cold = self.cold.get(mode)
+            seconds = None if cold is None else cold.seconds.get("ttfr")
+            rows.append(_row(_COLD_WORDS[mode], seconds))
+        fresh = None if self.warm_fresh is None else self.warm_fresh.call_s
+        rows.append(_row(_FRESH, fresh))
+        rows.append(_row(_HERE, None if self.warm is None else self.warm.call_s, here=True))
+        return rows
+
+    def remarks(self) -> list[str]:
+        """Return what is to be said under the table."""
+        told = []
+        if self.warm is not None:
+            first = units.duration(self.first_call_s)
+            told.append(
+                f"here: the first call took {first}; {_steady(self.warm)}; one process, so no"
+                " interval"
+            )
+        by_reason: dict[str, list[str]] = {}
+        for what, reason in self.reasons.items():
+            by_reason.setdefault(reason, []).append(what)
+        told += [f"no {_listed(parts)}: {reason}" for reason, parts in by_reason.items()]
+        return [*told, *self.notes]
+
+    def __repr__(self) -> str:
+        """Return the table as text."""
+        rows = [_COLUMNS, *self.rows()]
+        widths = [max(len(row[place]) for row in rows) for place in range(len(_COLUMNS))]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if place == 1 else cell.ljust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        told = (textwrap.fill(text, _WIDTH, subsequent_indent="  ") for text in self.remarks())
+        return "\n".join([self.name, *lines, *told])
+
+    def _repr_markdown_(self) -> str:
+        """Return the table as Markdown."""
+        head = f"| {' | '.join(_COLUMNS)} |\n|---|---:|---|---|"
+        lines = [f"| {' | '.join(row)} |" for row in self.rows()]
+        remarks = [f"- {_plain(text)}" for text in self.remarks()]
+        return "\n".join([f"**{_plain(self.name)}**", "", head, *lines, "", *remarks])
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        head = "".join(f"<th>{html.escape(one)}</th>" for one in _COLUMNS)
+        lines = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
+            for row in self.rows()
+        )
+        remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self.remarks())
+        return (
+            f"<b>{html.escape(self.name)}</b>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+            f"<ul>{remarks}</ul>"
+        )
+
+
+def _row(what: str, seconds: Summary | None, *, here: bool = False) -> tuple[str, str, str, str]:
+    if seconds is None:
+        return what, units.MISSING, units.MISSING, ""
+    interval = units.MISSING
+    if seconds.low is not None and seconds.high is not None:
+        interval = f"{units.duration(seconds.low)} … {units.duration(seconds.high)}"
+    count, unit = seconds.n_processes, "process"
+    if here:
+        count, unit = seconds.n_samples, "sample"
+    many = {"process": "processes", "sample": "samples"}[unit]
+    return what, units.duration(seconds.median), interval, f"{count} {unit if count == 1 else many}"
+
+
+def _steady(warm: WarmSummary) -> str:
+    """Say where the calls of one process became steady, or why not."""
+    steady = warm.steady
+    if not steady.steady:
+        return steady.reason.partition(": ")[2] or steady.reason
+    count = steady.warmup_samples[0]
+    if count == 0:
+        return "steady from the first sample on"
+    return f"steady after {count} sample{'s' if count > 1 else ''}"
+
+
+def _listed(what: Sequence[str]) -> str:
+    if set(what) >= {*_COLD_WORDS, "warm_fresh"}:
+        return "figures from fresh processes"
+    return ", ".join(_WORDS[one] for one in what)
+
+
+def _plain(text: str) -> str:
+    """Return text in which Markdown finds nothing of its own."""
+    return "".join(f"\\{one}" if one in "\\`*_<>|[]" else one for one in text)

@@ -1,0 +1,1 @@
+"""A user's own functions: targets, inspection, revisions, bench, noise."""

@@ -1,0 +1,209 @@
+"""Measures functions of the user's own side by side, on the engine that measures a suite."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
+from coldwarm.errors import UsageError
+from coldwarm.registry import unknown
+from coldwarm.runner import suite
+from coldwarm.runner.directory import refuse_content
+from coldwarm.runner.functions import candidates, inspection, targets
+from coldwarm.runner.functions.inspection import Setting
+from coldwarm.runner.functions.revisions import checked_out
+from coldwarm.runner.process.guarded import Guard, terminable
+from coldwarm.runner.schedule.budget import Budget
+from coldwarm.runner.schedule.suites import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from coldwarm.runner.functions.targets import Target
+    from coldwarm.runner.listener import Listener
+    from coldwarm.runner.suite import Outcome
+
+MIN_RUNS, MAX_RUNS = 3, 12
+MOST_RUNS = 200
+"""Processes of each mode where a budget bounds them."""
+BLOCK_S, BLOCKS = 0.02, 24
+"""Warm calls alternate in short blocks: a neighbour's burst then falls on both sides."""
+THRESHOLD = 0.02
+COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
+
+
+def options(  # noqa: PLR0913 - each is one choice of the user's
+    *,
+    cold: bool = True,
+    warm: bool = True,
+    time_budget_s: float | None = None,
+    min_runs: int | None = None,
+    max_runs: int | None = None,
+    threshold: float = THRESHOLD,
+    seed: int = 0,
+    threads: int | None = None,
+    timeout_s: float = 300.0,
+) -> Options:
+    """Return the options of a run that stops when its verdicts are settled."""
+    modes: tuple[CacheMode, ...] = COLD if cold else ()
+    most = max_runs or (MAX_RUNS if time_budget_s is None else MOST_RUNS)
+    fewest = min(min_runs or MIN_RUNS, most)
+    return Options(
+        suite="bench",
+        cache_modes=(*modes, "warm_process") if warm else modes,
+        seed=seed,
+        threads=threads,
+        min_runs=fewest,
+        max_runs=max(most, fewest),
+        time_budget_s=time_budget_s,
+        timeout_s=timeout_s,
+        block_s=BLOCK_S,
+        blocks=BLOCKS,
+        decide=threshold,
+    )
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a bench was asked for."""
+
+    targets: Sequence[str]
+    inputs: Sequence[str] = ()
+    placement: str | None = None
+    reference: str | None = None
+    """A label; ``None``: the first candidate's."""
+    check: bool = True
+    tolerance: float | None = None
+    pythons: Sequence[str] = ()
+    variables: Sequence[str] = ()
+    before: str | None = None
+    after: str | None = None
+    name: str = "bench"
+    options: Options = field(default_factory=options)
+
+
+def run(request: Request, out_dir: Path, *, listener: Listener | None = None) -> Outcome:
+    """Look at every candidate, then measure them interleaved.
+
+    Raises:
+        UsageError: a candidate, an input or a commit is not what it should be.
+        RunDirectoryError: the directory cannot be used.
+        StorageError: a file could not be written.
+    """
+    began_s = time.perf_counter()
+    asked = request.options
+    refuse_content(out_dir)  # before anything is looked at in vain
+    with ExitStack() as stack:
+        stack.enter_context(terminable())
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-")))
+        guard = stack.enter_context(Guard())
+        guard.ends_s = Budget(asked.time_budget_s, began_s).ends_s
+        found, setting, chosen = _candidates(request, guard, work, stack)
+        if listener is not None:
+            names = ", ".join(target.label for target in found)
+            listener.note(f"looking at {names}: each is called twice, and its answer kept")
+        seen = inspection.look(found, setting, guard, work)
+        if set(asked.cache_modes) & set(COLD):
+            inspection.refuse_own_caches(found, seen)
+        cases = candidates.cases(found, seen, chosen, setting, work)
+        if len(cases) == 1:  # there is no verdict to settle
+            asked = replace(asked, decide=None)
+        spent_s = time.perf_counter() - began_s
+        return suite.run(asked, out_dir, listener=listener, cases=cases, spent_s=spent_s)
+
+
+def _candidates(
+    request: Request, guard: Guard, work: Path, stack: ExitStack
+) -> tuple[list[Target], Setting, str]:
+    """Return what is to be measured, what all share, and the label of the reference.
+
+    Commits stay checked out as long as ``stack`` is open.
+    """
+    named = [targets.parse(text) for text in request.targets]
+    labels = [target.label for target in named if target.label]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise UsageError(f"two candidates are called {twice!r}; give each a label of its own")
+    named, setting, marked = _marked(named, request, guard, work)
+    found = targets.labelled(named)
+    if request.before is not None or request.after is not None:
+        before = request.before or "HEAD"
+        found = stack.enter_context(checked_out(found, before, request.after, work))
+    found = targets.with_pythons(found, request.pythons)
+    found = targets.with_variables(found, request.variables)
+    return found, setting, _reference(found, request.reference, marked)
+
+
+def _setting(request: Request) -> Setting:
+    return Setting(
+        name=request.name,
+        inputs=targets.parse_inputs(request.inputs),
+        placement=request.placement,
+        check=request.check,
+        tolerance=request.tolerance,
+        threads=request.options.threads,
+        seed=request.options.seed,
+        timeout_s=request.options.timeout_s,
+    )
+
+
+def _marked(
+    named: Sequence[Target], request: Request, guard: Guard, work: Path
+) -> tuple[list[Target], Setting, Target | None]:
+    """Put the functions that a file marks in the place of a target that names only the file.
+
+    Returns them, the setting with the inputs that marks give, and the marked reference.
+    """
+    setting = _setting(request)
+    found: list[Target] = []
+    references: list[Target] = []
+    given: list[Mapping[str, str]] = []
+    for target in named:
+        if target.name:
+            found.append(target)
+            continue
+        read = targets.to_be_read(target, request.pythons, request.variables)
+        marks = inspection.ask("marked", read, setting, guard, work / "marked")["marked"]
+        if not marks:
+            text = f"{target.path} marks no function; name one: {target.path}:NAME, or put"
+            raise UsageError(f"{text} @coldwarm.workload above it")
+        given += [mark["inputs"] for mark in marks if mark["inputs"]]
+        for mark in marks:
+            found.append(replace(target, name=mark["name"], tolerance=mark["tolerance"]))
+            if mark["reference"]:
+                references.append(found[-1])
+    if len(references) > 1:
+        names = ", ".join(one.text for one in references)
+        raise UsageError(f"{names} are all marked as the reference; leave one")
+    if given and not setting.inputs:
+        setting = replace(setting, inputs=_inputs_of(given))
+    return found, setting, references[0] if references else None
+
+
+def _inputs_of(given: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """Return the inputs that marks give; those that give any must agree."""
+    if any(other != given[0] for other in given):
+        raise UsageError("functions are marked with different inputs; they are to do one job")
+    return targets.parse_inputs(f"{name}={what}" for name, what in given[0].items())
+
+
+def _reference(found: Sequence[Target], asked: str | None, marked: Target | None) -> str:
+    """Return the label of the reference: the one asked for, or marked, or the first."""
+    labels = [target.label for target in found]
+    if asked is not None and asked not in labels:
+        raise unknown("candidate", asked, labels)
+    if asked is None and marked is not None:
+        what = (marked.module, marked.name)
+        return next(one.label for one in found if (one.module, one.name) == what)
+    return asked or labels[0]
+
+
+def labels(outcome: Outcome) -> Iterator[str]:
+    """Yield the labels of a bench's candidates, in the order they were given."""
+    return (case.case for case in outcome.cases)

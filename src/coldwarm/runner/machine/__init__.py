@@ -1,0 +1,1 @@
+"""What is recorded of the machine: hardware, software, variables, telemetry."""

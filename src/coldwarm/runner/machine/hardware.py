@@ -1,0 +1,287 @@
+"""The processor, the limits of the control group, and the operating system.
+
+Linux answers through files, read below a root that tests replace; elsewhere psutil and
+``sysctl`` know a part.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from coldwarm.contracts.environment import Cpu, CpuCache, Frequency, Limits, System
+from coldwarm.runner.machine.software import answer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+_UNLIMITED = 2**60
+_CPU = "sys/devices/system/cpu"
+
+
+def cpu(root: Path) -> Cpu:
+    """Return the processor of this machine."""
+    reasons: dict[str, str] = {}
+    model = _cpu_model(root)
+    if model is None:
+        reasons["model"] = "the system does not name its processor"
+    caches = _caches(root)
+    if caches is None:
+        reasons["caches"] = "the system does not describe the processor's caches"
+    physical = psutil.cpu_count(logical=False)
+    if physical is None:
+        reasons["physical_cores"] = "the system does not tell cores from threads"
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    if usable is None:
+        reasons["usable_cores"] = "this system has no affinity of processes"
+    return Cpu(
+        model=model,
+        architecture=platform.machine(),
+        physical_cores=physical,
+        logical_cores=psutil.cpu_count(),
+        usable_cores=usable,
+        caches=caches,
+        frequency=_frequency(root),
+        null_reasons=reasons,
+    )
+
+
+def limits(root: Path) -> Limits:
+    """Return the processor and memory limits of the control group, whichever version.
+
+    A group is bound by every group above it too, so the lowest of them counts.
+    """
+    groups = _groups(root)
+    if groups is None:
+        why = "no control groups on this system"
+        names = ("cgroup_version", "cpu_quota", "memory_bytes")
+        return Limits(null_reasons=dict.fromkeys(names, why))
+    version, cpu_folders, memory_folders = groups
+    quotas = [q for q in map(_quota, cpu_folders) if q is not None]
+    memories = [m for m in map(_memory, memory_folders) if m is not None]
+    reasons = {}
+    if not quotas:
+        reasons["cpu_quota"] = "unlimited"
+    if not memories:
+        reasons["memory_bytes"] = "unlimited"
+    return Limits(
+        cgroup_version=version,
+        cpu_quota=min(quotas, default=None),
+        memory_bytes=min(memories, default=None),
+        null_reasons=reasons,
+    )
+
+
+def system(root: Path) -> System:
+    """Return the operating system, its memory, its clock and what it runs on."""
+    reasons: dict[str, str] = {}
+    libc = _libc()
+    if libc is None:
+        reasons["libc"] = "the C library does not give its version"
+    source = _read(root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
+    if source is None:
+        reasons["clock_source"] = "the system does not name its clock source"
+    virtual = _virtualization(root)
+    if virtual is None:
+        reasons["virtualization"] = "this system gives no sign either way"
+    steal = _steal_share()
+    if steal is None:
+        reasons["steal_share"] = "this system does not count stolen time"
+    return System(
+        os=_os_name(),
+        kernel=platform.release(),
+        libc=libc,
+        ram_bytes=psutil.virtual_memory().total,
+        swap_bytes=psutil.swap_memory().total,
+        virtualization=virtual,
+        container=_container(root),
+        steal_share=steal,
+        clock_source=source,
+        clock_resolution_s=time.get_clock_info("monotonic").resolution,
+        null_reasons=reasons,
+    )
+
+
+def _read(path: Path) -> str | None:
+    """Return a file's text without blanks around it; ``None`` where there is none."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip("\0 \t\r\n") or None
+    except OSError:
+        return None
+
+
+def _integer(path: Path, factor: int = 1) -> int | None:
+    text = _read(path)
+    return int(text) * factor if text is not None and text.isdecimal() else None
+
+
+def _cpu_model(root: Path) -> str | None:
+    text = _read(root / "proc/cpuinfo") or ""
+    named = re.search(r"^(?:model name|Processor|cpu model|cpu)\s*:\s*(.+)$", text, re.MULTILINE)
+    if named is not None:
+        return named[1].strip()
+    board = _read(root / "proc/device-tree/model") or _read(
+        root / "sys/firmware/devicetree/base/model"
+    )
+    if board is not None:
+        return board
+    arm = {
+        name: found[1]
+        for name in ("implementer", "part")
+        if (found := re.search(rf"^CPU {name}\s*:\s*(\S+)$", text, re.MULTILINE))
+    }
+    if arm:
+        return ", ".join(f"ARM {name} {value}" for name, value in arm.items())
+    if sys.platform == "darwin":
+        return answer(["sysctl", "-n", "machdep.cpu.brand_string"])
+    return platform.processor() or None
+
+
+def _caches(root: Path) -> list[CpuCache] | None:
+    if sys.platform == "darwin":
+        return _darwin_caches()
+    found = []
+    for folder in sorted((root / _CPU / "cpu0/cache").glob("index*")):
+        level, kind, size = (_read(folder / name) for name in ("level", "type", "size"))
+        sized = re.fullmatch(r"(\d+)([KMG]?)", size or "")
+        if level is not None and level.isdecimal() and kind is not None and sized is not None:
+            size_bytes = int(sized[1]) * _UNITS[sized[2]]
+            found.append(CpuCache(level=int(level), kind=kind.lower(), size_bytes=size_bytes))
+    return found or None
+
+
+def _darwin_caches() -> list[CpuCache] | None:
+    kinds = {
+        "hw.l1dcachesize": (1, "data"),
+        "hw.l1icachesize": (1, "instruction"),
+        "hw.l2cachesize": (2, "unified"),
+        "hw.l3cachesize": (3, "unified"),
+    }
+    found = []
+    for name, (level, kind) in kinds.items():
+        size = answer(["sysctl", "-n", name])
+        if size is not None and size.isdecimal() and int(size) > 0:
+            found.append(CpuCache(level=level, kind=kind, size_bytes=int(size)))
+    return found or None
+
+
+def _frequency(root: Path) -> Frequency:
+    policy = root / _CPU / "cpu0/cpufreq"
+    values: dict[str, Any] = {
+        "governor": _read(policy / "scaling_governor"),
+        "driver": _read(policy / "scaling_driver"),
+        "min_hz": _integer(policy / "scaling_min_freq", 1000),
+        "max_hz": _integer(policy / "scaling_max_freq", 1000),
+        "boost": _boost(root),
+    }
+    why = "the system does not show a frequency policy (common in virtual machines)"
+    return Frequency(
+        **values,
+        null_reasons={name: why for name, value in values.items() if value is None},
+    )
+
+
+def _boost(root: Path) -> bool | None:
+    allowed = _read(root / _CPU / "cpufreq/boost")
+    if allowed is not None:
+        return allowed == "1"
+    forbidden = _read(root / _CPU / "intel_pstate/no_turbo")
+    return None if forbidden is None else forbidden == "0"
+
+
+def _groups(root: Path) -> tuple[int, list[Path], list[Path]] | None:
+    """Return the version, and the folders that bind the processor and the memory."""
+    paths: dict[str, str] = {}
+    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
+        _, _, named = line.partition(":")
+        controllers, _, path = named.partition(":")
+        paths.update(dict.fromkeys(controllers.split(","), path))
+    top = root / "sys/fs/cgroup"
+    if "cpu" in paths or "memory" in paths:
+        return (
+            1,
+            _and_above(top / "cpu", paths.get("cpu", "/")),
+            _and_above(top / "memory", paths.get("memory", "/")),
+        )
+    if "" in paths:
+        folders = _and_above(top, paths[""])
+        return 2, folders, folders
+    return None
+
+
+def _and_above(top: Path, below: str) -> list[Path]:
+    """Return a group's folder and all above it; inside a container some are not there."""
+    steps = [step for step in below.split("/") if step not in {"", ".."}]
+    return [top.joinpath(*steps[:depth]) for depth in range(len(steps), -1, -1)]
+
+
+def _quota(folder: Path) -> float | None:
+    """Return the processor quota of one group in processors; ``None``: no bound here."""
+    quota, _, period = (_read(folder / "cpu.max") or "").partition(" ")
+    if not period:
+        quota = _read(folder / "cpu.cfs_quota_us") or ""
+        period = _read(folder / "cpu.cfs_period_us") or ""
+    if not (quota.isdecimal() and period.isdecimal() and int(period) > 0):
+        return None
+    return int(quota) / int(period)
+
+
+def _memory(folder: Path) -> int | None:
+    """Return the memory limit of one group in bytes; ``None``: no bound here."""
+    limit = _integer(folder / "memory.max")
+    if limit is None:
+        limit = _integer(folder / "memory.limit_in_bytes")
+    return limit if limit is not None and limit < _UNLIMITED else None
+
+
+def _os_name() -> str:
+    if sys.platform == "darwin":
+        return f"macOS {platform.mac_ver()[0]}"
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return platform.system()
+
+
+def _libc() -> str | None:
+    if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}):
+        try:
+            return os.confstr("CS_GNU_LIBC_VERSION")
+        except (OSError, ValueError):
+            return None
+    return None
+
+
+def _virtualization(root: Path) -> str | None:
+    """Name the hypervisor by what it shows of itself."""
+    product = " ".join(
+        text
+        for name in ("sys_vendor", "product_name")
+        if (text := _read(root / "sys/class/dmi/id" / name)) is not None
+    )
+    kind = _read(root / "sys/hypervisor/type")
+    text = _read(root / "proc/cpuinfo")
+    if text is None:
+        return None
+    if kind is not None or re.search(r"^flags\s*:.*\bhypervisor\b", text, re.MULTILINE):
+        return kind or product or "virtual machine, hypervisor not named"
+    return "none"
+
+
+def _container(root: Path) -> str:
+    marks = {".dockerenv": "docker", "run/.containerenv": "podman"}
+    return next((name for mark, name in marks.items() if (root / mark).exists()), "none")
+
+
+def _steal_share() -> float | None:
+    times = psutil.cpu_times()
+    steal: float | None = getattr(times, "steal", None)
+    total = sum(times)
+    return None if steal is None or total <= 0 else steal / total

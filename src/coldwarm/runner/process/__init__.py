@@ -1,0 +1,1 @@
+"""One measured process: spawn, guard, replies, environment, temporary folders."""

@@ -1,0 +1,313 @@
+"""One measured process, from outside: spawn, talk, hold still, time out, end."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coldwarm import wire
+from coldwarm.runner.process import replies
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coldwarm.runner.process.guarded import Guard
+
+WORKER = Path(__file__).resolve().parents[2] / "worker" / "main.py"
+OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+_TAIL_BYTES = 16 * 1024
+_CHUNK_BYTES = 1024 * 1024
+
+
+class ProcessFailedError(Exception):
+    """The process gave no result; ``reason`` is short, ``detail`` its last words."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        """Keep the reason and the detail."""
+        super().__init__(reason)
+        self.reason = reason
+        self.detail = detail
+        self.wall_s = 0.0
+        """From the spawn to the exit of the process, once that is known."""
+
+
+class OutOfTimeError(Exception):
+    """The time of the whole run was over before the process had answered: nobody's failure."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a process ended: seconds since its spawn, and its processor time in seconds."""
+
+    wall_s: float
+    code: int
+    cpu_s: float
+
+
+class MeasuredProcess:
+    """A worker under guard. What it prints is drained and only its tail is kept."""
+
+    def __init__(  # noqa: PLR0913 - each is one independent fact of a process
+        self,
+        job: Mapping[str, Any],
+        variables: Mapping[str, str],
+        guard: Guard,
+        *,
+        timeout_s: float,
+        python: str = sys.executable,
+        affinity: Sequence[int] | None = None,
+    ) -> None:
+        """Spawn; the clock is read just before.
+
+        The job goes down the pipe once the guard knows the process, so that none can
+        begin without a guard.
+        """
+        self._guard = guard
+        self._timeout_s = timeout_s
+        self._tail = b""
+        self._printed_bytes = 0
+        self._inbox = b""
+        self.exit: Exit | None = None
+        down_read, self._down = os.pipe()
+        self._up, up_write = os.pipe()
+        output_read, output_write = os.pipe()
+        before = os.sched_getaffinity(0) if affinity is not None else None
+        if affinity is not None:
+            os.sched_setaffinity(0, affinity)
+        try:
+            self.spawned_ns = time.perf_counter_ns()
+            self._process = subprocess.Popen(
+                [python, str(WORKER), str(down_read), str(up_write)],
+                stdin=subprocess.DEVNULL,
+                stdout=output_write,
+                stderr=output_write,
+                env=dict(variables),
+                pass_fds=(down_read, up_write),
+                start_new_session=True,
+            )
+        finally:
+            if before is not None:
+                os.sched_setaffinity(0, before)
+            for descriptor in (down_read, up_write, output_write):
+                os.close(descriptor)
+        self.pid = self._process.pid
+        self.active_s = 0.0
+        """Seconds in which it ran: time spent held does not count."""
+        self._running_since_ns: int | None = self.spawned_ns
+        guard.add(self.pid)
+        self._output: int | None = output_read
+        self._pidfd = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else None
+        os.set_blocking(self._up, False)
+        os.set_blocking(output_read, False)
+        self.send(job)
+
+    @property
+    def output_tail(self) -> str:
+        """The last of what the process printed."""
+        return self._tail.decode(errors="replace")
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message; a process that is gone is found out by ``receive``."""
+        try:
+            wire.write_all(self._down, wire.encode(message))
+        except BrokenPipeError:
+            return
+
+    def receive(self, due: replies.Kind) -> dict[str, Any]:
+        """Wait for the next message, which must be the one that is due.
+
+        Raises:
+            ProcessFailedError: the process failed, died, hung, flooded its output, or
+                said something that is no message. It is dead by then.
+            OutOfTimeError: the time of the whole run is over. It is dead by then, too.
+        """
+        deadline = time.perf_counter() + self._timeout_s
+        ends = self._guard.ends_s if self._guard.ends_s is not None else deadline
+        while b"\n" not in self._inbox:
+            if not self._wait(min(deadline, ends)):
+                self.kill()
+                if ends < deadline:
+                    raise OutOfTimeError
+                reason = f"timeout: no answer within {self._timeout_s:g} s"
+                raise ProcessFailedError(reason, self.output_tail)
+            self._check_limits()
+            if not self._read_up() and b"\n" not in self._inbox:
+                raise self._died()
+        line, _, self._inbox = self._inbox.partition(b"\n")
+        try:
+            message = replies.read(line, due, self.spawned_ns)
+        except replies.MalformedReplyError as error:
+            self.kill()
+            raise ProcessFailedError(str(error), self.output_tail) from error
+        if message["type"] == "failed":
+            self.kill()
+            raise ProcessFailedError(message["reason"], message["detail"] or self.output_tail)
+        return message
+
+    def _wait(self, deadline: float) -> bool:
+        """Wait for bytes or the end of the process; drain its output; False: too late."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._up, selectors.EVENT_READ, "up")
+            if self._pidfd is not None:
+                selector.register(self._pidfd, selectors.EVENT_READ, "exit")
+            if self._output is not None:
+                selector.register(self._output, selectors.EVENT_READ, "output")
+            while True:
+                left_s = deadline - time.perf_counter()
+                if left_s <= 0:
+                    return False
+                ready = [key.data for key, _ in selector.select(left_s)]
+                if "output" in ready and not self._drain():
+                    self._close_output(selector)
+                if "up" in ready or "exit" in ready:
+                    return True
+                if self._printed_bytes > OUTPUT_LIMIT_BYTES:
+                    return True
+
+    def _close_output(self, selector: selectors.BaseSelector) -> None:
+        if self._output is not None:
+            selector.unregister(self._output)
+            os.close(self._output)
+        self._output = None
+
+    def _drain(self) -> bool:
+        """Read what was printed; False at its end."""
+        if self._output is None:
+            return False
+        try:
+            data = os.read(self._output, _CHUNK_BYTES)
+        except BlockingIOError:
+            return True
+        self._printed_bytes += len(data)
+        self._tail = (self._tail + data)[-_TAIL_BYTES:]
+        return bool(data)
+
+    def _read_up(self) -> bool:
+        """Read from the worker's pipe; False when nobody writes there any more."""
+        try:
+            data = os.read(self._up, _CHUNK_BYTES)
+        except BlockingIOError:
+            # The process ended while a descendant holds its pipe open.
+            return self._process_alive()
+        self._inbox += data
+        return bool(data)
+
+    def _process_alive(self) -> bool:
+        if self._pidfd is None:
+            return True
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._pidfd, selectors.EVENT_READ)
+            return not selector.select(0)
+
+    def _check_limits(self) -> None:
+        if self._printed_bytes > OUTPUT_LIMIT_BYTES:
+            self.kill()
+            limit = OUTPUT_LIMIT_BYTES // 2**20
+            reason = f"output_flood: it printed more than {limit} MiB"
+            raise ProcessFailedError(reason, self.output_tail)
+        if len(self._inbox) > wire.LINE_LIMIT_BYTES:
+            self.kill()
+            reason = "garbage on the pipe: a line without end"
+            raise ProcessFailedError(reason, self.output_tail)
+
+    def _died(self) -> ProcessFailedError:
+        """Say why nothing more will come: it ended, or it closed its pipe."""
+        lingered = not self._ended_within(2.0)
+        ended = self.wait(grace_s=0.0)
+        reason = describe_exit(ended.code)
+        if lingered:
+            reason = "closed its pipe without a result"
+        elif self._inbox and ended.code == 0:
+            reason = f"garbage on the pipe: {self._inbox[:60]!r}"
+        return ProcessFailedError(reason, self.output_tail)
+
+    def hold(self) -> None:
+        """Stop the process group: while it waits for its turn it uses no processor."""
+        self._signal(signal.SIGSTOP)
+        self._count_active()
+
+    def go_on(self) -> None:
+        """Let the process group run again."""
+        self._running_since_ns = time.perf_counter_ns()
+        self._signal(signal.SIGCONT)
+
+    def _count_active(self) -> None:
+        if self._running_since_ns is not None:
+            self.active_s += (time.perf_counter_ns() - self._running_since_ns) / 1e9
+        self._running_since_ns = None
+
+    def _signal(self, number: signal.Signals) -> None:
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            return
+
+    def wait(self, grace_s: float = 30.0) -> Exit:
+        """Wait for the end, killing what does not end by itself, and sweep the group."""
+        if self.exit is not None:
+            return self.exit
+        if not self._ended_within(min(grace_s, self._timeout_s)):
+            self._signal(signal.SIGKILL)
+        _, status, usage = os.wait4(self.pid, 0)
+        wall_s = (time.perf_counter_ns() - self.spawned_ns) / 1e9
+        self._count_active()
+        code = os.waitstatus_to_exitcode(status)
+        self._process.returncode = code
+        self.exit = Exit(wall_s, code, usage.ru_utime + usage.ru_stime)
+        self._signal(signal.SIGKILL)  # whatever it left behind in its group
+        self._guard.remove(self.pid)
+        self._drain()
+        self._close()
+        return self.exit
+
+    def _ended_within(self, seconds: float) -> bool:
+        deadline = time.perf_counter() + seconds
+        with selectors.DefaultSelector() as selector:
+            if self._pidfd is not None:
+                selector.register(self._pidfd, selectors.EVENT_READ, "exit")
+            if self._output is not None:
+                selector.register(self._output, selectors.EVENT_READ, "output")
+            while (left_s := deadline - time.perf_counter()) > 0:
+                pause_s = left_s if self._pidfd is not None else min(left_s, 0.005)
+                ready = [key.data for key, _ in selector.select(pause_s)]
+                if "exit" in ready:
+                    return True
+                if "output" in ready and not self._drain():
+                    self._close_output(selector)
+                if self._pidfd is None and self._gone():
+                    return True
+        return False
+
+    def _gone(self) -> bool:
+        info = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return info is not None
+
+    def kill(self) -> None:
+        """Kill the whole group and collect what there is."""
+        self._signal(signal.SIGKILL)
+        self.wait(grace_s=5.0)
+
+    def _close(self) -> None:
+        for descriptor in (self._down, self._up, self._output, self._pidfd):
+            if descriptor is not None:
+                os.close(descriptor)
+        self._output = None
+
+
+def describe_exit(code: int) -> str:
+    """Return an exit status in words: ``signal: SIGSEGV``, ``exit: 3``."""
+    if code >= 0:
+        return f"exit: {code} before a result"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = str(-code)
+    hint = " (killed; out of memory?)" if -code == signal.SIGKILL else ""
+    return f"signal: {name}{hint}"

@@ -1,0 +1,185 @@
+"""How much more to measure: precision reached, time left. Pure, on the clock's seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.runner.schedule import deciding
+from coldwarm.stats import precision
+from coldwarm.stats.loops import headline
+from coldwarm.stats.selection import warm_processes
+from coldwarm.stats.summarise import figure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.runner.schedule.ledger import Ledger
+    from coldwarm.runner.schedule.suites import Case, Options
+
+    Wanted = Mapping[CacheMode, Sequence[Case]]
+    Cost = Callable[[Case, CacheMode], float | None]
+    Expected = Callable[[Case, CacheMode], float]
+
+FEWEST_TO_STOP = 5
+"""Processes below which a narrow interval may be luck. Stopping as soon as an interval is
+narrow picks the intervals that are too narrow: simulated, those that stopped at two processes
+held the median in as few as a fifth of the cases."""
+
+
+def wanting(cases: Sequence[Case], round_: int, options: Options, ledger: Ledger) -> Wanted:
+    """Return, for each mode, the cases that want round ``round_`` (counted from 0).
+
+    A deterministic run measures ``min_runs`` rounds, whatever they give, so that its plan
+    depends on nothing but its options. Otherwise the effort goes where the precision is
+    not reached yet.
+    """
+    if options.decide is not None:
+        return deciding.wanting(cases, round_, options, ledger)
+    return {
+        mode: [case for case in cases if _wants(case, mode, round_, options, ledger)]
+        for mode in options.cache_modes
+    }
+
+
+def _wants(case: Case, mode: CacheMode, round_: int, options: Options, ledger: Ledger) -> bool:
+    if ledger.failure(case) is not None or round_ >= options.max_runs:
+        return False
+    if round_ < options.min_runs:
+        return True
+    return not options.deterministic and not reached(case, mode, options, ledger)
+
+
+def reached(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> bool:
+    """Say whether a mode of a case has the precision that was asked for."""
+    return precision.plan(
+        _values(mode, ledger.good(case, mode)),
+        target=options.precision,
+        fewest=max(options.min_runs, FEWEST_TO_STOP),
+        most=options.max_runs,
+        seed=options.seed,
+    ).met
+
+
+def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[Sequence[float]]:
+    """Return what a mode's precision is judged by, one group for each process."""
+    if mode == "warm_process":
+        return [process.steadiness.samples for process in warm_processes(seen)]
+    values = [figure(one, headline([one])) for one in seen]
+    return [[value] for value in values if value is not None]
+
+
+def left(cases: Sequence[Case], options: Options, ledger: Ledger, cost_s: Cost) -> float | None:
+    """Return the seconds until every case has its ``min_runs``; ``None``: not known yet."""
+    total_s = 0.0
+    for case in cases:
+        if ledger.failure(case) is not None:
+            continue
+        for mode in options.cache_modes:
+            missing = options.min_runs - len(ledger.good(case, mode))
+            one_s = cost_s(case, mode)
+            if missing > 0 and one_s is None:
+                return None
+            if mode == "cold_process_warm_cache" and "warm_process" in options.cache_modes:
+                continue  # the process that stays shows it by the way
+            total_s += max(missing, 0) * (one_s or 0.0)
+    return total_s
+
+
+def _baseline(wanted: Wanted) -> str | None:
+    """Return the baseline, where others are wanted beside it."""
+    cases = {case.id: case for members in wanted.values() for case in members}
+    found = next((case.id for case in cases.values() if case.is_baseline), None)
+    return found if len(cases) > 1 else None
+
+
+def _whole_s(case: Case, modes: Sequence[CacheMode], expected_s: Expected) -> float:
+    """Return what a round of a case costs; the process that stays starts with filled caches."""
+    shown = "cold_process_warm_cache" if "warm_process" in modes else None
+    return sum(expected_s(case, mode) for mode in modes if mode != shown)
+
+
+DEAR = (1.0, 4.0, 16.0)
+"""How many times its group's share of the budget a case may take in each turn but the last."""
+GRACE = 0.05
+"""The share of the budget by which a process that has been started may exceed it."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A limit in seconds for the whole run, if there is one, and when the run began."""
+
+    limit_s: float | None
+    started_s: float
+
+    @property
+    def ends_s(self) -> float | None:
+        """When whatever still runs is cut short."""
+        return None if self.limit_s is None else self.started_s + (1 + GRACE) * self.limit_s
+
+    def spent(self, now_s: float) -> bool:
+        """Say whether nothing more may be started."""
+        return self.limit_s is not None and now_s - self.started_s >= self.limit_s
+
+    def turns(
+        self, rounds: int, tiers: Sequence[Sequence[str]]
+    ) -> list[tuple[int, float | None, str]]:
+        """Return rounds of groups in their order, and what a case may cost then, in seconds.
+
+        With a limit a tier has its first round in several turns: a case that alone would take
+        more than the share of its group waits until the others of the tier have been measured,
+        and longer the dearer it is, so that a few slow compilers do not use up the time of all.
+        """
+        names = [name for tier in tiers for name in tier]
+        share_s = None if self.limit_s is None else self.limit_s / max(len(names), 1)
+        bounds = [] if share_s is None else [times * share_s for times in DEAR]
+        return [
+            *((0, bound, name) for tier in tiers for bound in [*bounds, None] for name in tier),
+            *((round_, None, name) for round_ in range(1, rounds) for name in names),
+        ]
+
+    def fitting(
+        self,
+        wanted: Wanted,
+        expected_s: Expected,
+        now_s: float,
+        *,
+        at_most_s: float | None = None,
+        together: bool = False,
+    ) -> Wanted:
+        """Return what of a round still fits: cases with all the modes that they want.
+
+        The cheap ones first, so that one slow compiler does not keep the others from their
+        precision. ``at_most_s``: none that costs more. ``together``: the baseline only
+        beside another, and no other without it.
+        """
+        if self.limit_s is None:
+            return wanted
+        left_s = self.limit_s - (now_s - self.started_s)
+        costs_s = {
+            case.id: _whole_s(case, [mode for mode in wanted if case in wanted[mode]], expected_s)
+            for cases in wanted.values()
+            for case in cases
+        }
+        fits = set()
+        with_it = _baseline(wanted) if together else None
+        if with_it is not None:
+            left_s -= costs_s.pop(with_it)
+        for name, cost_s in sorted(costs_s.items(), key=lambda item: item[1]):
+            if cost_s <= min(left_s, at_most_s or left_s):
+                fits.add(name)
+                left_s -= cost_s
+        if with_it is not None and fits:
+            fits.add(with_it)
+        return {mode: [case for case in cases if case.id in fits] for mode, cases in wanted.items()}
+
+    def estimate(self, left_s: float | None, now_s: float) -> tuple[float, float | None]:
+        """Return the share done, and the seconds left where they can be told."""
+        spent_s = now_s - self.started_s
+        if left_s is None:
+            return 0.0, None
+        if self.limit_s is not None:
+            left_s = min(left_s, max(self.limit_s - spent_s, 0.0))
+        return spent_s / (spent_s + left_s) if spent_s + left_s else 1.0, left_s

@@ -1,0 +1,91 @@
+"""What a run has so far: observations by case, failures, and what is already done."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from coldwarm.stats.selection import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.making import Making
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.runner.schedule.suites import Case
+
+
+class Ledger:
+    """Observations in the order they came; one of a later attempt does not erase another."""
+
+    def __init__(self, observations: Iterable[Observation] = ()) -> None:
+        """Start with what a journal held."""
+        self._by_case: dict[str, dict[tuple[str, int, int], Observation]] = defaultdict(dict)
+        self._made: dict[str, list[Making]] = defaultdict(list)
+        for observation in observations:
+            self.add(observation)
+
+    def add_making(self, making: Making) -> None:
+        """Add what was made beforehand for a case."""
+        self._made[making.case].append(making)
+
+    def made(self, case: Case) -> list[Making]:
+        """Return the makings of a case; a run that went on has one for each part."""
+        return list(self._made[case.id])
+
+    def add(self, observation: Observation) -> None:
+        """Add an observation; the end of a process replaces what its start had said."""
+        key = (observation.cache_mode, observation.round, observation.attempt)
+        self._by_case[observation.case][key] = observation
+
+    def of(self, case: Case) -> list[Observation]:
+        """Return a case's observations."""
+        return list(self._by_case[case.id].values())
+
+    def failure(self, case: Case) -> Observation | None:
+        """Return the observation that made a case fail."""
+        return next((seen for seen in self.of(case) if seen.status == "failed"), None)
+
+    def good(self, case: Case, mode: CacheMode) -> list[Observation]:
+        """Return the observations that are valid for a mode."""
+        return counted(self.of(case), mode)
+
+    def done(self, case: Case, mode: CacheMode, round_: int) -> bool:
+        """Say whether a mode's process of a round is there."""
+        return any(seen.round == round_ for seen in self.good(case, mode))
+
+    def next_attempt(self, case: Case, mode: CacheMode, round_: int) -> int:
+        """Return the number of the next attempt at a process."""
+        tried = [s.attempt for s in self.of(case) if (s.cache_mode, s.round) == (mode, round_)]
+        return max(tried, default=-1) + 1
+
+    def contradicted(self, case: Case, mode: CacheMode, round_: int) -> int:
+        """Return how many attempts gave evidence against what they were to show."""
+        return sum(
+            any(not judgement.proved for judgement in seen.judgements.values())
+            for seen in self.of(case)
+            # A process that stays shows its start in one mode and its blocks in another.
+            if seen.round == round_ and mode in {seen.cache_mode, *seen.judgements}
+        )
+
+
+def earlier_order(observations: Iterable[Observation], makings: Iterable[Making] = ()) -> list[str]:
+    """Return the processes and blocks of an earlier part of a run in their order.
+
+    Of a process that was in flight when the run ended there is no record but its place.
+    """
+    places = {made.order: f"{made.case} make" for made in makings}
+    for seen in observations:
+        places[seen.order] = f"{seen.case} {seen.cache_mode} round {seen.round}"
+        places.update((block.order, f"{seen.case} block") for block in seen.blocks)
+    return [places.get(place, "not recorded") for place in range(max(places, default=-1) + 1)]
+
+
+def used_s(observation: Observation) -> float:
+    """Return the seconds in which a process ran, without those in which it was held."""
+    if not observation.blocks or not observation.phases:
+        return observation.wall_s
+    last = observation.phases[-1]
+    calls_s = sum(block.batch * sum(block.samples_s) for block in observation.blocks)
+    return last.start_s + last.duration_s + calls_s

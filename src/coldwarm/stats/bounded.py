@@ -1,0 +1,114 @@
+"""A figure of a few processes with its bounds, and how the figures of two sides differ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coldwarm.stats.bootstrap import (
+    FEWEST_FOR_INTERVAL,
+    RESAMPLES,
+    bounds,
+    by_range,
+    extended_range,
+    median_interval,
+    tails,
+)
+from coldwarm.stats.selection import common_rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Series = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A figure in seconds; ``low`` and ``high`` are ``None`` where there are too few processes."""
+
+    middle: float
+    low: float | None
+    high: float | None
+
+
+def median(series: Series) -> float:
+    """Return the median of one process or more."""
+    return median_of(list(series.values()))
+
+
+def estimate(series: Series, confidence: float) -> Bounded:
+    """Return the median of one process or more, and its interval from two on."""
+    found = median_interval([[value] for value in series.values()], confidence=confidence)
+    return Bounded(median(series), found.low, found.high)
+
+
+def hull(one: Bounded, other: Bounded) -> Bounded:
+    """Return the first figure within the bounds of both; unbounded where one of them is."""
+    lows, highs = (one.low, other.low), (one.high, other.high)
+    if None in lows or None in highs:
+        return Bounded(one.middle, None, None)
+    low = min(bound for bound in lows if bound is not None)
+    return Bounded(one.middle, low, max(bound for bound in highs if bound is not None))
+
+
+def difference(ours: Series, theirs: Series, confidence: float) -> Bounded:
+    """Return by how much the median of ours exceeds that of theirs, with its interval.
+
+    Processes of the same round ran next to each other: they are paired where enough rounds are
+    common (``common_rounds``), and the others are then left out. Exchanging the two sides only
+    changes the sign.
+    """
+    common = common_rounds(ours, theirs)
+    first = [ours[key] for key in common or ours]
+    second = [theirs[key] for key in common or theirs]
+    # Resampling treats one side after the other: a fixed order makes the exchange exact.
+    if sorted(first) > sorted(second):
+        found = _difference(second, first, confidence, paired=bool(common))
+        low, high = found.low, found.high
+        return Bounded(
+            -found.middle, None if high is None else -high, None if low is None else -low
+        )
+    return _difference(first, second, confidence, paired=bool(common))
+
+
+def _difference(
+    first: Sequence[float], second: Sequence[float], confidence: float, *, paired: bool
+) -> Bounded:
+    middle = median_of(first) - median_of(second)
+    if min(len(first), len(second)) < FEWEST_FOR_INTERVAL:
+        return Bounded(middle, None, None)
+    low, high = (_paired if paired else _unpaired)(first, second, confidence)
+    return Bounded(middle, min(low, middle), max(high, middle))
+
+
+def _paired(
+    first: Sequence[float], second: Sequence[float], confidence: float
+) -> tuple[float, float]:
+    ours, theirs = np.asarray(first), np.asarray(second)
+    n = len(ours)
+    if by_range(n, confidence):
+        return extended_range(ours - theirs, confidence)
+    picks = np.random.default_rng(0).integers(0, n, size=(RESAMPLES, n))
+    drawn = np.median(ours[picks], axis=1) - np.median(theirs[picks], axis=1)
+    low, high = np.quantile(drawn, tails(n, confidence))
+    return float(low), float(high)
+
+
+def _unpaired(
+    first: Sequence[float], second: Sequence[float], confidence: float
+) -> tuple[float, float]:
+    """Join the intervals of both sides (see ``compare``: recovered variances)."""
+    low_1, high_1 = bounds([[value] for value in first], confidence=confidence)
+    low_2, high_2 = bounds([[value] for value in second], confidence=confidence, seed=1)
+    middle_1, middle_2 = median_of(first), median_of(second)
+    down = math.hypot(middle_1 - low_1, high_2 - middle_2)
+    up = math.hypot(high_1 - middle_1, middle_2 - low_2)
+    return middle_1 - middle_2 - down, middle_1 - middle_2 + up
+
+
+def median_of(values: Sequence[float]) -> float:
+    """Return the median of one value or more."""
+    return float(np.median(np.asarray(values)))

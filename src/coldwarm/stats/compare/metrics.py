@@ -1,0 +1,154 @@
+"""Judging one result against another, metric by metric.
+
+The two were measured at different times and share no rounds, so their processes are never paired
+(see ``compare``). Nothing is measured or summarised anew: the observations are those stored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from coldwarm.contracts.base import WARM
+from coldwarm.contracts.comparison import ComparedMetric
+from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL, centre
+from coldwarm.stats.ratio import CONFIDENCE, compare
+from coldwarm.stats.selection import by_round, counted, warm_processes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.comparison import ComparedVerdict, MetricKind
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.policy import Direction, Limits, Policy
+    from coldwarm.contracts.result import CaseResult
+
+    Values = dict[str, list[float]]
+
+_OF_MEMORY: dict[ComparedVerdict, ComparedVerdict] = {"faster": "less", "slower": "more"}
+_UPWARD = ("slower", "more")
+
+
+class Side(NamedTuple):
+    """What one result has for a metric."""
+
+    values: Values
+    """By process, in seconds or bytes."""
+    unsteady: int = 0
+    """Processes, of a warm metric, that did not become steady."""
+
+
+_NONE = Side({})
+
+
+def metrics(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
+    """Return what a case measured: names and kinds of its metrics, and their values."""
+    found: dict[tuple[str, MetricKind], Side] = {}
+    for mode in case.protocol.cache_modes:
+        found |= _warm(case) if mode == WARM else _cold(case, mode)
+    return {key: side for key, side in found.items() if side.values}
+
+
+def _cold(case: CaseResult, mode: CacheMode) -> dict[tuple[str, MetricKind], Side]:
+    valid = counted(case.observations, mode)
+    first = by_round((o, [o.ttfr_s]) for o in valid if o.ttfr_s is not None)
+    whole = by_round((o, [o.ttfr_process_s]) for o in valid if o.ttfr_process_s is not None)
+    loops = by_round((o, [o.loop.total_s]) for o in valid if o.loop is not None)
+    peaks = by_round((o, [float(peak)]) for o, peak in _peaks(valid))
+    return {
+        (f"{mode}.ttfr_s", "cold"): Side(first),
+        (f"{mode}.ttfr_process_s", "cold"): Side(whole),
+        (f"{mode}.total_s", "cold"): Side(loops),
+        (f"{mode}.peak_rss_bytes", "memory"): Side(peaks),
+    }
+
+
+def _peaks(valid: list[Observation]) -> Iterator[tuple[Observation, int]]:
+    for observation in valid:
+        if (peak := observation.peak_rss_bytes) is not None:
+            yield observation, peak
+
+
+def _warm(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
+    processes = warm_processes(case.observations)
+    values = by_round((p.observation, p.steadiness.samples) for p in processes)
+    unsteady = sum(not process.steadiness.steady for process in processes)
+    return {("warm.call_s", "warm"): Side(values, unsteady)}
+
+
+def judge(a: CaseResult, b: CaseResult, policy: Policy) -> list[ComparedMetric]:
+    """Judge every metric that either case has; B over A."""
+    one, other = metrics(a), metrics(b)
+    found = []
+    for key in {**one, **other}:
+        sides = one.get(key, _NONE), other.get(key, _NONE)
+        found.append(_judged(a.case, key, sides, policy.limits(a.case, *key)))
+    return found
+
+
+def _judged(
+    case: str, key: tuple[str, MetricKind], sides: tuple[Side, Side], limits: Limits
+) -> ComparedMetric:
+    metric, kind = key
+    a, b = (side.values for side in sides)
+    lacking = _lacking(a, b)
+    found = compare(metric, "A", _apart(b, "B"), _apart(a, "A"), threshold=limits.threshold)
+    verdict: ComparedVerdict = found.verdict
+    if kind == "memory":
+        verdict = _OF_MEMORY.get(verdict, verdict)
+    reason = lacking or found.reason
+    unsteady = sum(side.unsteady for side in sides)
+    if unsteady and not lacking:
+        reason += f"; {unsteady} of {len(a) + len(b)} processes were not steady"
+    return ComparedMetric(
+        case=case,
+        metric=metric,
+        kind=kind,
+        unit="bytes" if kind == "memory" else "s",
+        a=centre(list(a.values())) if a else None,
+        b=centre(list(b.values())) if b else None,
+        n_a=len(a),
+        n_b=len(b),
+        ratio=found.ratio,
+        low=found.low,
+        high=found.high,
+        confidence=CONFIDENCE,
+        threshold=limits.threshold,
+        smallest_detectable=found.smallest_detectable,
+        verdict=verdict,
+        reason=reason,
+        fails_beyond=_beyond(verdict, found.low, found.high, limits.fail_on),
+    )
+
+
+def _apart(values: Values, side: str) -> Values:
+    """Name the rounds so that none of A and B are taken for the same."""
+    return {f"{side} {key}": samples for key, samples in values.items()}
+
+
+def _lacking(a: Values, b: Values) -> str | None:
+    for label, side in (("A", a), ("B", b)):
+        if not side:
+            return f"{label} has no valid process for it"
+        if len(side) < FEWEST_FOR_INTERVAL:
+            return (
+                f"{label} has {len(side)} valid process; a comparison needs at least "
+                f"{FEWEST_FOR_INTERVAL}: measure with a higher --min-runs"
+            )
+        if any(min(samples) <= 0 for samples in side.values()):
+            return f"{label} has a process without a value above 0"
+    return None
+
+
+def _beyond(
+    verdict: ComparedVerdict,
+    low: float | None,
+    high: float | None,
+    fail_on: Mapping[Direction, float],
+) -> float | None:
+    """Return the limit that the whole interval lies beyond, or ``None``."""
+    limit = next((share for name, share in fail_on.items() if name == verdict), None)
+    if limit is None or low is None or high is None:
+        return None
+    change = low if verdict in _UPWARD else 1 / high
+    return limit if change > 1 + limit else None

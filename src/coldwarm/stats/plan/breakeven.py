@@ -1,0 +1,206 @@
+"""From how many calls on one candidate costs no more than another.
+
+N calls in one process cost the way to the first result, a second call, and N - 2 warm calls. The
+second call stands for itself because frameworks still do first-time work in it. The difference of
+two candidates is therefore one number at one call, and from two calls on a straight line, given by
+its value at two calls and by the difference of their warm calls. The number of calls grows with
+both. So an interval of each, held with 97.5 %, bounds it with 95 % (Bonferroni), whatever the two
+have to do with each other: the bounds are those at two corners of the box.
+
+The count is exact: seconds are taken as the fractions that they are, and counts as integers of
+any size.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from coldwarm.contracts.plan import BreakEven
+from coldwarm.stats.bounded import Bounded, difference
+from coldwarm.stats.plan.costs import WARM_CALL, Costs
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.plan import Reading
+
+CONFIDENCE = 0.95
+EACH = 1 - (1 - CONFIDENCE) / 2
+"""Confidence of each side of the box."""
+MOST_CALLS = 10**15
+"""Larger numbers are not told: nobody makes so many calls."""
+NEEDED: dict[Reading, tuple[str, str, str]] = {
+    "process": ("empty.first", "empty.two", WARM_CALL),
+    "imported": ("imported.first", "imported.two", WARM_CALL),
+    "cached": ("filled.first", "filled.two", WARM_CALL),
+}
+"""The costs of a reading: to the first result, to the second, and of a warm call."""
+
+Number = float | Fraction
+
+
+@dataclass(frozen=True)
+class Line:
+    """By how many seconds a candidate is dearer than another.
+
+    ``one`` after one call, ``two`` after two, and ``later`` more with each call from then on.
+    """
+
+    one: Number
+    two: Number
+    later: Number
+
+
+def no_dearer_from(line: Line) -> int | None:
+    """Return the least N such that the candidate is no dearer at N calls and at all above.
+
+    ``None`` where it is dearer in the end.
+    """
+    two, later = Fraction(line.two), Fraction(line.later)
+    if later > 0 or (later == 0 and two > 0):
+        return None
+    if two > 0:
+        return 2 + math.ceil(two / -later)
+    return 2 if line.one > 0 else 1
+
+
+def no_dearer_until(line: Line) -> int | None:
+    """Return the largest N at which the candidate is no dearer, 0 where there is none.
+
+    ``None`` where it is no dearer in the end.
+    """
+    if no_dearer_from(line) is not None:
+        return None
+    two, later = Fraction(line.two), Fraction(line.later)
+    if two <= 0:
+        return 2 + math.floor(-two / later)
+    return 1 if line.one <= 0 else 0
+
+
+@dataclass(frozen=True)
+class _Box:
+    """Where the line lies: in the middle, and at its cheapest and dearest corner."""
+
+    middle: Line
+    best: Line
+    worst: Line
+
+
+def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
+    """Judge from how many calls on ours costs no more than theirs."""
+    needed = NEEDED[reading]
+    fault = ours.missing(needed) or theirs.missing(needed)
+    if fault is not None:
+        return _told(ours, theirs, reading, _Finding("undecided", fault))
+    one, two, later = (difference(ours.series[n], theirs.series[n], EACH) for n in needed)
+    middle = Line(one.middle, two.middle, later.middle)
+    box = _box(middle, one, two, later)
+    if box is None:
+        few = "an interval needs at least 2 processes of each candidate: raise --min-runs"
+        return _told(ours, theirs, reading, _Finding("undecided", few, no_dearer_from(middle)))
+    return _told(ours, theirs, reading, _judge(box))
+
+
+@dataclass(frozen=True)
+class _Finding:
+    verdict: Literal["from", "until", "at_once", "never", "undecided"]
+    reason: str
+    calls: int | None = None
+    low: int | None = None
+    high: int | None = None
+    end: Literal["never", "at_once"] | None = None
+    """What the interval ends with where it has no end."""
+
+
+def _box(middle: Line, one: Bounded, two: Bounded, later: Bounded) -> _Box | None:
+    if one.low is None or two.low is None or later.low is None:
+        return None
+    if one.high is None or two.high is None or later.high is None:
+        return None
+    best, worst = Line(one.low, two.low, later.low), Line(one.high, two.high, later.high)
+    return _Box(middle, best, worst)
+
+
+def _judge(box: _Box) -> _Finding:
+    """Judge by which of the two differences is told from 0, and to which side."""
+    slope = _sign(box.best.later, box.worst.later)
+    start = _sign(box.best.two, box.worst.two)
+    if box.best.later == box.worst.later == 0:
+        slope = start
+    if slope < 0:
+        return _pays_off(box)
+    if slope > 0:
+        return _paid_off(box)
+    if box.best.two == box.worst.two == 0:
+        return _Finding("undecided", "the starts are equal, and the warm calls not told apart")
+    if start > 0:
+        return _open_start_dearer(box)
+    if start < 0:
+        return _open_start_cheaper(box)
+    return _Finding("undecided", "neither the starts nor the warm calls are told apart")
+
+
+def _sign(low: Number, high: Number) -> int:
+    """Return the side of 0 on which an interval lies, 0 where it holds 0 and more."""
+    if low > 0:
+        return 1
+    return -1 if high < 0 or low == high == 0 else 0
+
+
+def _pays_off(box: _Box) -> _Finding:
+    calls, low, high = (no_dearer_from(line) for line in (box.middle, box.best, box.worst))
+    if high == 1:
+        return _Finding("at_once", "neither its start nor its warm call is dearer", calls, low, 1)
+    return _Finding("from", "its warm call is cheaper", calls, low, high)
+
+
+def _paid_off(box: _Box) -> _Finding:
+    calls, low, high = (no_dearer_until(line) for line in (box.middle, box.worst, box.best))
+    if high == 0:
+        return _Finding("never", "neither its start nor its warm call is cheaper", end="never")
+    return _Finding("until", "its warm call is dearer", calls, low, high)
+
+
+def _open_start_dearer(box: _Box) -> _Finding:
+    calls, low = no_dearer_from(box.middle), no_dearer_from(box.best)
+    told = "its start is dearer, and its warm call is not told from the other's"
+    if calls is None:
+        text = f"{told}: never" + ("" if low is None else f", or from {low} calls on")
+        return _Finding("undecided", text, None, low, None, "never")
+    return _Finding("from", f"{told}: never lies inside the interval", calls, low, None, "never")
+
+
+def _open_start_cheaper(box: _Box) -> _Finding:
+    calls, low = no_dearer_until(box.middle), no_dearer_until(box.worst)
+    told = "its start is cheaper, and its warm call is not told from the other's"
+    if calls is None:
+        text = f"{told}: at once" + ("" if low is None else f", or up to {low} calls or more")
+        return _Finding("undecided", text, None, low, None, "at_once")
+    text = f"{told}: at once lies inside the interval"
+    return _Finding("until", text, calls, low, None, "at_once")
+
+
+def _told(ours: Costs, theirs: Costs, reading: Reading, found: _Finding) -> BreakEven:
+    """Write a finding down, each missing number with its reason."""
+    reasons = {}
+    told: dict[str, int | None] = {}
+    for name in ("calls", "low", "high"):
+        value: int | None = getattr(found, name)
+        told[name] = value if value is None or value <= MOST_CALLS else None
+        if value is None:
+            reasons[name] = found.end or found.reason
+        elif value > MOST_CALLS:
+            reasons[name] = f"more than {MOST_CALLS:.0e} calls"
+    return BreakEven(
+        candidate=ours.candidate,
+        baseline=theirs.candidate,
+        reading=reading,
+        verdict=found.verdict,
+        calls=told["calls"],
+        low=told["low"],
+        high=told["high"],
+        confidence=CONFIDENCE,
+        reason=found.reason,
+        null_reasons=reasons,
+    )

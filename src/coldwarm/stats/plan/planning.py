@@ -1,0 +1,201 @@
+"""What a plan costs with each candidate of a group, which is the cheapest, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.plan import READINGS, Plan, PlanTotal
+from coldwarm.stats.plan.breakeven import break_even
+from coldwarm.stats.plan.costs import costs
+from coldwarm.stats.plan.jobs import (
+    bounds,
+    margin_bounds,
+    margin_s,
+    middle_s,
+    missing,
+    new_shapes_s,
+    total_s,
+)
+from coldwarm.stats.plan.sweep import sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from coldwarm.contracts.plan import BreakEven, Sweepable
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.stats.plan.costs import Costs
+    from coldwarm.stats.plan.jobs import Job
+
+FIGURES = (
+    "total_s",
+    "new_shapes_s",
+    "low_s",
+    "high_s",
+    "margin_s",
+    "margin_low_s",
+    "margin_high_s",
+    "made_s",
+)
+_NOT_SWEPT = "no candidate has the costs of every job in the range"
+_NOT_MADE = "nothing is made beforehand"
+
+
+@dataclass(frozen=True)
+class Group:
+    """The candidates of one workload, size and dtype, and what to know of them."""
+
+    name: str
+    known: Sequence[Costs]
+    not_measured: Mapping[str, str]
+    """By candidate, why the run has no process of it."""
+    not_steady: Mapping[str, str]
+    """By candidate, why its warm calls may not stand for later ones."""
+
+
+def gather(name: str, cases: Sequence[CaseResult]) -> Group:
+    """Return what is known of the cases of a group; a failed one has no costs."""
+    known, missing, moving = [], {}, {}
+    for case in cases:
+        if case.status == "failed" or not case.observations:
+            missing[case.candidate] = case.reason or "no reason was recorded"
+            continue
+        known.append(costs(case))
+        if case.warm and not case.warm.steady.steady:
+            moving[case.candidate] = case.warm.steady.reason
+    return Group(name, known, missing, moving)
+
+
+def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
+    """Return what a job costs with each candidate of a group, and which pays off from when.
+
+    With ``over``, also the totals over a range of that number.
+    """
+    known = group.known
+    job = replace(
+        job, new_measured=bool(known) and all(one.series.get("empty.new") for one in known)
+    )
+    ready = [one for one in known if missing(one, job) is None]
+    best = min(ready, key=lambda one: middle_s(one, job), default=None)
+    if best is not None:  # candidates that differ in their rounds are told by those they share
+        first = best
+        best = min(ready, key=lambda one: margin_s(one, first, job))
+    totals = [_total(one, job, best) for one in known]
+    verdict, reason = _verdict(best, totals)
+    swept = sweep(ready, job, over) if over else None
+    return Plan(
+        group=group.name,
+        calls=job.calls,
+        shapes=job.shapes,
+        processes=job.processes,
+        caches=job.caches,
+        new_shapes_measured=job.shapes > 1 and not job.bounded,
+        totals=sorted(totals, key=_order),
+        cheapest=best.candidate if best else None,
+        cheapest_with_making=_with_making(ready, job),
+        verdict="told_apart" if verdict else "undecided",
+        reason=reason,
+        baseline=next((one.candidate for one in _baseline_first(known)), None),
+        break_even=_pairs(known),
+        sweep=swept,
+        not_measured=dict(group.not_measured),
+        not_steady=dict(group.not_steady),
+        null_reasons=_reasons(reason if best is None else None, ready)
+        | ({"sweep": _NOT_SWEPT} if over and swept is None else {}),
+    )
+
+
+def _reasons(no_best: str | None, ready: Sequence[Costs]) -> dict[str, str]:
+    """Return why a plan has no cheapest candidate, or none with making paid for."""
+    if no_best is not None:
+        return dict.fromkeys(("cheapest", "cheapest_with_making", "sweep"), no_best)
+    made = any(one.made_s is not None for one in ready)
+    return {} if made else {"cheapest_with_making": _NOT_MADE}
+
+
+def _with_making(ready: Sequence[Costs], job: Job) -> str | None:
+    """Return the cheapest where what was made beforehand is paid for, once for each shape."""
+    if all(one.made_s is None for one in ready):
+        return None
+    best = min(ready, key=lambda one: middle_s(one, job) + (one.made_s or 0.0) * job.shapes)
+    return best.candidate
+
+
+def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
+    fault = missing(one, job)
+    if fault is not None or best is None:
+        return _no_total(one, fault or "no candidate has a total")
+    made_s = None if one.made_s is None else one.made_s * job.shapes
+    low_s, high_s = bounds(one, job)
+    margin_low_s, margin_high_s = margin_bounds(one, best, job)
+    reasons: dict[str, str] = {}
+    if made_s is None:
+        reasons["made_s"] = _NOT_MADE
+    if low_s is None:
+        reasons |= dict.fromkeys(("low_s", "high_s"), _few(one))
+    if margin_low_s is None:
+        reasons |= dict.fromkeys(("margin_low_s", "margin_high_s"), _few(one))
+    return PlanTotal(
+        candidate=one.candidate,
+        case=one.case,
+        total_s=total_s(one, job),
+        new_shapes_s=new_shapes_s(one, job),
+        low_s=low_s,
+        high_s=high_s,
+        margin_s=margin_s(one, best, job),
+        margin_low_s=margin_low_s,
+        margin_high_s=margin_high_s,
+        made_s=made_s,
+        null_reasons=reasons,
+    )
+
+
+def _no_total(one: Costs, reason: str) -> PlanTotal:
+    return PlanTotal(
+        candidate=one.candidate,
+        case=one.case,
+        total_s=None,
+        new_shapes_s=None,
+        low_s=None,
+        high_s=None,
+        margin_s=None,
+        margin_low_s=None,
+        margin_high_s=None,
+        null_reasons=dict.fromkeys(FIGURES, reason),
+    )
+
+
+def _few(one: Costs) -> str:
+    return f"an interval needs at least 2 processes, of {one.candidate} and of the cheapest"
+
+
+def _verdict(best: Costs | None, totals: Sequence[PlanTotal]) -> tuple[bool, str]:
+    """Say whether the cheapest is told from all others, and why or why not."""
+    if best is None:
+        return False, "; ".join(dict.fromkeys(t.null_reasons["total_s"] for t in totals))
+    others = [t for t in totals if t.candidate != best.candidate and t.total_s is not None]
+    if not others:
+        return False, "no other candidate has a total"
+    near = [t.candidate for t in others if t.margin_low_s is None or t.margin_low_s <= 0]
+    if near:
+        return False, f"not told from {', '.join(near)}"
+    return True, "every other candidate is dearer, with 95 % confidence"
+
+
+def _order(total: PlanTotal) -> tuple[bool, float]:
+    """Sort by margin over the cheapest, those without a total last."""
+    return total.margin_s is None, total.margin_s or 0.0
+
+
+def _baseline_first(known: Iterable[Costs]) -> list[Costs]:
+    return sorted(known, key=lambda one: not one.baseline)
+
+
+def _pairs(known: Iterable[Costs]) -> list[BreakEven]:
+    ordered = _baseline_first(known)
+    return [
+        break_even(ours, theirs, reading)
+        for place, theirs in enumerate(ordered)
+        for ours in ordered[place + 1 :]
+        for reading in READINGS
+    ]

@@ -1,0 +1,104 @@
+"""A job at many values of one of its numbers, and where another candidate becomes the cheapest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.plan import Crossing, Sweep, SweepRow
+from coldwarm.stats.plan.jobs import middle_s, missing, new_shapes_s, total_s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from coldwarm.contracts.plan import Sweepable
+    from coldwarm.stats.plan.costs import Costs
+    from coldwarm.stats.plan.jobs import Job
+
+STEPS = (1, 2, 5)
+BEYOND = 10
+"""How far a sweep goes beyond the number that was planned, as a factor."""
+LEAST_SWEPT = 1000
+
+
+def largest(job: Job, over: Sweepable) -> Job:
+    """Return the largest job of a sweep, which needs all that any of them does."""
+    return _at(job, over, _swept(job, over)[-1])
+
+
+def sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep | None:
+    """Cost the job at 1, 2, 5, 10, … of one of its numbers, and find what becomes cheapest.
+
+    ``None``: no candidate has the costs of all of these jobs.
+    """
+    at = {value: _at(job, over, value) for value in _swept(job, over)}
+    able = [one for one in known if all(missing(one, each) is None for each in at.values())]
+    if not able:
+        return None
+
+    def cheapest(value: int) -> str:
+        there = _at(job, over, value)
+        return min(able, key=lambda one: middle_s(one, there)).candidate
+
+    rows = [
+        SweepRow(
+            value=value,
+            total_s={one.candidate: total_s(one, there) for one in able},
+            new_shapes_s={one.candidate: new_shapes_s(one, there) for one in able},
+            ranked_s={one.candidate: middle_s(one, there) for one in able},
+            cheapest=cheapest(value),
+        )
+        for value, there in at.items()
+    ]
+    found = [Crossing(value=v, cheapest=cheapest(v)) for v in changes(cheapest, list(at))]
+    return Sweep(over=over, rows=rows, crossings=found)
+
+
+def _at(job: Job, over: Sweepable, value: int) -> Job:
+    if over == "calls":
+        return replace(job, calls=value)
+    return replace(job, shapes=value) if over == "shapes" else replace(job, processes=value)
+
+
+def _swept(job: Job, over: Sweepable) -> list[int]:
+    """Return the values of a sweep: every shape needs a call of its own."""
+    if over == "shapes":
+        return sorted({*(value for value in ladder(job.calls) if value < job.calls), job.calls})
+    planned = job.calls if over == "calls" else job.processes
+    fewest = job.shapes if over == "calls" else 1
+    values = ladder(max(BEYOND * planned, LEAST_SWEPT))
+    return sorted({*(value for value in values if value > fewest), fewest, planned})
+
+
+def ladder(most: int) -> list[int]:
+    """Return 1, 2, 5, 10, 20, … up to the first that is at least ``most``."""
+    values: list[int] = []
+    power = 1
+    while True:
+        for step in STEPS:
+            values.append(step * power)
+            if values[-1] >= most:
+                return values
+        power *= 10
+
+
+def changes(cheapest: Callable[[int], str], values: Sequence[int]) -> list[int]:
+    """Return each number, between the first and last value, from which another one is cheapest.
+
+    Totals are straight lines, of which each is the lowest on one stretch only: between two
+    values with the same answer nothing changes.
+    """
+    found = []
+    for left, right in pairwise(values):
+        found += _between(cheapest, left, right)
+    return found
+
+
+def _between(cheapest: Callable[[int], str], left: int, right: int) -> list[int]:
+    if cheapest(left) == cheapest(right):
+        return []
+    if right - left == 1:
+        return [right]
+    middle = (left + right) // 2
+    return _between(cheapest, left, middle) + _between(cheapest, middle, right)

@@ -1,0 +1,62 @@
+"""A candidate on its way through a measured process."""
+
+from coldwarm.worker.scenario import Loop
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from coldwarm.backends.base import Backend
+
+
+class Prepared:
+    """A candidate after its first two calls."""
+
+    def __init__(
+        self,
+        job: "Mapping[str, Any]",
+        backend: "Backend",
+        workload: "Any",
+        function: "Callable[..., Any] | None",
+        arguments: "tuple[Any, ...]",
+    ) -> None:
+        """Keep what the warm calls need; what was made beforehand gives the function later."""
+        self.job = job
+        self.backend = backend
+        self.workload = workload
+        self.function: Any = function
+        self.arguments = arguments
+        self.keywords: tuple[str, ...] = getattr(workload, "keywords", ())
+        """Names of the last arguments: those that are given by name."""
+        self.renew: Callable[[], tuple[Any, ...]] | None = getattr(workload, "renew", None)
+        """What gives the arguments anew, where a call uses them up."""
+        self.reference_path: str | None = job["reference"]
+        self.loop: Loop | None = None
+        """Of a scenario, which is then the function."""
+        if function is not None and getattr(workload, "SCENARIO", False):
+            self.loop = self.function = Loop(backend, function)
+
+    def fresh(self) -> "tuple[Any, ...]":
+        """Return the arguments of the next call; made anew where a call uses them up."""
+        if self.renew is not None:
+            self.arguments = self.renew()
+        return self.arguments
+
+    def handed_over(self, arguments: "tuple[Any, ...]") -> "Any":
+        """Call once and return the output, which may not be finished."""
+        if not self.keywords:
+            return self.function(*arguments)
+        n = len(arguments) - len(self.keywords)
+        return self.function(*arguments[:n], **dict(zip(self.keywords, arguments[n:], strict=True)))
+
+    def call(self, arguments: "tuple[Any, ...]") -> "Any":
+        """Call once and return the finished output."""
+        out = self.handed_over(arguments)
+        if not self.backend.synchronous:
+            self.backend.sync(out)
+        return out
+
+    def answer(self, arguments: "tuple[Any, ...]") -> "Any":
+        """Call once and return all that the gate checks: of a scenario, what each step gave."""
+        return self.call(arguments) if self.loop is None else self.loop.outputs(*arguments)

@@ -1,0 +1,1 @@
+"""Scenarios: workloads whose call is a whole loop of many steps."""

@@ -1,0 +1,72 @@
+"""Sequences of many lengths, as they come.
+
+What it stands for: inputs whose size nobody chose: sentences, tracks of a detector, light
+curves. Twenty sequences of thirteen lengths go through one layer, one by one, each handed over
+as it is. ``variable_length_padded`` and ``variable_length_bucketed`` are the same job with the
+usual remedies.
+
+What is computed: attention with one head of 32 dimensions, averaged over the sequence. Each
+step of the loop is one sequence and gives 32 numbers.
+
+What to look at: what a new length costs, and whether the sixth new length still costs it.
+``jax.jit`` traces and compiles every length; ``torch.compile`` compiles the first length as it
+is, then a program with a dynamic length that serves all others; Numba compiles by type, so any
+length will do.
+"""
+
+from coldwarm.workloads.scenarios import _sequences
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    import numpy as np
+
+    Function = Callable[..., Any]
+    Wrap = Callable[[Function], Function]
+
+NAME = "variable_length"
+SCENARIO = True
+SIZES = (64, 512)
+SIZE_MEANING = "length of the longest of 20 sequences; the others are fixed shares of it"
+DTYPES = ("f32",)
+TOLERANCE = {"f32": 1e-5}
+LAYOUT = "three 32×32 matrices, then the sequences as they come (length × 32)"
+BASELINE = "numpy"
+
+
+def _filled(length: int, longest: int) -> int:
+    """Leave the sequence as it is."""
+    del longest
+    return length
+
+
+def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+    """Return the layer's matrices and the sequences."""
+    return _sequences.inputs(rng, size, dtype, _filled)
+
+
+def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+    """Return the answer for each sequence from its own rows alone."""
+    return _sequences.reference(*arrays)
+
+
+def for_numpy(wrap: "Wrap") -> "Function":
+    """Build the NumPy candidate: the real rows alone."""
+    return _sequences.for_numpy(wrap)
+
+
+def for_jax(wrap: "Wrap") -> "Function":
+    """Build the JAX candidate: the length is a value, and masks what was filled up."""
+    return _sequences.for_jax(wrap)
+
+
+def for_torch(wrap: "Wrap") -> "Function":
+    """Build the PyTorch candidate: the length is a tensor, and masks what was filled up."""
+    return _sequences.for_torch(wrap)
+
+
+def for_numba(wrap: "Wrap") -> "Function":
+    """Build the Numba candidate: NumPy's function as it stands."""
+    return _sequences.for_numba(wrap)

@@ -1,0 +1,69 @@
+"""Sequences of many lengths, padded to powers of two.
+
+What it stands for: the middle way between ``variable_length`` and ``variable_length_padded``:
+fill sequences up to the next power of two, so that there are few shapes and little waste.
+
+What is computed: what ``variable_length`` computes, with the same answer: a mask leaves out what
+was filled up. NumPy and Numba, which need no padding, take the real rows. The filling up is done
+when the inputs are made, as a data loader does it, and is not timed.
+
+What to look at: four shapes instead of thirteen, so four compiles where every shape has its own,
+while no call does more than four times the work that it must.
+"""
+
+from coldwarm.workloads.scenarios import _sequences
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    import numpy as np
+
+    Function = Callable[..., Any]
+    Wrap = Callable[[Function], Function]
+
+NAME = "variable_length_bucketed"
+SCENARIO = True
+SIZES = (64, 512)
+SIZE_MEANING = "length of the longest of 20 sequences; the others are fixed shares of it"
+DTYPES = ("f32",)
+TOLERANCE = {"f32": 1e-5}
+LAYOUT = "three 32×32 matrices, then every sequence filled up to a power of two (length × 32)"
+BASELINE = "numpy"
+
+
+def _filled(length: int, longest: int) -> int:
+    """Fill up to the next power of two."""
+    del longest
+    return 1 << (length - 1).bit_length()
+
+
+def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+    """Return the layer's matrices and the sequences."""
+    return _sequences.inputs(rng, size, dtype, _filled)
+
+
+def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+    """Return the answer for each sequence from its own rows alone."""
+    return _sequences.reference(*arrays)
+
+
+def for_numpy(wrap: "Wrap") -> "Function":
+    """Build the NumPy candidate: the real rows alone."""
+    return _sequences.for_numpy(wrap)
+
+
+def for_jax(wrap: "Wrap") -> "Function":
+    """Build the JAX candidate: the length is a value, and masks what was filled up."""
+    return _sequences.for_jax(wrap)
+
+
+def for_torch(wrap: "Wrap") -> "Function":
+    """Build the PyTorch candidate: the length is a tensor, and masks what was filled up."""
+    return _sequences.for_torch(wrap)
+
+
+def for_numba(wrap: "Wrap") -> "Function":
+    """Build the Numba candidate: NumPy's function as it stands."""
+    return _sequences.for_numba(wrap)

@@ -1,0 +1,69 @@
+"""Sequences of many lengths, padded to the longest.
+
+What it stands for: the first remedy against ``variable_length``: fill every sequence up with
+zeros to the length of the longest, so that there is one shape and one compile.
+
+What is computed: what ``variable_length`` computes, with the same answer: a mask leaves out what
+was filled up. NumPy and Numba, which need no padding, take the real rows. The filling up is done
+when the inputs are made, as a data loader does it, and is not timed.
+
+What to look at: one compile, and what it is paid with: every call does the work of the longest
+sequence, for attention the square of it. Whether that pays depends on how many calls follow.
+"""
+
+from coldwarm.workloads.scenarios import _sequences
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    import numpy as np
+
+    Function = Callable[..., Any]
+    Wrap = Callable[[Function], Function]
+
+NAME = "variable_length_padded"
+SCENARIO = True
+SIZES = (64, 512)
+SIZE_MEANING = "length of the longest of 20 sequences; the others are fixed shares of it"
+DTYPES = ("f32",)
+TOLERANCE = {"f32": 1e-5}
+LAYOUT = "three 32×32 matrices, then every sequence filled up to the longest (length × 32)"
+BASELINE = "numpy"
+
+
+def _filled(length: int, longest: int) -> int:
+    """Fill up to the longest."""
+    del length
+    return longest
+
+
+def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+    """Return the layer's matrices and the sequences."""
+    return _sequences.inputs(rng, size, dtype, _filled)
+
+
+def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+    """Return the answer for each sequence from its own rows alone."""
+    return _sequences.reference(*arrays)
+
+
+def for_numpy(wrap: "Wrap") -> "Function":
+    """Build the NumPy candidate: the real rows alone."""
+    return _sequences.for_numpy(wrap)
+
+
+def for_jax(wrap: "Wrap") -> "Function":
+    """Build the JAX candidate: the length is a value, and masks what was filled up."""
+    return _sequences.for_jax(wrap)
+
+
+def for_torch(wrap: "Wrap") -> "Function":
+    """Build the PyTorch candidate: the length is a tensor, and masks what was filled up."""
+    return _sequences.for_torch(wrap)
+
+
+def for_numba(wrap: "Wrap") -> "Function":
+    """Build the Numba candidate: NumPy's function as it stands."""
+    return _sequences.for_numba(wrap)

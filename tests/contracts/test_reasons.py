@@ -1,0 +1,79 @@
+"""Reasons are data: every code has parameters with units, words, and nothing chooses by words."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import coldwarm
+from coldwarm.contracts.reasons import CODES, UNITS, Reason, Value, because, brief
+from coldwarm.report.reasons import ADVICE, WORDS, advice, words
+
+SOURCE = Path(coldwarm.__file__).parent
+PARAMETERS = {code: names.split() for code, names in CODES.items()}
+
+
+def example(name: str) -> Value:
+    if name.startswith("n_"):
+        return 3
+    types = next((types for unit, types in UNITS.items() if name.endswith(unit)), (str,))
+    examples: dict[type, Value] = {float: 0.25, int: 4096, list: ["one", "two"], str: f"the {name}"}
+    return examples[types[0]]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_has_words_that_hold_all_its_parameters(code: str) -> None:
+    reason = because(code, **{name: example(name) for name in PARAMETERS[code]})
+    assert words(reason) or code == "several"
+    assert "{" not in words(reason) + advice(reason)
+    assert msgspec.json.decode(msgspec.json.encode(reason), type=Reason) == reason
+
+
+def test_words_and_advice_are_of_codes_alone() -> None:
+    assert WORDS.keys() == CODES.keys()
+    assert ADVICE.keys() <= CODES.keys()
+
+
+def test_an_undeclared_code_or_parameter_is_refused_when_read() -> None:
+    for document in (
+        b'{"code":"because"}',
+        b'{"code":"stated"}',
+        b'{"code":"stated","values":{"text":1}}',
+        b'{"code":"stated","values":{"text":"a","n_processes":1}}',
+    ):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.json.decode(document, type=Reason)
+
+
+@given(st.text(max_size=20))
+def test_a_brief_text_does_not_hang_on_the_words(text: str) -> None:
+    assert brief(because("stated", text=text)) == f"stated: {text}"
+
+
+def codes_used() -> list[tuple[str, str, set[str]]]:
+    """Return place, code and parameters of every reason that the source gives by name."""
+    found = []
+    for file in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            literal = node.args and isinstance(node.args[0], ast.Constant)
+            if node.func.id == "because" and literal and all(k.arg for k in node.keywords):
+                names = {keyword.arg or "" for keyword in node.keywords}
+                place = f"{file.relative_to(SOURCE)}:{node.lineno}"
+                found.append((place, str(node.args[0].value), names))  # type: ignore[attr-defined]  # a constant
+    return found
+
+
+def test_the_source_gives_declared_codes_with_their_parameters() -> None:
+    wrong = [
+        f"{place}: {code} {sorted(names)}"
+        for place, code, names in codes_used()
+        if code not in CODES or names != set(PARAMETERS[code])
+    ]
+    assert not wrong, wrong

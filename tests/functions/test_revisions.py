@@ -1,0 +1,166 @@
+"""Two commits of a repository side by side, and what is left of them afterwards: nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.faults.lab import collect, wait_for
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Desk
+
+pytestmark = pytest.mark.slow
+
+FIT = "def fit(x):\n    return x * {}\n"
+USUAL = ("--input", "x=f64[9]", "--warm-only", "--no-check")
+
+
+def git(desk: Desk, *arguments: str) -> str:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    done = subprocess.run(
+        [str(shutil.which("git")), "-C", str(desk.path / "repository"), *who, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(desk: Desk) -> Desk:
+    """Return a desk with a repository of two commits, and an uncommitted change."""
+    desk.write("repository/.gitignore", "__pycache__/\n")
+    git(desk, "init", "--quiet", "--initial-branch=main")
+    git(desk, "add", "-A")
+    git(desk, "commit", "--quiet", "-m", "empty")
+    git(desk, "tag", "empty")
+    for number in (1, 2):
+        desk.write("repository/fit.py", FIT.format(number))
+        desk.write("repository/src/fitted/__init__.py", FIT.format(number))
+        git(desk, "add", "-A")
+        git(desk, "commit", "--quiet", "-m", f"by {number}")
+        git(desk, "tag", f"by_{number}")
+    desk.write("repository/fit.py", FIT.format(3))
+    return desk
+
+
+def assert_nothing_is_left(desk: Desk) -> None:
+    assert len(git(desk, "worktree", "list").splitlines()) == 1
+    assert git(desk, "status", "--porcelain") == "M fit.py"
+
+
+def test_an_uncommitted_change_against_the_last_commit(repository: Desk) -> None:
+    code, report = repository.report("repository/fit.py:fit", *USUAL, "--before", "HEAD")
+    assert code == 0
+    before, after = report.candidates
+    assert (before.candidate, after.candidate) == ("before", "after")
+    assert before.revision == git(repository, "rev-parse", "HEAD")
+    assert after.revision is None
+    assert report.reference == "before"
+    hashes = [repository.case(name)["protocol"]["workload_sha256"] for name in ("before", "after")]
+    assert hashes[0] != hashes[1], "each its own source"
+    assert_nothing_is_left(repository)
+
+
+def test_two_commits_have_answers_of_their_own(repository: Desk) -> None:
+    both = ("--before", "by_1", "--after", "by_2")
+    checked = ("--input", "x=f64[9]", "--warm-only")
+    code, report = repository.report("repository/fit.py:fit", *checked, *both)
+    assert code == 3, "2 x is not x: each commit's own file was loaded"
+    assert [one.status for one in report.candidates] == ["ok", "failed"]
+    assert [one.revision for one in report.candidates] == [
+        git(repository, "rev-parse", name) for name in ("by_1", "by_2")
+    ]
+    assert_nothing_is_left(repository)
+
+
+def test_a_package_in_src_is_imported_from_its_commit(
+    repository: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As where a developer has the package installed from the working tree.
+    monkeypatch.setattr(repository, "sites", [repository.path / "repository" / "src"])
+    monkeypatch.setattr(repository, "path", repository.path / "repository")
+    done = repository.bench(
+        *("fitted:fit", "--input", "x=f64[9]", "--warm-only", "--before", "by_1"),
+        *("--out-dir", repository.path.parent / "out"),
+    )
+    assert done.code == 3, "2 x is not x"
+    assert not list(repository.path.glob(".git/worktrees/*"))
+
+
+def test_what_a_benchmark_imports_must_be_of_the_commit_too(
+    repository: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GIVEN a package that is found in the working tree alone THEN both would be one code."""
+    repository.write("repository/packages/core/deep.py", FIT.format(1))
+    repository.write("repository/bench_deep.py", "from deep import fit\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "--quiet", "-m", "deep")
+    monkeypatch.setattr(repository, "sites", [repository.path / "repository/packages/core"])
+    said = repository.refused("repository/bench_deep.py:fit", *USUAL, "--before", "HEAD")
+    assert said.startswith("before: deep came from the files as they are now, not from the commit")
+
+
+def test_other_worktrees_of_the_users_stay(repository: Desk) -> None:
+    """GIVEN one whose folder is away just now THEN git still knows it afterwards."""
+    git(repository, "worktree", "add", "--quiet", "--detach", str(repository.path / "disk"))
+    (repository.path / "disk").rename(repository.path / "unplugged")
+    code, _ = repository.report("repository/fit.py:fit", *USUAL, "--before", "HEAD")
+    assert code == 0
+    (repository.path / "unplugged").rename(repository.path / "disk")
+    assert len(git(repository, "worktree", "list").splitlines()) == 2
+    assert git(repository, "-C", str(repository.path / "disk"), "status", "--porcelain") == ""
+
+
+def test_a_module_from_elsewhere_is_no_commit_of_this_repository(
+    repository: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "path", repository.path / "repository")
+    said = repository.refused("numpy:sum", *USUAL, "--before", "HEAD", "--out-dir", "../out")
+    assert said.startswith("before: numpy was imported from ")
+    assert "name its file instead" in said
+
+
+def test_what_is_not_there_is_named(repository: Desk) -> None:
+    fit = ("repository/fit.py:fit", *USUAL)
+    said = repository.refused(*fit, "--before", "empty")
+    assert said.startswith("fit.py is not in commit ")
+    said = repository.refused(*fit, "--before", "nowhere")
+    assert said.startswith("git rev-parse")
+    assert_nothing_is_left(repository)
+
+
+def test_a_folder_that_is_no_repository(desk: Desk) -> None:
+    desk.write("fit.py", FIT.format(1))
+    said = desk.refused("fit.py:fit", *USUAL, "--before", "HEAD")
+    assert "not a git repository" in said
+
+
+def test_worktrees_are_removed_after_a_failure_too(repository: Desk) -> None:
+    repository.write("repository/fit.py", "def fit(x):\n    raise ValueError('no')\n")
+    said = repository.refused("repository/fit.py:fit", *USUAL, "--before", "HEAD")
+    assert "ValueError: no" in said
+    assert_nothing_is_left(repository)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_worktrees_are_removed_after_an_interruption_too(
+    repository: Desk, number: signal.Signals
+) -> None:
+    slow = "import time\ndef fit(x):\n    time.sleep(100)\n"
+    repository.write("repository/fit.py", slow)
+    running = repository.open(
+        "bench", "repository/fit.py:fit", *USUAL, "--before", "HEAD", "--out-dir", repository.out
+    )
+    wait_for(lambda: bool(repository.workers()), repository.alive)
+    time.sleep(1.0)
+    assert len(git(repository, "worktree", "list").splitlines()) == 2
+    os.kill(running.pid, number)
+    assert collect(running, 20.0).code == 130
+    assert_nothing_is_left(repository)

@@ -1,0 +1,102 @@
+"""``coldwarm.bench`` with functions that are compiled."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.inprocess.test_scripts import run, whole
+
+from coldwarm.inprocess import warm
+from coldwarm.inprocess.bench import Benchmark
+from coldwarm.inprocess.compiles import counting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+
+def test_jax_with_a_donated_argument(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    body = """
+        import jax, jax.numpy as jnp
+        jax.config.update("jax_enable_x64", True)
+
+        def step(w, x):
+            return w - 0.1 * jnp.tanh(x @ w).sum(), {"x": x}
+
+        fast = jax.jit(step, donate_argnums=0)
+
+        if __name__ == "__main__":
+            w = jnp.ones((8, 8))
+            told(bench(fast, w, x=jnp.ones((4, 8))))
+            assert not w.is_deleted()
+    """
+    (told,) = run(tmp_path, body)
+    assert whole(told), told["reasons"]
+    assert told["name"] == "fast"
+    assert told["arguments"] == ["jax float64[8, 8]", "jax float64[4, 8]"]
+
+
+def test_numba_and_a_tensor(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    pytest.importorskip("torch")
+    body = """
+        import numba, torch
+
+        @numba.njit(cache=True)
+        def total(x):
+            found = 0.0
+            for one in x:
+                found += one
+            return found
+
+        def product(x):
+            return x @ x
+
+        if __name__ == "__main__":
+            told(bench(total, np.ones(100)))
+            told(bench(product, torch.ones(4, 4)))
+    """
+    first, second = run(tmp_path, body)
+    assert whole(first), first["reasons"]
+    assert whole(second), second["reasons"]
+    assert second["arguments"] == ["torch float32[4, 4]"]
+
+
+def test_blocks_in_which_something_is_compiled_do_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    jax = pytest.importorskip("jax")
+    monkeypatch.setattr(warm, "BLOCKS", 3)
+    sizes = iter(range(1, 10**6))
+    result = Benchmark(cold=False, time_budget_s=2)(
+        lambda: jax.jit(lambda x: x + 1)(jax.numpy.ones(next(sizes)))
+    )
+    assert result.warm is None
+    assert "nothing was compiled" in result.reasons["warm"]
+    assert result.here is not None
+    assert all(block.compiles for block in result.here.blocks)
+
+
+def test_no_listener_stays() -> None:
+    jax = pytest.importorskip("jax")
+    numba = pytest.importorskip("numba")
+    from jax._src import monitoring
+    from numba.core import event
+
+    def listeners() -> tuple[int, int]:
+        registered = event._registered.get("numba:compiler_lock", ())
+        return len(monitoring.get_event_duration_listeners()), len(registered)
+
+    before = listeners()
+    with counting() as count:
+        jax.jit(lambda x: 3 * x)(1.0)
+        by_jax = count.so_far()
+        numba.njit(lambda x: 3 * x)(1.0)
+        assert by_jax >= 1
+        assert count.so_far() > by_jax
+    assert listeners() == before
+    assert "torch" in sys.modules or count.so_far() >= 2

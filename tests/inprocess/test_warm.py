@@ -1,0 +1,270 @@
+"""``coldwarm.bench`` in the process that calls it: figures, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import gc
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import coldwarm
+from coldwarm.errors import ColdwarmError
+from coldwarm.inprocess import finding, warm
+from coldwarm.inprocess.bench import Benchmark, bench
+from coldwarm.inprocess.result import BenchResult
+
+warm_only = Benchmark(cold=False)
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "BLOCK_S", 0.01)
+    monkeypatch.setattr(warm, "BLOCKS", 3)
+
+
+def norm(x: Any, *, power: int = 2) -> Any:
+    return (x**power).sum() ** (1 / power)
+
+
+def overwrite(x: Any) -> Any:
+    x *= 0.5
+    return x.sum()
+
+
+def test_the_names_are_public() -> None:
+    assert (coldwarm.bench, coldwarm.Benchmark, coldwarm.BenchResult) == (
+        bench,
+        Benchmark,
+        BenchResult,
+    )
+    assert callable(coldwarm.workload)
+
+
+def test_the_calls_of_this_process_are_summarised_with_their_samples() -> None:
+    result = warm_only(norm, np.ones(1000), power=3)
+    assert result.warm is not None
+    assert result.warm.call_s is not None
+    assert 0 < result.warm.call_s.minimum <= result.warm.call_s.median < 0.1
+    assert result.warm.call_s.n_processes == 1
+    assert result.warm.call_s.low is None
+    assert "process" in result.warm.call_s.null_reasons["low"]
+    assert sum(map(len, result.samples_s)) >= result.warm.call_s.n_samples
+    assert result.first_call_s > 0
+    assert set(result.cold.values()) == {None}
+    assert result.reasons["cold_process_cold_cache"] == "it was not asked for"
+
+
+def test_it_shows_as_a_table_everywhere() -> None:
+    result = warm_only(norm, np.ones(10))
+    assert repr(result).splitlines()[0] == "norm"
+    assert "warm call, here" in repr(result)
+    assert "so no" in repr(result)
+    assert "| warm call, here |" in result._repr_markdown_()
+    assert "<td>warm call, here</td>" in result._repr_html_()
+
+
+def test_all_arguments_belong_to_the_function() -> None:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        assert args == (1,)
+        assert set(kwargs) == {"function", "self", "cold", "call", "processes"}
+        return 1.0
+
+    named = {"function": 1, "self": 2, "cold": 3, "call": 4, "processes": 5}
+    assert warm_only(function, 1, **named).warm is not None
+
+
+def test_arguments_that_a_call_changes_are_new_each_time_and_the_callers_own_stay() -> None:
+    x = np.ones(100)
+    seen: list[float] = []
+
+    def watched(x: Any) -> Any:
+        seen.append(float(x[0]))
+        return overwrite(x)
+
+    result = warm_only(watched, x)
+    assert np.array_equal(x, np.ones(100))
+    assert set(seen) == {1.0}
+    assert any("new ones" in note for note in result.notes)
+    assert result.warm is not None
+    assert result.warm.batch == 1
+
+
+def test_the_order_of_an_array_is_kept() -> None:
+    seen: set[bool] = set()
+    x = np.asfortranarray(np.ones((3, 4)))
+
+    def watched(x: Any) -> float:
+        seen.add(x.flags.f_contiguous)
+        return 1.0
+
+    result = warm_only(watched, x)
+    assert seen == {True}
+    assert not any("contiguous" in note for note in result.notes)
+    assert any("contiguous" in note for note in warm_only(norm, np.ones(9)[::2]).notes)
+
+
+def test_a_function_with_a_state_is_told() -> None:
+    rng = np.random.default_rng(0)
+    result = warm_only(lambda: rng.random(3))
+    assert any("keeps a state" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_the_collector_is_as_it_was_also_after_an_error(
+    collecting: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    calls: list[int] = []
+
+    def broken() -> None:
+        calls.append(1)
+        if len(calls) > 5:
+            raise KeyboardInterrupt
+
+    if not collecting:
+        gc.disable()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            warm_only(broken)
+        assert gc.isenabled() == collecting
+        warm_only(norm, np.ones(3))
+        assert gc.isenabled() == collecting
+    finally:
+        gc.enable()
+
+
+def test_what_is_not_finished_by_returning_is_refused() -> None:
+    async def later() -> int:
+        return 1
+
+    with pytest.raises(ColdwarmError, match="coroutine, which has computed nothing"):
+        warm_only(later)
+    with pytest.raises(ColdwarmError, match="generator"):
+        warm_only(lambda: (n for n in range(3)))
+
+
+def test_a_result_in_the_place_of_a_function_is_refused() -> None:
+    with pytest.raises(ColdwarmError, match=r"coldwarm\.bench\(f, x\)"):
+        warm_only(3.0)  # type: ignore[arg-type]
+    with pytest.raises(ColdwarmError, match="'a b' is no name"):
+        warm_only(norm, 1, **{"a b": 1})
+
+
+def test_options_that_leave_nothing_are_refused() -> None:
+    with pytest.raises(ColdwarmError, match="leave nothing"):
+        Benchmark(cold=False, warm=False)
+    with pytest.raises(ColdwarmError, match="processes=0"):
+        Benchmark(processes=0)
+    with pytest.raises(ColdwarmError, match="time_budget_s"):
+        Benchmark(time_budget_s=0)
+
+
+def test_it_works_in_a_thread_and_inside_a_running_event_loop() -> None:
+    found: list[BenchResult] = []
+    thread = threading.Thread(target=lambda: found.append(warm_only(norm, np.ones(5))))
+    thread.start()
+    thread.join()
+
+    async def cell() -> None:
+        found.append(warm_only(norm, np.ones(5)))
+
+    asyncio.run(cell())
+    assert [one.warm is not None for one in found] == [True, True]
+
+
+def test_a_budget_ends_the_calls() -> None:
+    few = Benchmark(cold=False, time_budget_s=0.01)(norm, np.ones(10))
+    assert 2 <= len(few.samples_s) < 2 + warm.BLOCKS, "a few blocks for five samples"
+
+
+class Model:
+    """Something with a method."""
+
+    def predict(self, x: Any) -> Any:
+        """Return what it was given."""
+        return x
+
+
+def reason(result: BenchResult) -> str:
+    assert result.warm is not None
+    assert result.case is None
+    assert result.reasons["cold_process_cold_cache"] in "\n".join(result.remarks())
+    return result.reasons["cold_process_cold_cache"]
+
+
+def test_what_a_fresh_process_cannot_import_has_its_reason_and_is_measured_here() -> None:
+    def inner(x: Any) -> Any:
+        return x
+
+    partial = functools.partial(norm, power=1)
+    assert "lambda that no module holds" in reason(bench(lambda x: x, 1))
+    assert "made inside test_what" in reason(bench(inner, 1))
+    assert "functools.partial" in reason(bench(partial, np.ones(3)))
+    assert "method of one Model" in reason(bench(Model().predict, 1))
+    assert "there is no file of it" in reason(bench(sorted, [2, 1]))
+
+
+def test_a_function_typed_into_a_notebook_has_its_reason() -> None:
+    cell = "import coldwarm\ndef twice(x):\n    return 2 * x\nresult = coldwarm.bench(twice, 4.0)"
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(cell, "<cell 1>", "exec"), scope)  # noqa: S102 - as a notebook does
+    assert "defined in a notebook or at a prompt" in reason(scope["result"])
+
+
+def test_arguments_that_cannot_be_handed_over_are_named() -> None:
+    told = reason(bench(Model.predict, Model(), x=[1, {2: object()}]))
+    assert told.startswith("argument 1 is a ")
+    assert "Model, which cannot be handed to another process: give arrays" in told
+    told = reason(bench(norm_of, {"a": [1, object()]}))
+    assert told.startswith("argument 1['a'][1] is a object")
+    assert "of object" in reason(bench(norm_of, np.array([None])))
+
+
+def norm_of(values: Any) -> Any:
+    return len(values)
+
+
+def test_calls_are_counted_for_each_run_of_a_file() -> None:
+    code = "from coldwarm.inprocess.finding import count_call\nimport sys\n"
+    code += "found = [count_call(sys._getframe())['cell'] for _ in range(3)]"
+    for _ in range(2):
+        scope: dict[str, Any] = {"__name__": "cell"}
+        exec(compile(code, "<cell>", "exec"), scope)  # noqa: S102 - as a notebook does
+        assert scope["found"] == [1, 2, 3]
+
+
+def test_names_are_found_by_the_object_that_they_hold() -> None:
+    target = finding.find(ALIAS, globals(), {})
+    assert target.name == "ALIAS"
+    assert finding.find(Model.predict, globals(), {}).name == "Model.predict"
+    assert finding.find(np.linalg.norm, globals(), {}).module == "numpy.linalg"
+
+
+ALIAS = functools.partial(norm, power=4)
+
+
+def test_calls_take_no_memory_from_the_kernel() -> None:
+    """In a new process, whose allocator has not learnt to keep any."""
+    program = """
+import numpy as np
+from coldwarm.inprocess import warm
+from coldwarm.functions.arguments import Call
+def several(x):
+    a = x + 1
+    b = a * 2
+    c = b - a
+    d = c * b
+    return d[:1].copy()
+call = Call((np.ones(40_000),), {})
+here = warm.measure(several, call, "several", warm=True, ends_s=None)
+last = here.observation.blocks[-1]
+print(last.page_faults / (last.batch * len(last.samples_s)))
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 1

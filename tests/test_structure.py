@@ -1,0 +1,80 @@
+"""The rooms of the package: how large a folder is, who imports whom, and how deep."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import coldwarm
+
+PACKAGE = Path(coldwarm.__file__).parent
+MOST_FILES = 20
+DEEPEST = 14
+
+
+def module_of(file: Path) -> str:
+    parts = ("coldwarm", *file.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+
+
+@cache
+def imported(module: str) -> frozenset[str]:
+    """Return the modules of the package that a module imports, also for types alone."""
+    found = set()
+    for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            # The package of a submodule that is named holds nothing of its own.
+            named = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= named & FILES.keys() or {node.module}
+    return frozenset(found & FILES.keys() - {module})
+
+
+@cache
+def depth(module: str) -> int:
+    """Return how many modules stand on each other up to this one."""
+    return 1 + max(map(depth, imported(module)), default=0)
+
+
+def circle(module: str, path: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return modules that import each other in a circle; none."""
+    if module in path:
+        return (*path[path.index(module) :], module)
+    if module in PASSED:
+        return ()
+    for other in sorted(imported(module)):
+        found = circle(other, (*path, module))
+        if found:
+            return found
+    PASSED.add(module)
+    return ()
+
+
+PASSED: set[str] = set()
+
+
+def test_no_modules_import_each_other_in_a_circle_not_even_for_types() -> None:
+    circles = [found for module in FILES if (found := circle(module))]
+    assert not circles, " -> ".join(circles[0])
+
+
+def test_imports_are_not_deep() -> None:
+    deepest = max(FILES, key=depth)
+    assert depth(deepest) <= DEEPEST, deepest
+
+
+def test_no_folder_holds_more_files_than_a_reader_can_look_over() -> None:
+    folders = {file.parent for file in FILES.values()}
+    sizes = {folder: len(list(folder.glob("*.py"))) for folder in folders}
+    large = {str(folder.relative_to(PACKAGE)): n for folder, n in sizes.items() if n > MOST_FILES}
+    assert not large
+
+
+def test_a_name_of_a_file_says_what_it_is() -> None:
+    names = {file.stem for file in FILES.values()} | {file.parent.name for file in FILES.values()}
+    assert not names & {"utils", "helpers", "common", "misc", "own", "here"}
