@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
+from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.result import Comparison, Summary
 
@@ -17,7 +18,7 @@ class BenchCandidate(Record, frozen=True, kw_only=True):
     python: str
     revision: str | None = None
     status: Status
-    reason: str | None = None
+    reason: Reason | None = None
     checked: str
     ttfr: dict[CacheMode, Summary] = {}
     """Import of the module and first call, by cold mode."""
@@ -28,8 +29,8 @@ class BenchCandidate(Record, frozen=True, kw_only=True):
     call: Summary | None = None
     """A warm call."""
     steady: bool | None = None
-    limitations: list[str] = []
-    null_reasons: dict[str, str] = {}
+    limitations: list[Reason] = []
+    null_reasons: dict[str, Reason] = {}
 
 
 class BenchVerdict(Record, frozen=True, kw_only=True):
@@ -44,7 +45,7 @@ class BenchVerdict(Record, frozen=True, kw_only=True):
 class BenchReport(Record, frozen=True, kw_only=True):
     """Everything that a bench says; the artifacts it stands on lie under ``path``."""
 
-    schema_version: Literal["coldwarm.bench_report.v1"] = "coldwarm.bench_report.v1"
+    schema_version: Literal["coldwarm.bench_report.v2"] = "coldwarm.bench_report.v2"
     path: str
     run_id: str
     complete: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import Count, Positive, Record, Sha256
+from coldwarm.contracts.reasons import Reason
 
 MetricKind = Literal["cold", "warm", "memory"]
 ComparedVerdict = Literal["faster", "slower", "less", "more", "same", "undecided"]
@@ -47,10 +48,18 @@ class ComparedMetric(Record, frozen=True, kw_only=True):
     smallest_detectable: float | None
     verdict: ComparedVerdict
     """``less`` and ``more`` are said of memory, ``faster`` and ``slower`` of time."""
-    reason: str
+    reason: Reason
     fails_beyond: float | None = None
     """The relative difference that was not to be exceeded, where this verdict's interval lies
     beyond it; ``None``: this figure fails nothing."""
+
+
+class Difference(Record, frozen=True, kw_only=True):
+    """Something that is not the same on both sides, each as text; ``absent`` where it is not."""
+
+    name: str
+    a: str
+    b: str
 
 
 class SideDifference(Record, frozen=True, kw_only=True):
@@ -58,7 +67,10 @@ class SideDifference(Record, frozen=True, kw_only=True):
 
     field: str
     """The name that ``--allow`` takes."""
-    text: str
+    name: str
+    """What of it differs, where the field holds several things; else the field's own name."""
+    a: str
+    b: str
     cases: list[str]
     """Empty where it concerns all of them."""
 
@@ -69,7 +81,7 @@ class LeftOutCase(Record, frozen=True, kw_only=True):
     case: str
     side: Literal["A", "B", "both"]
     """Where it is missing, was not measured, or failed."""
-    reason: str
+    reason: Reason
     failed: bool = False
     """Whether it has no valid answer, rather than none at all."""
 
@@ -77,15 +89,15 @@ class LeftOutCase(Record, frozen=True, kw_only=True):
 class RunComparison(Record, frozen=True, kw_only=True):
     """Everything that a comparison of two results says."""
 
-    schema_version: Literal["coldwarm.run_comparison.v1"] = "coldwarm.run_comparison.v1"
+    schema_version: Literal["coldwarm.run_comparison.v2"] = "coldwarm.run_comparison.v2"
     a: ComparedSide
     b: ComparedSide
     metrics: list[ComparedMetric]
     allowed: list[SideDifference]
-    software: list[str]
+    software: list[Difference]
     """What else differs: libraries, interpreter, kernel, variables. Often it is what is being
     compared, so it is told and never refused."""
     left_out: list[LeftOutCase]
-    warnings: list[str]
+    warnings: list[Reason]
     n_failing: Count
     """Metrics beyond a limit of ``--fail-on`` or of the policy."""

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from coldwarm.contracts.base import Count, Record, Seconds
+from coldwarm.contracts.reasons import Reason
 
 
 class CpuCache(Record, frozen=True, kw_only=True):
@@ -34,7 +35,7 @@ class Frequency(Record, frozen=True, kw_only=True):
     max_hz: Count | None = None
     boost: bool | None = None
     """Whether the processor may run above its nominal frequency."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Cpu(Record, frozen=True, kw_only=True):
@@ -48,7 +49,7 @@ class Cpu(Record, frozen=True, kw_only=True):
     """Logical processors that this process may run on (its affinity)."""
     caches: list[CpuCache] | None = None
     frequency: Frequency
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Limits(Record, frozen=True, kw_only=True):
@@ -61,7 +62,7 @@ class Limits(Record, frozen=True, kw_only=True):
     cgroup_version: int | None = None
     cpu_quota: float | None = None
     memory_bytes: Count | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class System(Record, frozen=True, kw_only=True):
@@ -81,7 +82,7 @@ class System(Record, frozen=True, kw_only=True):
     clock_source: str | None = None
     clock_resolution_s: Seconds
     """Resolution of the monotonic clock, as the interpreter states it."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Python(Record, frozen=True, kw_only=True):
@@ -98,7 +99,7 @@ class Python(Record, frozen=True, kw_only=True):
     link_time_optimized: bool | None = None
     debug: bool
     free_threaded: bool
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class ThreadPool(Record, frozen=True, kw_only=True):
@@ -112,7 +113,7 @@ class ThreadPool(Record, frozen=True, kw_only=True):
     threads: Count
     threading_layer: str | None = None
     architecture: str | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Compiler(Record, frozen=True, kw_only=True):
@@ -120,7 +121,7 @@ class Compiler(Record, frozen=True, kw_only=True):
 
     command: str
     version: str | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Gpu(Record, frozen=True, kw_only=True):
@@ -134,7 +135,7 @@ class Gpu(Record, frozen=True, kw_only=True):
     compute_capability: str | None = None
     persistence: bool | None = None
     mig: bool | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Ptxas(Record, frozen=True, kw_only=True):
@@ -142,7 +143,7 @@ class Ptxas(Record, frozen=True, kw_only=True):
 
     kind: Literal["path", "toolkit", "wheel", "triton"]
     version: str | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Harness(Record, frozen=True, kw_only=True):
@@ -151,13 +152,13 @@ class Harness(Record, frozen=True, kw_only=True):
     version: str
     git_commit: str | None = None
     git_dirty: bool | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Environment(Record, frozen=True, kw_only=True):
     """Everything about the place of a measurement that could change its figures."""
 
-    schema_version: Literal["coldwarm.environment.v1"] = "coldwarm.environment.v1"
+    schema_version: Literal["coldwarm.environment.v2"] = "coldwarm.environment.v2"
     collected_at: str
     """UTC, ISO 8601."""
     cpu: Cpu
@@ -174,7 +175,7 @@ class Environment(Record, frozen=True, kw_only=True):
     """Empty where a driver answers that there is none; ``None`` where no driver is."""
     ptxas: list[Ptxas] | None = None
     harness: Harness
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
     @property
     def platform(self) -> str:

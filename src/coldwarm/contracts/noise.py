@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import Count, Record, Seconds
+from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.result import Comparison
 
 
@@ -24,7 +25,7 @@ class NoiseHorizon(Record, frozen=True, kw_only=True):
     """Whether equal sides are then called ``same`` rather than ``undecided``."""
     extrapolated: float | None = None
     """Pairs that fit over pairs that were measured, where it is more than one."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class NoiseFigure(Record, frozen=True, kw_only=True):
@@ -39,13 +40,13 @@ class NoiseFigure(Record, frozen=True, kw_only=True):
     fixed_s: Seconds
     """What a bench takes besides its pairs."""
     horizons: list[NoiseHorizon]
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class NoiseReport(Record, frozen=True, kw_only=True):
     """What can be told on this machine, as busy as it was."""
 
-    schema_version: Literal["coldwarm.noise_report.v1"] = "coldwarm.noise_report.v1"
+    schema_version: Literal["coldwarm.noise_report.v2"] = "coldwarm.noise_report.v2"
     target: str
     cpu: str | None = None
     platform: str
@@ -56,4 +57,4 @@ class NoiseReport(Record, frozen=True, kw_only=True):
     threshold: float
     confidence: float
     figures: list[NoiseFigure]
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}

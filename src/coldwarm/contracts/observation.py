@@ -6,6 +6,7 @@ import math
 from typing import Literal
 
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Sha256
+from coldwarm.contracts.reasons import Reason
 
 PHASES = (
     "interpreter",
@@ -28,7 +29,7 @@ class Phase(Record, frozen=True, kw_only=True):
     """Highest resident memory of the process up to the end of this phase."""
     involuntary_switches: Count | None = None
     """Involuntary context switches of the main thread in this phase."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class FirstCallParts(Record, frozen=True, kw_only=True):
@@ -42,7 +43,7 @@ class FirstCallParts(Record, frozen=True, kw_only=True):
     compile_s: Seconds | None = None
     cache_read_s: Seconds | None = None
     rest_s: Seconds
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class LoopAccount(Record, frozen=True, kw_only=True):
@@ -60,7 +61,7 @@ class LoopAccount(Record, frozen=True, kw_only=True):
     """Of the loop; with ``rest_s`` they sum to ``loop_s``."""
     compiling_share: float | None
     """Tracing, lowering, compiling and reading caches, as a share of ``total_s``."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Block(Record, frozen=True, kw_only=True):
@@ -89,7 +90,7 @@ class Block(Record, frozen=True, kw_only=True):
     """Wall clock of this block, what lies between its samples included."""
     bound_to: Count | None = None
     """The processor that its main thread was bound to."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class CacheEvidence(Record, frozen=True, kw_only=True):
@@ -114,14 +115,14 @@ class CacheEvidence(Record, frozen=True, kw_only=True):
     """New files by suffix."""
     raw: dict[str, float | int | str | None] = {}
     """The framework's own counters, under its own names."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Judgement(Record, frozen=True, kw_only=True):
     """Whether the evidence proves the cache mode, and why."""
 
     proved: bool
-    reason: str
+    reason: Reason
 
 
 class Gate(Record, frozen=True, kw_only=True):
@@ -134,7 +135,7 @@ class Gate(Record, frozen=True, kw_only=True):
     tolerance: float
     checked: list[str]
     """Which outputs were compared, such as ``first_call`` and ``last_call``."""
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 class HarnessCost(Record, frozen=True, kw_only=True):
@@ -150,7 +151,7 @@ class HarnessCost(Record, frozen=True, kw_only=True):
     unsynced_call_s: Seconds | None = None
     """A warm call timed without synchronising, which would be a wrong figure: it is how
     long the call took to be handed over, shown to be held against the warm median."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Telemetry(Record, frozen=True, kw_only=True):
@@ -173,9 +174,9 @@ class Telemetry(Record, frozen=True, kw_only=True):
     cpu_system_s: Seconds | None = None
     child_cpu_s: Seconds | None = None
     """Processor time of finished child processes, such as a C++ compiler."""
-    flags: list[str] = []
-    """In words, what made this observation noisy; it is flagged and never dropped."""
-    null_reasons: dict[str, str] = {}
+    flags: list[Reason] = []
+    """What made this observation noisy; it is flagged and never dropped."""
+    null_reasons: dict[str, Reason] = {}
 
 
 class Device(Record, frozen=True, kw_only=True):
@@ -185,13 +186,13 @@ class Device(Record, frozen=True, kw_only=True):
     kind: str
     count: Count
     memory_peak_bytes: Count | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Observation(Record, frozen=True, kw_only=True):
     """One process, as seen from outside and inside."""
 
-    schema_version: Literal["coldwarm.observation.v1"] = "coldwarm.observation.v1"
+    schema_version: Literal["coldwarm.observation.v2"] = "coldwarm.observation.v2"
     case: str
     cache_mode: CacheMode
     also_modes: list[CacheMode] = []
@@ -202,9 +203,8 @@ class Observation(Record, frozen=True, kw_only=True):
     order: Count
     """Position among all processes of the suite, in time."""
     status: Literal["ok", "rejected", "failed"]
-    reason: str | None = None
-    """``correctness_gate``, ``timeout``, ``signal: SIGSEGV``, … for a failed one; the
-    contradicted evidence for a rejected one."""
+    reason: Reason | None = None
+    """Why it failed; for a rejected one, the evidence that contradicts its mode."""
     stderr_tail: str | None = None
     started_at: str
     wall_s: Seconds
@@ -231,7 +231,7 @@ class Observation(Record, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
     harness: HarnessCost | None = None
     telemetry: Telemetry | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
     @property
     def peak_rss_bytes(self) -> int | None:

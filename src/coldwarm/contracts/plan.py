@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import Count, Record, Seconds
+from coldwarm.contracts.reasons import Reason
 
 Reading = Literal["process", "imported", "cached"]
 READINGS: tuple[Reading, ...] = ("process", "imported", "cached")
@@ -32,8 +33,8 @@ class BreakEven(Record, frozen=True, kw_only=True):
     low: Count | None
     high: Count | None
     confidence: float = 0.95
-    reason: str
-    null_reasons: dict[str, str] = {}
+    reason: Reason
+    null_reasons: dict[str, Reason] = {}
 
 
 class PlanTotal(Record, frozen=True, kw_only=True):
@@ -59,7 +60,7 @@ class PlanTotal(Record, frozen=True, kw_only=True):
     margin_high_s: float | None
     made_s: Seconds | None = None
     confidence: float = 0.95
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class SweepRow(Record, frozen=True, kw_only=True):
@@ -111,23 +112,23 @@ class Plan(Record, frozen=True, kw_only=True):
     cheapest_with_making: str | None = None
     """The cheapest where ``made_s`` is paid for as well; ``None``: nothing is made beforehand."""
     verdict: Literal["told_apart", "undecided"]
-    reason: str
+    reason: Reason
     baseline: str | None
     """Of ``break_even`` as it is shown: the workload's own, where it was measured."""
     break_even: list[BreakEven]
     """Each pair of candidates in each reading, those with the baseline first."""
     sweep: Sweep | None = None
-    not_measured: dict[str, str] = {}
+    not_measured: dict[str, Reason] = {}
     """By candidate, why the run has nothing of it."""
-    not_steady: dict[str, str] = {}
+    not_steady: dict[str, Reason] = {}
     """By candidate, why its warm calls may not stand for later ones."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class PlanReport(Record, frozen=True, kw_only=True):
     """The plans of the groups of one run."""
 
-    schema_version: Literal["coldwarm.plan_report.v1"] = "coldwarm.plan_report.v1"
+    schema_version: Literal["coldwarm.plan_report.v2"] = "coldwarm.plan_report.v2"
     run_id: str
     suite: str
     plans: list[Plan]

@@ -15,6 +15,7 @@ from coldwarm.contracts.base import (
     Sha256,
     Status,
 )
+from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.making import Making
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.protocol import Protocol
@@ -36,7 +37,7 @@ class Summary(Record, frozen=True, kw_only=True):
     high: NotNegative | None = None
     confidence: float = 0.95
     p95: NotNegative | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class ColdSummary(Record, frozen=True, kw_only=True):
@@ -59,14 +60,14 @@ class ColdSummary(Record, frozen=True, kw_only=True):
     precision_reached: float | None = None
     """Relative half-width of the interval of the ``ttfr`` median, of a scenario of the
     ``total`` median."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class SteadyState(Record, frozen=True, kw_only=True):
     """Where each process became steady."""
 
     steady: bool
-    reason: str
+    reason: Reason
     n_processes: Count
     n_steady: Count
     warmup_samples: list[Count]
@@ -82,7 +83,7 @@ class WarmSummary(Record, frozen=True, kw_only=True):
     steady: SteadyState
     batch: int | None
     precision_reached: float | None = None
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class Comparison(Record, frozen=True, kw_only=True):
@@ -101,7 +102,7 @@ class Comparison(Record, frozen=True, kw_only=True):
     threshold: float
     smallest_detectable: float | None
     verdict: Literal["faster", "slower", "same", "undecided"]
-    reason: str
+    reason: Reason
 
 
 CautionKind = Literal[
@@ -122,28 +123,20 @@ class Caution(Record, frozen=True, kw_only=True):
     """Something to know before trusting a case, such that many can be told as one."""
 
     kind: CautionKind
-    subject: str
-    """The cache mode it is about; for ``noisy`` the disturbance in words, with ``…`` where
-    its figure stands."""
+    cache_mode: CacheMode | None = None
+    """The mode it is about; ``None``: the case as a whole."""
     n_processes: Count
     """Processes it was seen in."""
     of_processes: Count
     """Processes that were looked at."""
-    figure: str | None = None
-    """How much, as a person reads it: ``±61%``, ``2 of 5 processes``, ``2.5×``; ``None``
-    where there is nothing to count."""
-    value: float | None = None
-    """The number in ``figure``, a relative one as a share; ``None`` as there."""
-    text: str
-    """What was seen, and its cause."""
-    advice: str
-    """What to do about it."""
+    reason: Reason
+    """What was seen, with its figures: of several processes the worst, or the most common."""
 
 
 class CaseResult(Record, frozen=True, kw_only=True):
     """Everything known about one case."""
 
-    schema_version: Literal["coldwarm.case_result.v1"] = "coldwarm.case_result.v1"
+    schema_version: Literal["coldwarm.case_result.v2"] = "coldwarm.case_result.v2"
     case: str
     workload: str
     candidate: str
@@ -152,9 +145,8 @@ class CaseResult(Record, frozen=True, kw_only=True):
     size: int
     dtype: Dtype
     status: Status
-    reason: str | None = None
-    """For ``warn`` and ``failed``: ``missing_dependency: jax``, ``gpu_unavailable``,
-    ``correctness_gate``, …"""
+    reason: Reason | None = None
+    """For ``warn`` and ``failed``."""
     baseline: bool = False
     """Whether this case is the one its workload's others are compared with."""
     scenario: bool = False
@@ -167,14 +159,14 @@ class CaseResult(Record, frozen=True, kw_only=True):
     cold: list[ColdSummary] = []
     warm: WarmSummary | None = None
     comparisons: list[Comparison] = []
-    limitations: list[str] = []
+    limitations: list[Reason] = []
     """What could not be controlled."""
     warnings: list[Caution] = []
     """Those about validity first; none where nothing was observed."""
     made: list[Making] = []
     """What was made beforehand and what it cost; empty where the backend makes nothing."""
     observations: list[Observation] = []
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
 
 
 class SuiteCase(Record, frozen=True, kw_only=True):
@@ -184,13 +176,13 @@ class SuiteCase(Record, frozen=True, kw_only=True):
     path: str
     sha256: Sha256
     status: Status
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 class SuiteResult(Record, frozen=True, kw_only=True):
     """The index of one run."""
 
-    schema_version: Literal["coldwarm.suite_result.v1"] = "coldwarm.suite_result.v1"
+    schema_version: Literal["coldwarm.suite_result.v2"] = "coldwarm.suite_result.v2"
     suite: str
     run_id: str
     started_at: str
@@ -211,4 +203,4 @@ class SuiteResult(Record, frozen=True, kw_only=True):
     """Of the whole run; of a part before ``--resume``, the time in which its processes ran."""
     measured_s: Seconds
     """Seconds in which a measured process ran; while it was held it did not."""
-    null_reasons: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
