@@ -6,6 +6,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.report import units
+from coldwarm.report.words import mode_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +17,199 @@ WORDS: dict[str, str] = {
     "stated": "{text}",
     "several": "{parts}",
     # Processes, caches and the machine.
+    "correctness_gate": "its answer is wrong",
+    "gpu_unavailable": "no GPU of the kind that it needs is usable here",
+    "missing_dependency": "{name} is not installed",
+    "not_measured": "not measured: the run ended before {mode_names}",
+    "not_proved": "not proved: no valid process in {mode_names} ({parts})",
+    "timeout": "timeout: no answer within {limit_s:g} s",
+    "exception": "{error}: {text}",
+    "exited": "exit status {status} before a result",
+    "signal": "ended by the signal {name}",
+    "killed": "killed by the signal SIGKILL; out of memory?",
+    "pipe_closed": "closed its pipe without a result",
+    "output_flood": "printed more than {limit_bytes:size}",
+    "garbage": "garbage on the pipe: {text}",
+    "malformed": "malformed {message!r} message: {text}",
+    "reference_failed": "no reference answer: {parts}",
+    "making_failed": "could not be made ahead of time: {parts}",
+    "no_artifact": "the backend wrote no file, so there is nothing to load",
+    "other_inputs": (
+        "its inputs are not those of the other candidates; inputs() must depend on rng alone"
+    ),
+    "contradicted": "{mode}: {parts}",
+    "no_cache": "a fresh process; this backend keeps no cache",
+    "start_not_judged": "nothing is asked of the start",
+    "uncounted": "{owner}: no count of {count_names}",
+    "files_before": "{owner}: {n_files:# file} before the spawn",
+    "foreign_hits": "{owner}: {n_hits:# hit} in an empty cache, and not of its own entries",
+    "not_compiled": "{owner}: nothing was compiled",
+    "kept_elsewhere": (
+        "{owner}: {n_entries:# program} compiled or written, and no file in the private directories"
+    ),
+    "cache_not_asked": "{owner}: {n_compiles:# compile} and no miss: the cache was not asked",
+    "compiled_again": (
+        "{owner}: {n_hits:# hit}, and yet {n_files:# new file} ({suffix_names}): compiled again"
+    ),
+    "not_from_cache": (
+        "{owner}: {n_misses} missed, {n_bypasses} bypassed, {n_compiles} compiled with a"
+        " filled cache"
+    ),
+    "no_hits": "{owner}: no hits",
+    "new_files": "{owner}: {n_files:# new file}",
+    "cache_used": (
+        "{owner}: {n_requests:# request}, {n_compiles:# compile}, {n_files:# file} where"
+        " nothing was left to compile"
+    ),
+    "cache_not_used": "{owner}: not used",
+    "empty_before": (
+        "{owner}: empty before, {n_hits:# hit} of its own entries, {n_compiles:# compile}"
+    ),
+    "filled_before": "{owner}: {n_files:# file} before, {n_hits:# hit}, no miss",
+    "none_new": "{owner}: {n_files:# file} before, none new",
+    "written": "{owner}: empty before, {n_files:# file} written",
+    "none_written": "{owner}: the process wrote none, so it used some",
+    "as_installed": "{owner}: as installed",
+    "loaded": "{owner}: loaded {n_files:# file} of {size_bytes:size}, made ahead of time",
+    "no_warm_block": "no warm block was measured",
+    "blocks_uncounted": "{n_blocks:# block} without a count of compiles",
+    "compiled_in_window": "{n_programs:# program} compiled in the warm window",
+    "nothing_compiled": "0 compiles in {n_blocks:# block}",
+    "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
+    "pages_as_left": "file pages are as the machine left them in every mode but first_ever",
+    "pages_by_advice": (
+        "first_ever drops file pages by advice to the kernel, which may keep pages that are"
+        " mapped by another process; bytes read from storage are published beside it"
+    ),
+    "cuda_uncounted": (
+        "cuda: the driver reports no hits or misses; its cache is judged by the files in it"
+    ),
+    "cuda_as_left": (
+        "cuda: clocks, persistence mode and what the driver holds are as the machine left them"
+    ),
+    "cuda_lazy": (
+        "cuda: kernels are loaded on first use where CUDA_MODULE_LOADING is lazy, the default"
+    ),
+    "inductor_compiler": (
+        "inductor: the C++ compiler and the libraries it links are as the machine left them"
+    ),
+    "inductor_preprocessor": (
+        "inductor: a filled cache still runs the C++ preprocessor and a test of vector instructions"
+    ),
+    "jax_cache_key": (
+        "JAX: with a cache directory set, a first call also makes the cache key and, where"
+        " it compiles, writes the entry; both are inside the compile part"
+    ),
+    "numba_config": (
+        "numba: a file .numba_config.yaml in the working directory, if there is one, is obeyed"
+    ),
+    "made_shortly_before": (
+        "what was made ahead of time was written on this machine shortly before: its file is"
+        " in memory, except in first_ever, and fits this very processor"
+    ),
+    "not_told": "{by} does not tell it",
+    "not_yet_read": "read from the first phase of the worker on",
+    "not_bound": "it ran wherever the system put it",
+    "persistent_only": "measured in persistent processes only",
+    "synchronous": "calls return finished results",
+    "parts_exceed": "the parts, {parts_s:.4g} s together, exceed the call, {whole_s:.4g} s",
+    "inputs_not_reached": "no process came as far as making the inputs",
+    "warm_not_asked": "the warm regime was not measured",
+    "interrupted": "the run was interrupted",
+    "foreign_cpu": "other processes used {foreign_processors:.2g} processors",
+    "foreign_cpu_warm": (
+        "other processes used {foreign_processors:.2g} processors during warm calls"
+    ),
+    "steal": "the host took {steal_share:.1%} of the processor time",
+    "throttled": "the CPU quota throttled it for {throttled_s:.3g} s",
+    "thermal": "{n_throttles:# thermal throttle}",
+    "switches": "{switches_per_s:.0f} involuntary switches a second",
+    "budget_ended": "the time budget ended while {process} ran",
+    "line_left_out": "journal line {n_line}: {text}; left out",
+    "no_control_groups": "no control groups on this system",
+    "unlimited": "unlimited",
+    "no_frequency_policy": (
+        "the system does not show a frequency policy (common in virtual machines)"
+    ),
+    "not_on_path": "no {program} on PATH",
+    "program_failed": "{program} failed: {text}",
+    "no_answer": "{program} did not answer within {limit_s:g} s",
+    "not_understood": "the answer of {program} was not understood: {text}",
+    "no_driver": "not looked for: no NVIDIA driver here",
+    "no_checkout": "coldwarm does not run from a checkout of its own",
     # Statistics.
+    "few_values": "a percentile as high as this needs {n_needed} values; there are {n_values}",
+    "few_samples": "cannot be judged from {n_samples:# sample}; {n_needed} are needed",
+    "few_processes": "an interval needs at least {n_needed} processes, not {n_processes}",
+    "few_processes_each": "an interval needs at least {n_needed} processes of each candidate",
+    "few_processes_of": "{side:side} has {n_processes:# valid process}; a comparison needs at least"
+    " {n_needed}",
+    "few_pairs": "{n_pairs:# valid pair} of processes, and {n_needed} are needed",
+    "few_pairs_fit": "no more than {n_pairs:# pair} of processes can be measured, and {n_needed}"
+    " are needed",
+    "few_valid": "{n_processes:# valid process}",
+    "not_positive": "{side:side} has a process without a value above 0",
+    "no_valid_process": "no valid process",
+    "no_valid_process_in": "{candidate} has no valid process: {cache_mode:mode}",
+    "no_warm_samples": "no valid process has warm samples in which nothing was compiled",
+    "no_interval": "there is no interval of the median of {figure}",
+    "not_recorded": "not recorded by any process",
+    "unstated": "no reason was recorded",
+    "not_judged": "no evidence was judged: {cache_mode:mode}",
+    "batches_differ": "it differs between blocks: {batch_names}",
+    "no_compiling_step": "no step after the first one compiled anything",
+    "no_plain_step": "every step after the first one compiled something",
+    "no_scenario": "the workload is no scenario",
+    "one_shape": "the inputs have one shape",
+    "below_clock": "cannot be judged: a sample of 0 s is below what the clock resolves",
+    "drifts": "still {change_share:drift} between the first and the second half",
+    "level_moves": "its level moved {n_moves:# time}, over a range of {range_share:.0%}",
+    "steady_after": "steady after {n_warmup} of {n_samples:# sample}",
+    "steady_slower": "steady after {n_warmup} of {n_samples:# sample}, {slower_share:.0%} slower"
+    " than before",
+    "steady": "{n_processes:# process}, all steady after at most {n_warmup:# sample}",
+    "unsteady": "{n_unsteady} of {n_processes:# process} did not become steady",
+    "interval_outside": "the {confidence_share:.0%} interval of the ratio, from {parts}, lies"
+    " beyond the threshold",
+    "interval_inside": "the {confidence_share:.0%} interval of the ratio, from {parts}, lies"
+    " within the threshold",
+    "interval_across": "the {confidence_share:.0%} interval of the ratio, from {parts}, lies"
+    " neither beyond the threshold nor within it",
+    "common_rounds": "{n_rounds:# common round}",
+    "separate_processes": "{n_processes} and {n_baseline} processes",
+    "block_pairs": "{n_pairs:# pair} of blocks in {n_rounds:# round}",
+    "most_common": "{parts} (and {n_others:# other reason})",
+    "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",
+    "two_levels": "{upper_share:.0%} of the samples are {gap_share:.0%} slower than the others",
+    "slow_second_call": "the second call takes {steady_ratio:.1f} times a steady one",
+    "compiled_blocks": "{n_blocks:# block} left out because programs were compiled in the window or"
+    " the count is unknown",
+    "no_bytecode": "{n_missing} of {n_modules:# loaded module} without bytecode, parsed by each"
+    " process",
+    "no_total": "no candidate has a total",
+    "no_other_total": "no other candidate has a total",
+    "not_swept": "no candidate has the costs of every job in the range",
+    "nothing_made": "nothing is compiled ahead of time",
+    "indistinguishable": "it cannot be distinguished from {candidate_names}",
+    "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
+    "warm_cheaper": "its warm call is cheaper",
+    "warm_dearer": "its warm call is dearer",
+    "nothing_dearer": "neither its start nor its warm call is dearer",
+    "nothing_cheaper": "neither its start nor its warm call is cheaper",
+    "starts_equal": "the starts are equal, and the warm calls cannot be distinguished",
+    "nothing_distinguished": "neither the starts nor the warm calls can be distinguished",
+    "start_dearer": "its start is dearer, and the warm calls cannot be distinguished",
+    "start_cheaper": "its start is cheaper, and the warm calls cannot be distinguished",
+    "never": "never",
+    "at_once": "at once",
+    "many_calls": "more than {n_calls:.0e} calls",
+    "wrong_answer": "a wrong answer",
+    "only_in": "only in {side}",
+    "sides_apart": "A and B share no rounds: the machine itself may have changed in between, which"
+    " no interval here covers. Candidates interleaved in one run compare more strongly",
+    "incomplete": "{side} is incomplete",
+    "disturbed": "{side}: something else disturbed {n_disturbed} of {n_processes:# process}",
+    "harness_differs": "harness: coldwarm's own source differs ({a} and {b}), its protocol does not",
     # Frameworks and a user's own functions.
 }
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
@@ -25,11 +218,20 @@ is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a
 ADVICE: dict[str, str] = {
     # Processes, caches and the machine.
     # Statistics.
+    "few_processes_each": "raise --min-runs",
+    "few_processes_of": "measure with a higher --min-runs",
+    "interval_across": "more processes narrow it",
+    "incomplete": "`coldwarm run --resume` goes on with it",
     # Frameworks and a user's own functions.
 }
 """By code, what a person can do about it."""
 
-WRITTEN: dict[str, Callable[[float], str]] = {
+_SIDES = {"case": "this case", "baseline": "the baseline"}
+
+WRITTEN: dict[str, Callable[[Any], str]] = {
+    "drift": lambda change: f"{'falling' if change < 0 else 'rising'} {abs(change):.1%}",
+    "mode": mode_name,
+    "side": lambda side: _SIDES.get(side, side),
     "duration": units.duration,
     "size": units.size,
     "spread": units.spread,
