@@ -32,3 +32,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     A field that was not measured is ``None``, and ``null_reasons`` of the record that
     holds it (where it has that field) says why, under the field's name.
     """
+
+
+class Difference(Record, frozen=True, kw_only=True):
+    """Something that is not the same on both sides, each as text; ``absent`` where it is not."""
+
+    name: str
+    a: str
+    b: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import Count, Positive, Record, Sha256
+from coldwarm.contracts.base import Count, Difference, Positive, Record, Sha256
 from coldwarm.contracts.reasons import Reason
 
 MetricKind = Literal["cold", "warm", "memory"]
@@ -52,14 +52,6 @@ class ComparedMetric(Record, frozen=True, kw_only=True):
     fails_beyond: float | None = None
     """The relative difference that was not to be exceeded, where this verdict's interval lies
     beyond it; ``None``: this figure fails nothing."""
-
-
-class Difference(Record, frozen=True, kw_only=True):
-    """Something that is not the same on both sides, each as text; ``absent`` where it is not."""
-
-    name: str
-    a: str
-    b: str
 
 
 class SideDifference(Record, frozen=True, kw_only=True):

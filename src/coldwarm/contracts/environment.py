@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from coldwarm.contracts.base import Count, Record, Seconds
+from coldwarm.contracts.base import Count, Difference, Record, Seconds
 from coldwarm.contracts.reasons import Reason
 
 
@@ -214,11 +214,11 @@ def fingerprint(environment: Environment) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def differences(before: Environment, after: Environment) -> list[str]:
-    """Return what differs in the essentials, one short line each; empty for none."""
+def differences(before: Environment, after: Environment) -> list[Difference]:
+    """Return what differs in the essentials, values as JSON; empty for none."""
     old, new = _flat("", essentials(before)), _flat("", essentials(after))
     return [
-        f"{name}: {old.get(name, 'absent')} became {new.get(name, 'absent')}"
+        Difference(name=name, a=old.get(name, "absent"), b=new.get(name, "absent"))
         for name in sorted(old.keys() | new.keys())
         if old.get(name, "absent") != new.get(name, "absent")
     ]

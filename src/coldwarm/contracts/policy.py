@@ -86,7 +86,7 @@ class PolicyFile(Record, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Limits:
+class FigureLimits:
     """For one figure: the relative difference that matters, and those that fail."""
 
     threshold: float
@@ -114,9 +114,9 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     path: str = ""
 
-    def limits(self, case: str, metric: str, kind: MetricKind) -> Limits:
+    def limits(self, case: str, metric: str, kind: MetricKind) -> FigureLimits:
         """Return what holds for a figure."""
-        found = Limits(self.thresholds[kind], self.fail_on)
+        found = FigureLimits(self.thresholds[kind], self.fail_on)
         for rule in self.rules:
             if fnmatchcase(case, rule.cases) and fnmatchcase(metric, rule.metrics):
                 if rule.threshold is not None:
