@@ -54,10 +54,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coldwarm.contracts.reasons import because
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from coldwarm.contracts.reasons import Reason
 
     Floats = NDArray[np.float64]
 
@@ -79,7 +83,7 @@ class Interval:
     high: float | None
     confidence: float
     method: str
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 def centre(groups: Sequence[Sequence[float]]) -> float:
@@ -162,7 +166,7 @@ def median_interval(
     arguments give the same interval.
     """
     if len(groups) < FEWEST_FOR_INTERVAL:
-        reason = f"an interval needs at least {FEWEST_FOR_INTERVAL} processes, not {len(groups)}"
+        reason = because("few_processes", n_processes=len(groups), n_needed=FEWEST_FOR_INTERVAL)
         return Interval(None, None, confidence, "none", reason)
     low, high = bounds(groups, confidence=confidence, seed=seed, resamples=resamples)
     few = by_range(len(groups), confidence)

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Summary
 from coldwarm.stats.bootstrap import CONFIDENCE, centre, median_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from coldwarm.contracts.reasons import Reason
 
 P95 = 0.95
 
@@ -26,11 +29,11 @@ def values_needed(q: float) -> int:
     return math.ceil(round(1 / min(q, 1 - q), 6))
 
 
-def quantile(values: Sequence[float], q: float) -> tuple[float | None, str | None]:
+def quantile(values: Sequence[float], q: float) -> tuple[float | None, Reason | None]:
     """Return a quantile (0 < q < 1, linear between values), or ``None`` and the reason why."""
     needed = values_needed(q)
     if len(values) < needed:
-        return None, f"the {q * 100:g}th percentile needs {needed} values; there are {len(values)}"
+        return None, because("few_values", n_values=len(values), n_needed=needed)
     return float(np.quantile(np.asarray(values, dtype=np.float64), q)), None
 
 

@@ -17,7 +17,7 @@ MOST_BETWEEN = 0.04
 
 
 @dataclass(frozen=True)
-class TwoModes:
+class TwoLevels:
     """Two levels of one series, in the unit of its values; ``upper_share`` is 0..1."""
 
     lower: float
@@ -25,11 +25,11 @@ class TwoModes:
     upper_share: float
 
 
-def two_modes(values: Sequence[float]) -> TwoModes | None:
+def two_levels(values: Sequence[float]) -> TwoLevels | None:
     """Return the two levels of a series, or ``None`` where one level describes it.
 
     The sorted values are cut where the two parts differ most from each other (Otsu's
-    criterion). They count as two modes where each part holds a tenth of the values, the
+    criterion). They count as two levels where each part holds a tenth of the values, the
     medians lie 3 % and twice the quartile range of either apart, and hardly any value lies in
     the middle half between the medians: one skewed mode, as noise makes it, is full there.
     """
@@ -52,4 +52,4 @@ def two_modes(values: Sequence[float]) -> TwoModes | None:
     apart = upper - lower > max(SMALLEST_GAP * lower, 2 * spread)
     if not apart or inside.mean() > MOST_BETWEEN:
         return None
-    return TwoModes(lower, upper, 1 - cut / len(ordered))
+    return TwoLevels(lower, upper, 1 - cut / len(ordered))

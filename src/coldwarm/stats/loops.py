@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.bootstrap import CONFIDENCE
 from coldwarm.stats.bounded import Bounded, estimate, hull, median
 from coldwarm.stats.distribution import summary
@@ -21,14 +22,15 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import Summary
 
 PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 FIGURES = ("total", "loop", *(f"loop.{part}" for part in PARTS), "step.compiling", "step.plain")
 """Keys of ``ColdSummary.seconds`` that a scenario has besides."""
 NO_STEP = {
-    "step.compiling": "no step after the first one compiled anything",
-    "step.plain": "every step after the first one compiled something",
+    "step.compiling": because("no_compiling_step"),
+    "step.plain": because("no_plain_step"),
 }
 
 
@@ -56,7 +58,7 @@ def headlines(observations: Sequence[Observation]) -> tuple[str, ...]:
     return ("ttfr", "total") if whole else ("ttfr",)
 
 
-def why_absent(observations: Sequence[Observation], name: str) -> str:
+def why_absent(observations: Sequence[Observation], name: str) -> Reason:
     """Return the reason for a figure that none of the processes has."""
     for observation in observations:
         account = observation.loop
@@ -65,18 +67,20 @@ def why_absent(observations: Sequence[Observation], name: str) -> str:
         if name in NO_STEP:
             return account.null_reasons.get("compiling_steps", NO_STEP[name])
         field = f"{name.removeprefix('loop.')}_s"
-        return account.parts.null_reasons.get(field, "not recorded by any process")
-    return "not recorded by any process"
+        return account.parts.null_reasons.get(field, because("not_recorded"))
+    return because("not_recorded")
 
 
-def share(observations: Sequence[Observation], seed: int) -> tuple[Summary | None, str]:
+def share(
+    observations: Sequence[Observation], seed: int
+) -> tuple[Summary, None] | tuple[None, Reason]:
     """Summarise the share of the total spent compiling; else say why there is none."""
     accounts = [o.loop for o in observations if o.loop is not None]
     if not accounts:
-        return None, "no valid process" if not observations else "the workload is no scenario"
+        return None, because("no_scenario" if observations else "no_valid_process")
     groups = [[a.compiling_share] for a in accounts if a.compiling_share is not None]
     if groups:
-        return summary(groups, seed=seed), ""
+        return summary(groups, seed=seed), None
     return None, accounts[0].null_reasons["compiling_share"]
 
 

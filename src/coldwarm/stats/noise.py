@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.noise import NoiseFigure, NoiseHorizon, NoiseReport
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
 from coldwarm.stats.precision import MEDIAN_ERROR, expected_half_width
 from coldwarm.stats.ratio import CONFIDENCE
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, Comparison, SuiteResult
 
 HORIZONS_S = (10.0, 60.0, 600.0)
@@ -38,7 +40,7 @@ _LARGEST = 700.0
 
 
 @dataclass(frozen=True)
-class Seen:
+class EqualSides:
     """One bench of two equal sides: what it left, and how long all of it took."""
 
     suite: SuiteResult
@@ -47,7 +49,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Effort:
+class Cost:
     """What a bench of two equal sides took."""
 
     pairs: int
@@ -61,42 +63,41 @@ class Effort:
 
 
 def report(
-    target: str, place: Environment, seen: Sequence[Seen], *, threshold: float, most: int
+    target: str, place: Environment, benches: Sequence[EqualSides], *, threshold: float, most: int
 ) -> NoiseReport:
     """Judge every metric of every bench; ``most`` pairs are started in any."""
-    missing = {"cpu": place.cpu.model, "cores": place.cpu.usable_cores}
     return NoiseReport(
         target=target,
         cpu=place.cpu.model,
         platform=place.platform,
         cores=place.cpu.usable_cores,
-        complete=all(one.suite.complete for one in seen),
-        wall_s=math.fsum(one.total_s for one in seen),
+        complete=all(bench.suite.complete for bench in benches),
+        wall_s=math.fsum(bench.total_s for bench in benches),
         threshold=threshold,
         confidence=CONFIDENCE,
-        figures=[found for one in seen for found in _figures(one, threshold, most)],
+        figures=[figure for bench in benches for figure in _figures(bench, threshold, most)],
         null_reasons={
-            name: place.cpu.null_reasons.get(name.replace("cores", "usable_cores"), "not known")
-            for name, value in missing.items()
-            if value is None
+            name: place.cpu.null_reasons.get(field, because("unstated"))
+            for name, field in (("cpu", "model"), ("cores", "usable_cores"))
+            if getattr(place.cpu, field) is None
         },
     )
 
 
-def _figures(seen: Seen, threshold: float, most: int) -> Iterator[NoiseFigure]:
-    first, second = seen.cases
+def _figures(bench: EqualSides, threshold: float, most: int) -> Iterator[NoiseFigure]:
+    first, second = bench.cases
     modes = first.protocol.cache_modes
     compared = compare_case(
         first.case, first.observations, second.observations, modes, threshold=threshold
     )
     for one in compared:
-        effort = Effort(
-            pairs=min(_processes(case, one.metric) for case in seen.cases),
-            measured_s=seen.suite.measured_s,
-            fixed_s=max(0.0, seen.total_s - seen.suite.measured_s),
+        cost = Cost(
+            pairs=min(_processes(case, one.metric) for case in bench.cases),
+            measured_s=bench.suite.measured_s,
+            fixed_s=max(0.0, bench.total_s - bench.suite.measured_s),
             most=most,
         )
-        yield figure(one, effort)
+        yield figure(one, cost)
 
 
 def _processes(case: CaseResult, metric: str) -> int:
@@ -108,16 +109,16 @@ def _processes(case: CaseResult, metric: str) -> int:
 
 
 def figure(
-    comparison: Comparison, effort: Effort, horizons_s: Sequence[float] = HORIZONS_S
+    comparison: Comparison, cost: Cost, horizons_s: Sequence[float] = HORIZONS_S
 ) -> NoiseFigure:
     """Return what a metric's comparison of two equal sides says for benches of other lengths."""
-    pairs = effort.pairs
+    pairs = cost.pairs
     if pairs < FEWEST_FOR_INTERVAL or comparison.low is None or comparison.high is None:
-        why = f"{_pairs(pairs, 'valid ')}, and {FEWEST_FOR_INTERVAL} are needed"
+        why = because("few_pairs", n_pairs=pairs, n_needed=FEWEST_FOR_INTERVAL)
         return NoiseFigure(
             comparison=comparison,
             pairs=pairs,
-            fixed_s=effort.fixed_s,
+            fixed_s=cost.fixed_s,
             horizons=[_nothing(seconds, 0, why) for seconds in horizons_s],
             null_reasons={"pair_s": why},
         )
@@ -126,19 +127,17 @@ def figure(
     return NoiseFigure(
         comparison=comparison,
         pairs=pairs,
-        pair_s=effort.measured_s / pairs,
-        fixed_s=effort.fixed_s,
-        horizons=[_horizon(seconds, effort, scatter, comparison) for seconds in horizons_s],
+        pair_s=cost.measured_s / pairs,
+        fixed_s=cost.fixed_s,
+        horizons=[_horizon(seconds, cost, scatter, comparison) for seconds in horizons_s],
     )
 
 
-def _horizon(
-    seconds: float, effort: Effort, scatter: float, comparison: Comparison
-) -> NoiseHorizon:
-    pair_s = effort.measured_s / effort.pairs
-    fit = max(0, min(effort.most, math.floor((seconds - effort.fixed_s) / pair_s)))
+def _horizon(seconds: float, cost: Cost, scatter: float, comparison: Comparison) -> NoiseHorizon:
+    pair_s = cost.measured_s / cost.pairs
+    fit = max(0, min(cost.most, math.floor((seconds - cost.fixed_s) / pair_s)))
     if fit < FEWEST_FOR_INTERVAL:
-        why = f"no more than {_pairs(fit)} can be measured, and {FEWEST_FOR_INTERVAL} are needed"
+        why = because("few_pairs_fit", n_pairs=fit, n_needed=FEWEST_FOR_INTERVAL)
         return _nothing(seconds, fit, why)
     band = math.log1p(comparison.threshold)
     half = scatter * expected_half_width(fit, CONFIDENCE)
@@ -150,15 +149,11 @@ def _horizon(
         detectable=_relative(band + half),
         reliable=_relative(band + half + beyond),
         tells_same=half < band,
-        extrapolated=fit / effort.pairs if fit > effort.pairs else None,
+        extrapolated=fit / cost.pairs if fit > cost.pairs else None,
     )
 
 
-def _pairs(number: int, kind: str = "") -> str:
-    return f"{number} {kind}pair{'' if number == 1 else 's'} of processes"
-
-
-def _nothing(seconds: float, pairs: int, why: str) -> NoiseHorizon:
+def _nothing(seconds: float, pairs: int, why: Reason) -> NoiseHorizon:
     reasons = dict.fromkeys(("half_width", "detectable", "reliable", "tells_same"), why)
     return NoiseHorizon(seconds=seconds, pairs=pairs, null_reasons=reasons)
 

@@ -32,7 +32,7 @@ MEDIAN_ERROR = 1.2533
 
 
 @dataclass(frozen=True)
-class Plan:
+class Precision:
     """Whether to go on measuring.
 
     ``reached`` is the relative half-width of the interval of the median (0.02 is 2 %), or
@@ -43,7 +43,6 @@ class Plan:
     reached: float | None
     met: bool
     more: int
-    reason: str
 
 
 def precision_of(summary: Summary) -> float | None:
@@ -55,7 +54,7 @@ def precision_of(summary: Summary) -> float | None:
 
 def plan(
     groups: Sequence[Sequence[float]], *, target: float, fewest: int, most: int, seed: int = 0
-) -> Plan:
+) -> Precision:
     """Judge the values so far: one group for each process, in seconds or any other unit.
 
     ``target`` is the relative half-width asked for; ``fewest`` and ``most`` bound the processes.
@@ -69,20 +68,13 @@ def plan(
         low, high = bounds(groups, seed=seed)
         reached = (high - max(0.0, low)) / (2 * float(np.median(medians)))
     if n < fewest:
-        return Plan(
-            reached, met=False, more=fewest - n, reason=f"{n} of at least {fewest} processes"
-        )
+        return Precision(reached, met=False, more=fewest - n)
     if reached is not None and reached <= target:
-        return Plan(
-            reached, met=True, more=0, reason=f"±{reached:.1%} reached; ±{target:.1%} was asked for"
-        )
-    so_far = "no interval yet" if reached is None else f"±{reached:.1%} reached"
+        return Precision(reached, met=True, more=0)
     if n >= most:
-        reason = f"{so_far}; ±{target:.1%} was asked for, but {most} processes are the limit"
-        return Plan(reached, met=False, more=0, reason=reason)
+        return Precision(reached, met=False, more=0)
     enough = _processes_needed(medians.tolist(), target, most)
-    reason = f"{so_far}; about {enough} processes are expected to reach ±{target:.1%}"
-    return Plan(reached, met=False, more=max(1, enough - n), reason=reason)
+    return Precision(reached, met=False, more=max(1, enough - n))
 
 
 def _processes_needed(medians: Sequence[float], target: float, most: int) -> int:

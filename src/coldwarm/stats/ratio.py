@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Comparison
 from coldwarm.stats.bootstrap import (
     FEWEST_FOR_INTERVAL,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coldwarm.contracts.reasons import Reason
+
     Rounds = Mapping[str, Sequence[float]]
     Groups = Sequence[Sequence[float]]
 
@@ -49,6 +52,13 @@ THRESHOLD = 0.02
 LARGEST_EXPONENT = 700.0
 
 Verdict = Literal["faster", "slower", "same", "undecided"]
+_PLACES: dict[Verdict, str] = {
+    "faster": "interval_outside",
+    "slower": "interval_outside",
+    "same": "interval_inside",
+    "undecided": "interval_across",
+}
+"""Where the interval lies, seen from the threshold: the reason of each verdict."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,7 @@ class LogRatio:
     middle: float
     low: float
     high: float
-    basis: str
+    basis: Reason
     confidence: float = CONFIDENCE
 
 
@@ -104,8 +114,7 @@ def compare_pairs(
         high, low = (-bound for bound in bounds(flipped, confidence=confidence))
     else:
         low, high = bounds(groups, confidence=confidence)
-    n_pairs = sum(map(len, groups))
-    basis = f"{n_pairs} pairs of blocks in {len(groups)} rounds"
+    basis = because("block_pairs", n_pairs=sum(map(len, groups)), n_rounds=len(groups))
     return _judged(metric, baseline, LogRatio(middle, low, high, basis, confidence), threshold)
 
 
@@ -123,7 +132,7 @@ def _judged(metric: str, baseline: str, found: LogRatio, threshold: float) -> Co
         threshold=threshold,
         smallest_detectable=detectable,
         verdict=verdict,
-        reason=_reason(verdict, found, threshold, detectable),
+        reason=because(_PLACES[verdict], found.basis, confidence_share=found.confidence),
     )
 
 
@@ -145,7 +154,9 @@ def log_ratio(
     interval = _paired if common else _unpaired
     low, high = interval(first, second, seed, confidence)
     middle = math.log(centre(first) / centre(second))
-    basis = f"{len(common)} common rounds" if common else f"{len(ours)} and {len(theirs)} processes"
+    basis = because("separate_processes", n_processes=len(ours), n_baseline=len(theirs))
+    if common:
+        basis = because("common_rounds", n_rounds=len(common))
     if swap:
         return LogRatio(-middle, -high, -low, basis, confidence)
     return LogRatio(middle, low, high, basis, confidence)
@@ -179,20 +190,18 @@ def _unpaired(first: Groups, second: Groups, seed: int, confidence: float) -> tu
     return middle_1 - middle_2 - down, middle_1 - middle_2 + up
 
 
-def _fault(ours: Rounds, theirs: Rounds) -> str | None:
+def _fault(ours: Rounds, theirs: Rounds) -> Reason | None:
     """Say why the two cannot be compared, or ``None``."""
-    for name, side in (("this case", ours), ("the baseline", theirs)):
+    for label, side in (("case", ours), ("baseline", theirs)):
         if len(side) < FEWEST_FOR_INTERVAL:
-            return (
-                f"{name} has {len(side)} valid processes; a comparison needs at least "
-                f"{FEWEST_FOR_INTERVAL}: raise --min-runs"
-            )
+            needed = FEWEST_FOR_INTERVAL
+            return because("few_processes_of", side=label, n_processes=len(side), n_needed=needed)
         if any(len(group) == 0 or min(group) <= 0 for group in side.values()):
-            return f"{name} has a process without a value above 0"
+            return because("not_positive", side=label)
     return None
 
 
-def _undecided(metric: str, baseline: str, threshold: float, reason: str) -> Comparison:
+def _undecided(metric: str, baseline: str, threshold: float, reason: Reason) -> Comparison:
     return Comparison(
         metric=metric,
         baseline=baseline,
@@ -220,25 +229,9 @@ def _exp(value: float) -> float:
     return math.exp(max(-LARGEST_EXPONENT, min(value, LARGEST_EXPONENT)))
 
 
-def _reason(verdict: Verdict, found: LogRatio, threshold: float, detectable: float) -> str:
-    interval = (
-        f"the {found.confidence:.0%} interval of the ratio, {_exp(found.low):.3g} to "
-        f"{_exp(found.high):.3g} from {found.basis},"
-    )
-    edges = f"{1 / (1 + threshold):.3g} and {1 + threshold:.3g}"
-    if verdict == "faster":
-        return f"{interval} lies below {1 / (1 + threshold):.3g}"
-    if verdict == "slower":
-        return f"{interval} lies above {1 + threshold:.3g}"
-    if verdict == "same":
-        return f"{interval} lies between {edges}"
-    return (
-        f"{interval} lies neither outside nor inside {edges}; only {_difference(detectable)} "
-        "could have been seen: more processes narrow it"
-    )
-
-
-def _difference(relative: float) -> str:
-    if relative < 1:
-        return f"a difference of {relative:.1%}"
-    return f"a factor of {1 + relative:.3g}"
+def beyond(comparison: Comparison, limit: float | None) -> float | None:
+    """Return the limit where the whole interval of the ratio lies beyond it, upward or down."""
+    if limit is None or comparison.low is None or comparison.high is None:
+        return None
+    change = comparison.low if comparison.low > 1 else 1 / comparison.high
+    return limit if change > 1 + limit else None

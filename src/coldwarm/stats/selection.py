@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
 from coldwarm.stats.steady import Steadiness, detect
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block, Observation
+    from coldwarm.contracts.reasons import Reason
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def counted(observations: Iterable[Observation], mode: CacheMode) -> list[Observ
     return [observation for observation in observations if counts(observation, mode)]
 
 
-def rejected(observations: Iterable[Observation], mode: CacheMode) -> list[str]:
+def rejected(observations: Iterable[Observation], mode: CacheMode) -> list[Reason]:
     """Return the reason of each observation whose evidence does not prove the mode."""
     reasons = []
     for observation in observations:
@@ -60,13 +62,13 @@ def rejected(observations: Iterable[Observation], mode: CacheMode) -> list[str]:
     return reasons
 
 
-def _why_rejected(observation: Observation, mode: CacheMode) -> str:
+def _why_rejected(observation: Observation, mode: CacheMode) -> Reason:
     judgement = observation.judgements.get(mode)
     if judgement is not None and not judgement.proved:
         return judgement.reason
     if observation.status == "rejected":
-        return observation.reason or "no reason was recorded"
-    return f"no evidence was judged for {mode}"
+        return observation.reason or because("unstated")
+    return because("not_judged", cache_mode=mode)
 
 
 def clean_blocks(observation: Observation) -> list[Block]:

@@ -20,13 +20,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.changepoints import condensed, is_slope, segments
-from coldwarm.stats.levels import TwoModes, two_modes
+from coldwarm.stats.levels import TwoLevels, two_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from coldwarm.contracts.reasons import Reason
 
     Floats = NDArray[np.float64]
 
@@ -50,15 +53,15 @@ class Steadiness:
     ``warmup`` counts the samples of the raw series before the steady state; ``reentry`` those
     dropped after it, at the start of later blocks. ``samples`` are the steady ones in order; of
     a process that is not steady, the second half of its series, so that there is a figure to show
-    beside the reason. ``modes`` is set where they jump between two levels.
+    beside the reason. ``levels`` is set where they jump between two levels.
     """
 
     steady: bool
-    reason: str
+    reason: Reason
     warmup: int
     reentry: int
     samples: tuple[float, ...]
-    modes: TwoModes | None = None
+    levels: TwoLevels | None = None
 
 
 def detect(blocks: Sequence[Sequence[float]], *, tolerance: float = TOLERANCE) -> Steadiness:
@@ -77,28 +80,28 @@ def _detect(blocks: tuple[tuple[float, ...], ...], tolerance: float) -> Steadine
     where = _positions(blocks, leads)
     series = np.array(list(chain.from_iterable(blocks)), dtype=np.float64)[where]
     if len(series) < FEWEST_SAMPLES:
-        reason = f"cannot be told from {total} samples; {FEWEST_SAMPLES} are needed"
+        reason = because("few_samples", n_samples=total, n_needed=FEWEST_SAMPLES)
         return _unsteady(reason, series, where, total)
     if series.min() <= 0:
-        reason = "cannot be told: a sample of 0 s is below what the clock resolves"
-        return _unsteady(reason, series, where, total)
+        return _unsteady(because("below_clock"), series, where, total)
     pieces = segments(series.tolist())
     change = _halves(series)
     if abs(change) > tolerance / 2 and is_slope(series.tolist(), pieces):
-        return _unsteady(f"not steady: {_trend(change)}", series, where, total)
+        return _unsteady(because("drifts", change_share=change), series, where, total)
     start = _steady_start(series, pieces, tolerance)
-    fault = _motion(series, pieces) if start is None else _drift(series[start:], tolerance)
-    if start is None or fault is not None:
-        return _unsteady(f"not steady: {fault}", series, where, total)
+    if start is None:
+        return _unsteady(_motion(series, pieces), series, where, total)
+    if (drift := _drift(series[start:], tolerance)) is not None:
+        return _unsteady(drift, series, where, total)
     samples = tuple(series[start:].tolist())
     warmup = int(where[start])
     return Steadiness(
         steady=True,
-        reason=_story(series, start, warmup, total, tolerance),
+        reason=_steady_reason(series, start, warmup, total, tolerance),
         warmup=warmup,
         reentry=total - warmup - len(samples),
         samples=samples,
-        modes=two_modes(samples),
+        levels=two_levels(samples),
     )
 
 
@@ -166,8 +169,8 @@ def _scatter(series: Floats, pieces: Sequence[tuple[int, int]]) -> float:
     return MAD_TO_SIGMA * float(np.median(np.concatenate(gaps)))
 
 
-def _drift(series: Floats, tolerance: float) -> str | None:
-    """Say in words how far a level drifts, or ``None`` where it does not (Mann-Kendall)."""
+def _drift(series: Floats, tolerance: float) -> Reason | None:
+    """Say how far a level drifts, or ``None`` where it does not (Mann-Kendall)."""
     points, _ = condensed(series)
     n = len(points)
     change = _halves(series)
@@ -175,7 +178,7 @@ def _drift(series: Floats, tolerance: float) -> str | None:
     error = (n * (n - 1) * (2 * n + 5) / 18) ** 0.5
     if abs(change) <= tolerance / 2 or abs(later) < CLEAR_DRIFT * error:
         return None
-    return _trend(change)
+    return because("drifts", change_share=change)
 
 
 def _halves(series: Floats) -> float:
@@ -184,30 +187,24 @@ def _halves(series: Floats) -> float:
     return float(np.median(series[half:]) / np.median(series[:half]) - 1)
 
 
-def _trend(change: float) -> str:
-    direction = "falling" if change < 0 else "rising"
-    return f"still {direction} {abs(change):.1%} between the first and the second half"
-
-
-def _motion(series: Floats, pieces: Sequence[tuple[int, int]]) -> str:
-    """Say in words why a series without a last level is not steady."""
+def _motion(series: Floats, pieces: Sequence[tuple[int, int]]) -> Reason:
+    """Say why a series without a last level is not steady."""
     levels = [float(np.median(series[a:b])) for a, b in pieces]
     spread = max(levels) / min(levels) - 1
-    return f"its level moved {len(levels) - 1} times, over a range of {spread:.0%}"
+    return because("level_moves", n_moves=len(levels) - 1, range_share=spread)
 
 
-def _story(series: Floats, start: int, warmup: int, total: int, tolerance: float) -> str:
-    """Say in words from where on the process is steady, and whether it became slower."""
-    if warmup == 0:
-        return "steady from the first sample"
-    story = f"steady after {warmup} of {total} samples"
-    if start < FEWEST_SAMPLES:
-        return story
-    change = float(np.median(series[start:]) / np.median(series[:start]) - 1)
-    return f"{story}, {change:.0%} slower than before" if change > tolerance else story
+def _steady_reason(series: Floats, start: int, warmup: int, total: int, tolerance: float) -> Reason:
+    """Say from where on the process is steady, and whether it became slower."""
+    if start >= FEWEST_SAMPLES:
+        change = float(np.median(series[start:]) / np.median(series[:start]) - 1)
+        if change > tolerance:
+            slower = {"n_warmup": warmup, "n_samples": total, "slower_share": change}
+            return because("steady_slower", **slower)
+    return because("steady_after", n_warmup=warmup, n_samples=total)
 
 
-def _unsteady(reason: str, series: Floats, where: NDArray[np.int64], total: int) -> Steadiness:
+def _unsteady(reason: Reason, series: Floats, where: NDArray[np.int64], total: int) -> Steadiness:
     """Return a process that is not steady, with the second half of its samples."""
     start = len(series) // 2
     samples = tuple(series[start:].tolist())

@@ -10,6 +10,7 @@ import msgspec
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import PHASES
+from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import ColdSummary, Comparison, SteadyState, Summary, WarmSummary
 from coldwarm.stats import loops
 from coldwarm.stats.cautions import case_warnings
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import Caution
 
 PARTS = ("trace", "lower", "compile", "cache_read", "rest")
@@ -68,7 +70,7 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int
     """Summarise one cold mode; figures that no process has are absent, with the reason."""
     valid = counted(observations, mode)
     seconds: dict[str, Summary] = {}
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     for name in _figure_names(valid):
         values = [figure(observation, name) for observation in valid]
         groups = [[value] for value in values if value is not None]
@@ -82,10 +84,10 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int
     judged = loops.headline(valid)
     reached = precision_of(seconds[judged]) if judged in seconds else None
     if reached is None:
-        reasons["precision_reached"] = f"there is no interval of the {judged} median"
-    share, why = loops.share(valid, seed)
-    if share is None:
-        reasons["compiling_share"] = why
+        reasons["precision_reached"] = because("no_interval", figure=judged)
+    share, no_share = loops.share(valid, seed)
+    if no_share is not None:
+        reasons["compiling_share"] = no_share
     return ColdSummary(
         compiling_share=share,
         cache_mode=mode,
@@ -145,10 +147,10 @@ def _figure_names(observations: Sequence[Observation]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _why_absent(observations: Sequence[Observation], name: str) -> str:
+def _why_absent(observations: Sequence[Observation], name: str) -> Reason:
     """Return the reason that the processes give for a figure that none of them has."""
     if not observations:
-        return "no valid process"
+        return because("no_valid_process")
     if name in loops.FIGURES:
         return loops.why_absent(observations, name)
     part = name.removeprefix("first_call.")
@@ -159,14 +161,14 @@ def _why_absent(observations: Sequence[Observation], name: str) -> str:
         for field in (f"{name}_s", name, "first_call_parts" if part != name else "phases"):
             if field in observation.null_reasons:
                 return observation.null_reasons[field]
-    return "not recorded by any process"
+    return because("not_recorded")
 
 
-def _why_no_memory(observations: Sequence[Observation]) -> str:
+def _why_no_memory(observations: Sequence[Observation]) -> Reason:
     if not observations:
-        return "no valid process"
+        return because("no_valid_process")
     given = (o.phases[-1].null_reasons.get("peak_rss_bytes") for o in observations if o.phases)
-    return next((reason for reason in given if reason), "not recorded by any process")
+    return next((reason for reason in given if reason), because("not_recorded"))
 
 
 def warm_summary(
@@ -174,18 +176,17 @@ def warm_summary(
 ) -> WarmSummary:
     """Summarise the warm regime over the processes that ``warm_processes`` returned."""
     batches = {block.batch for process in processes for block in process.blocks}
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     call = None
     if processes:
         call = summary([process.steadiness.samples for process in processes], seed=seed)
     else:
-        reasons["call_s"] = "no valid process has warm samples in which nothing was compiled"
-    if len(batches) != 1:
-        several = f"it differs between blocks: {', '.join(map(str, sorted(batches)))}"
-        reasons["batch"] = several if batches else "no warm samples"
+        reasons["call_s"] = reasons["batch"] = because("no_warm_samples")
+    if len(batches) > 1:
+        reasons["batch"] = because("batches_differ", batch_names=[*map(str, sorted(batches))])
     reached = None if call is None else precision_of(call)
     if reached is None:
-        reasons["precision_reached"] = "there is no interval of the median"
+        reasons["precision_reached"] = because("no_interval", figure="call_s")
     return WarmSummary(
         n_processes=len(processes),
         n_rejected=len(rejected(observations, WARM)),
@@ -199,24 +200,32 @@ def warm_summary(
 
 def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:
     """Join the judgements of the processes: the case is steady where every process is."""
-    found = [process.steadiness for process in processes]
-    n_steady = sum(state.steady for state in found)
-    reasons = list(dict.fromkeys(state.reason for state in found if not state.steady))
-    if not found:
-        reason = "no process to judge"
-    elif reasons:
-        others = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-        reason = f"{len(found) - n_steady} of {len(found)} processes: {reasons[0]}{others}"
+    states = [process.steadiness for process in processes]
+    n_steady = sum(state.steady for state in states)
+    if not states:
+        reason = because("no_valid_process")
+    elif n_steady < len(states):
+        reasons = distinct(state.reason for state in states if not state.steady)
+        reason = because("several", _unsteady(len(states) - n_steady, len(states)), *reasons)
     else:
         longest = max(process.warmup for process in processes)
-        reason = f"all {len(found)} processes, after at most {longest} samples"
+        reason = because("steady", n_processes=len(states), n_warmup=longest)
     return SteadyState(
-        steady=bool(found) and n_steady == len(found),
+        steady=bool(states) and n_steady == len(states),
         reason=reason,
-        n_processes=len(found),
+        n_processes=len(states),
         n_steady=n_steady,
         warmup_samples=[process.warmup for process in processes],
     )
+
+
+def _unsteady(n_unsteady: int, n_processes: int) -> Reason:
+    return because("unsteady", n_unsteady=n_unsteady, n_processes=n_processes)
+
+
+def weakened(reason: Reason, n_unsteady: int, n_processes: int) -> Reason:
+    """Add to a verdict's reason that processes were not steady, where there are any."""
+    return because("several", reason, _unsteady(n_unsteady, n_processes)) if n_unsteady else reason
 
 
 def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
@@ -270,17 +279,14 @@ def _compare_warm(
     sides = [warm_processes(side) for side in (ours, theirs)]
     pairs = log_ratios(*sides)
     if pairs is not None:
-        found = compare_pairs(
+        judged = compare_pairs(
             "warm.call_s", baseline, pairs, threshold=threshold, confidence=confidence
         )
     else:
         first, second = (by_round((p.observation, p.steadiness.samples) for p in s) for s in sides)
-        found = compare(
+        judged = compare(
             "warm.call_s", baseline, first, second, threshold=threshold, confidence=confidence
         )
-    moving = sum(not process.steadiness.steady for side in sides for process in side)
-    if not moving:
-        return found
-    total = sum(len(side) for side in sides)
-    reason = f"{found.reason}; {moving} of {total} processes were not steady"
-    return msgspec.structs.replace(found, reason=reason)
+    steady = [process.steadiness.steady for side in sides for process in side]
+    reason = weakened(judged.reason, steady.count(False), len(steady))
+    return msgspec.structs.replace(judged, reason=reason)

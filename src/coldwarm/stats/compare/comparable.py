@@ -8,48 +8,44 @@ measuring rules are declared in the protocol and compared there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from coldwarm.contracts.base import Difference
+from coldwarm.contracts.comparison import SideDifference
 from coldwarm.contracts.environment import differences
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import NothingComparableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.files.reader import Measured
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
-WAYS_ON = {
-    "workload": "its source differs, so it is another job: measure both with the same source",
-    "backend": (
-        "its source differs, so candidates may be built, called or waited for in another way: "
-        "measure both with the same backend"
-    ),
-    "identity": "it is not the same job under one name: measure the same size and dtype",
-    "dataset": "the inputs differ: measure both with the same NumPy, which draws them",
-    "seed": "the inputs differ: measure both with the same --seed",
-    "data_layout": "the inputs lie in memory differently: measure both with the same source",
-    "windows": "the clock is not read at the same places: measure both with one coldwarm",
-    "sync_policy": "calls are not waited for in the same way: measure both with one coldwarm",
-    "warmup_policy": "warm samples are taken differently: measure both with one coldwarm",
-    "interleaving": "processes take turns differently: measure both with one coldwarm",
-    "process": "modes mean other processes: measure both with one coldwarm",
-    "threads": "measure both with the same --threads",
-    "affinity": "the processors differ: measure both on the same ones (taskset, or --threads)",
-    "environment_variables": "processes are set up differently: measure both with one coldwarm",
-    "own": "the function is called in another way: give both the same arguments",
-    "machine": "measure both on one machine",
-    "failed": "a wrong or missing answer has no time: mend it, or leave the case out",
-}
-"""Every field that must agree, in the order in which they are told, and what to do."""
-
-APART = (
-    "A and B share no rounds: the machine itself may have changed in between, which no interval "
-    "here covers. Candidates interleaved in one run compare more strongly."
+FAILED = "failed"
+FIELDS = (
+    "workload",
+    "backend",
+    "identity",
+    "dataset",
+    "seed",
+    "data_layout",
+    "windows",
+    "sync_policy",
+    "warmup_policy",
+    "interleaving",
+    "process",
+    "threads",
+    "affinity",
+    "environment_variables",
+    "own",
+    "machine",
+    FAILED,
 )
+"""What must agree and may be allowed to differ, in the order in which it is listed."""
 
 _HASHES = {"workload": "workload_sha256", "backend": "backend_sha256"}
 _IDENTITY = ("workload", "candidate", "backend", "size", "dtype")
@@ -69,15 +65,6 @@ _OWN_SETTINGS = ("python", "variables", "revision", "placement", "checked")
 _MACHINE = ("cpu.", "limits.", "system.ram_bytes", "system.virtualization", "gpus")
 _SOFTWARE_OF_GPUS = (".driver", ".cuda", ".persistence")
 _SHORT = 60
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """A field that must agree and does not; ``cases`` is empty where it concerns all."""
-
-    field: str
-    text: str
-    cases: tuple[str, ...] = ()
 
 
 def common_cases(a: Measured, b: Measured) -> list[str]:
@@ -114,111 +101,124 @@ def _only_difference(one: CaseResult, other: CaseResult) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def disagreements(a: Measured, b: Measured, cases: Iterable[str]) -> list[Disagreement]:
-    """Return what must agree and does not, each field once, for the cases named."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for name in cases:
-        for field, text in _of_case(a.cases[name], b.cases[name]):
-            found.setdefault((field, text), []).append(name)
-    listed = [Disagreement(field, text, tuple(names)) for (field, text), names in found.items()]
-    machine = machine_differences(a, b)
-    if machine:
-        listed.append(Disagreement("machine", "; ".join(machine)))
-    order = list(WAYS_ON)
-    return sorted(listed, key=lambda item: order.index(item.field))
-
-
-def _of_case(one: CaseResult, other: CaseResult) -> list[tuple[str, str]]:
-    found = [
-        ("identity", _values(field, getattr(one, field), getattr(other, field)))
-        for field in _IDENTITY
-        if getattr(one, field) != getattr(other, field)
+def disagreements(a: Measured, b: Measured, cases: Iterable[str]) -> list[SideDifference]:
+    """Return what must agree and does not, each difference once, for the cases named."""
+    concerned: dict[tuple[str, str, str, str], list[str]] = {}
+    for case in cases:
+        for field, difference in _of_case(a.cases[case], b.cases[case]):
+            concerned.setdefault((field, difference.name, difference.a, difference.b), []).append(
+                case
+            )
+    for difference in machine_differences(a, b):
+        concerned["machine", difference.name, difference.a, difference.b] = []
+    listed = [
+        SideDifference(field=field, name=name, a=one, b=other, cases=names)
+        for (field, name, one, other), names in concerned.items()
     ]
+    return sorted(listed, key=lambda item: FIELDS.index(item.field))
+
+
+def _of_case(one: CaseResult, other: CaseResult) -> list[tuple[str, Difference]]:
+    """Return what must agree in a case and does not, each with the field that it belongs to."""
     first, second = one.protocol, other.protocol
+    found = [
+        ("identity", difference)
+        for name in _IDENTITY
+        for difference in _attribute(name, one, other)
+    ]
     for field, hashed in _HASHES.items():
-        pair = getattr(first, hashed), getattr(second, hashed)
-        if pair[0] != pair[1]:
-            found.append((field, _values(hashed, *(value[:12] for value in pair))))
-    for name in _DECLARED:
-        pair = getattr(first, name), getattr(second, name)
-        if pair[0] != pair[1]:
-            found.append((name, _values("", *pair)))
-    modes = [mode for mode in first.process if mode in second.process]
-    if any(first.process[mode] != second.process[mode] for mode in modes):
-        found.append(("process", _values("", first.process, second.process)))
-    if first.own is not None and second.own is not None:
         found += [
-            ("own", _values(name, getattr(first.own, name), getattr(second.own, name)))
-            for name in _OWN_CALLS
-            if getattr(first.own, name) != getattr(second.own, name)
+            (field, Difference(name=hashed, a=difference.a[:12], b=difference.b[:12]))
+            for difference in _attribute(hashed, first, second)
         ]
-    hashes = one.dataset_sha256, other.dataset_sha256
+    found += [
+        (name, difference) for name in _DECLARED for difference in _attribute(name, first, second)
+    ]
+    modes = [mode for mode in first.process if mode in second.process]
+    processes = ({mode: side.process[mode] for mode in modes} for side in (first, second))
+    found += [("process", difference) for difference in _values("process", *processes)]
+    if first.own is not None and second.own is not None:
+        own = first.own, second.own
+        found += [
+            ("own", difference) for name in _OWN_CALLS for difference in _attribute(name, *own)
+        ]
     # Another source need not mean other inputs, and to allow the one is not to allow the other.
     explained = {"seed", "identity"} & {field for field, _ in found}
-    if all(hashes) and hashes[0] != hashes[1] and not explained:
-        found.append(("dataset", _values("dataset_sha256", *((h or "")[:12] for h in hashes))))
+    if one.dataset_sha256 and other.dataset_sha256 and not explained:
+        hashes = one.dataset_sha256[:12], other.dataset_sha256[:12]
+        found += [("dataset", difference) for difference in _values("dataset_sha256", *hashes)]
     return found
 
 
-def _values(name: str, one: Any, other: Any) -> str:  # noqa: ANN401 - any value of a protocol
-    """Say what each side has; of mappings only the entries that differ."""
+def _attribute(name: str, one: object, other: object) -> Iterator[Difference]:
+    return _values(name, getattr(one, name), getattr(other, name))
+
+
+def _values(name: str, one: Any, other: Any) -> Iterator[Difference]:  # noqa: ANN401 - any value
+    """Yield what each side has where it differs; of mappings only the entries that differ."""
+    if one == other:
+        return
     if isinstance(one, dict) and isinstance(other, dict):
-        keys = [key for key in {**one, **other} if one.get(key) != other.get(key)]
-        return "; ".join(_values(key, one.get(key), other.get(key)) for key in keys)
-    told = f"A has {_short(one)}, B has {_short(other)}"
-    return f"{name}: {told}" if name else told
+        for key in {**one, **other}:
+            yield from _values(key, one.get(key), other.get(key))
+    else:
+        yield Difference(name=name, a=_short(one), b=_short(other))
 
 
 def _short(value: Any) -> str:  # noqa: ANN401 - as above
-    text = "none" if value is None else value
+    text = "absent" if value is None else value
     text = text if isinstance(text, str) else msgspec.json.encode(text).decode()
     return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
 
 
-def machine_differences(a: Measured, b: Measured) -> list[str]:
-    """Return what differs between the machines, one short text each."""
+def machine_differences(a: Measured, b: Measured) -> list[Difference]:
+    """Return what differs between the machines, or that one of the two is not known."""
     if a.environment_sha256 == b.environment_sha256:
         return []
     if a.environment is None or b.environment is None:
-        which = a.path if a.environment is None else b.path
-        return [f"environment: {which} lies in no run, so nothing tells where it was measured"]
-    return [line for line in differences(a.environment, b.environment) if _is_machine(line)]
-
-
-def software_differences(a: Measured, b: Measured, cases: Sequence[str]) -> list[str]:
-    """Return what else differs in the environments, what the cases loaded first."""
-    lines: list[str] = []
-    if a.environment is not None and b.environment is not None:
-        lines = differences(a.environment, b.environment)
-    lines = [line.removeprefix("distributions.") for line in lines if not _is_machine(line)]
-    one, other = (_versions(side, cases) for side in (a, b))
-    told = {line.partition(":")[0] for line in lines}
-    lines += [
-        f'{name}: "{one[name]}" became "{other[name]}"'
-        for name in sorted(one.keys() & other.keys())
-        if one[name] != other[name] and name not in told
+        known = ("absent" if side.environment is None else side.path for side in (a, b))
+        return [Difference(name="environment", a=next(known), b=next(known))]
+    return [
+        difference
+        for difference in differences(a.environment, b.environment)
+        if _is_machine(difference.name)
     ]
+
+
+def software_differences(a: Measured, b: Measured, cases: Sequence[str]) -> list[Difference]:
+    """Return what else differs in the environments, what the cases loaded first."""
+    listed: dict[str, Difference] = {}
+    if a.environment is not None and b.environment is not None:
+        for difference in differences(a.environment, b.environment):
+            if not _is_machine(difference.name):
+                name = difference.name.removeprefix("distributions.")
+                listed[name] = Difference(name=name, a=difference.a, b=difference.b)
+    one, other = (_versions(side, cases) for side in (a, b))
+    for name in sorted(one.keys() & other.keys() - listed.keys()):
+        listed |= {
+            difference.name: difference for difference in _values(name, one[name], other[name])
+        }
     loaded = one.keys() | other.keys()
-    lines += _settings(a, b, cases)
-    return sorted(lines, key=lambda line: line.partition(":")[0] not in loaded)
+    settings = [
+        difference for case in cases for difference in _settings(a.cases[case], b.cases[case])
+    ]
+    return sorted(
+        [*listed.values(), *settings], key=lambda difference: difference.name not in loaded
+    )
 
 
-def _settings(a: Measured, b: Measured, cases: Sequence[str]) -> list[str]:
-    """Return what differs in how a user's own functions were started."""
-    lines = []
-    for case in cases:
-        one, other = (side.cases[case].protocol.own for side in (a, b))
-        if one is None or other is None:
-            continue
+def _settings(one: CaseResult, other: CaseResult) -> Iterator[Difference]:
+    """Yield what differs in how a user's own function was started."""
+    first, second = one.protocol.own, other.protocol.own
+    if first is not None and second is not None:
         for name in _OWN_SETTINGS:
-            pair = getattr(one, name), getattr(other, name)
-            if pair[0] != pair[1]:
-                lines.append(f"{name}: {_values('', *pair)} ({case})")
-    return lines
+            for difference in _attribute(name, first, second):
+                yield Difference(
+                    name=f"{difference.name} ({one.case})", a=difference.a, b=difference.b
+                )
 
 
-def _is_machine(line: str) -> bool:
-    name = line.partition(":")[0]
+def _is_machine(name: str) -> bool:
     return name.startswith(_MACHINE) and not name.endswith(_SOFTWARE_OF_GPUS)
 
 
@@ -231,27 +231,27 @@ def _versions(side: Measured, cases: Sequence[str]) -> dict[str, str]:
     return seen
 
 
-def failure(case: CaseResult) -> str | None:
+def failure(case: CaseResult) -> Reason | None:
     """Say why a case has no valid answer, or ``None``."""
     if case.status == "failed":
-        return case.reason or "failed"
+        return case.reason or because("unstated")
     wrong = [o.gate.reason for o in case.observations if o.gate is not None and not o.gate.passed]
-    return f"correctness_gate: {wrong[0] or 'a wrong answer'}" if wrong else None
+    return wrong[0] or because("correctness_gate") if wrong else None
 
 
-def cautions(a: Measured, b: Measured, cases: Sequence[str]) -> list[str]:
+def cautions(a: Measured, b: Measured, cases: Sequence[str]) -> list[Reason]:
     """Return what makes the comparison weaker, without forbidding it."""
-    told = [APART]
+    reasons = [because("sides_apart")]
     for label, side in (("A", a), ("B", b)):
         if side.suite is not None and not side.suite.complete:
-            told.append(f"{label} is incomplete; `coldwarm run --resume` goes on with it")
-        seen = [o for name in cases for o in side.cases[name].observations]
-        noisy = sum(o.telemetry is not None and bool(o.telemetry.flags) for o in seen)
+            reasons.append(because("incomplete", side=label))
+        processes = [o for name in cases for o in side.cases[name].observations]
+        noisy = sum(o.telemetry is not None and bool(o.telemetry.flags) for o in processes)
         if noisy:
-            told.append(f"{label}: something else disturbed {noisy} of {len(seen)} processes")
-    pairs = [(a.cases[name].protocol, b.cases[name].protocol) for name in cases]
-    if any(one.harness_sha256 != other.harness_sha256 for one, other in pairs):
-        one, other = pairs[0]
-        versions = f"{one.harness_version} and {other.harness_version}"
-        told.append(f"harness: coldwarm's own source differs ({versions}), its protocol does not")
-    return told
+            counts = {"n_disturbed": noisy, "n_processes": len(processes)}
+            reasons.append(because("disturbed", side=label, **counts))
+    for one, other in ((a.cases[name].protocol, b.cases[name].protocol) for name in cases):
+        if one.harness_sha256 != other.harness_sha256:
+            versions = {"a": one.harness_version, "b": other.harness_version}
+            return [*reasons, because("harness_differs", **versions)]
+    return reasons

@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.comparison import ComparedMetric
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL, centre
-from coldwarm.stats.ratio import CONFIDENCE, compare
+from coldwarm.stats.ratio import CONFIDENCE, beyond, compare
 from coldwarm.stats.selection import by_round, counted, warm_processes
+from coldwarm.stats.summarise import weakened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.comparison import ComparedVerdict, MetricKind
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.policy import Direction, Limits, Policy
+    from coldwarm.contracts.policy import FigureLimits, Policy
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
     Values = dict[str, list[float]]
 
 _OF_MEMORY: dict[ComparedVerdict, ComparedVerdict] = {"faster": "less", "slower": "more"}
-_UPWARD = ("slower", "more")
 
 
 class Side(NamedTuple):
@@ -87,19 +89,17 @@ def judge(a: CaseResult, b: CaseResult, policy: Policy) -> list[ComparedMetric]:
 
 
 def _judged(
-    case: str, key: tuple[str, MetricKind], sides: tuple[Side, Side], limits: Limits
+    case: str, key: tuple[str, MetricKind], sides: tuple[Side, Side], limits: FigureLimits
 ) -> ComparedMetric:
     metric, kind = key
     a, b = (side.values for side in sides)
     lacking = _lacking(a, b)
-    found = compare(metric, "A", _apart(b, "B"), _apart(a, "A"), threshold=limits.threshold)
-    verdict: ComparedVerdict = found.verdict
+    judged = compare(metric, "A", _apart(b, "B"), _apart(a, "A"), threshold=limits.threshold)
+    verdict: ComparedVerdict = judged.verdict
     if kind == "memory":
         verdict = _OF_MEMORY.get(verdict, verdict)
-    reason = lacking or found.reason
+    limit = next((share for name, share in limits.fail_on.items() if name == verdict), None)
     unsteady = sum(side.unsteady for side in sides)
-    if unsteady and not lacking:
-        reason += f"; {unsteady} of {len(a) + len(b)} processes were not steady"
     return ComparedMetric(
         case=case,
         metric=metric,
@@ -109,15 +109,15 @@ def _judged(
         b=centre(list(b.values())) if b else None,
         n_a=len(a),
         n_b=len(b),
-        ratio=found.ratio,
-        low=found.low,
-        high=found.high,
+        ratio=judged.ratio,
+        low=judged.low,
+        high=judged.high,
         confidence=CONFIDENCE,
         threshold=limits.threshold,
-        smallest_detectable=found.smallest_detectable,
+        smallest_detectable=judged.smallest_detectable,
         verdict=verdict,
-        reason=reason,
-        fails_beyond=_beyond(verdict, found.low, found.high, limits.fail_on),
+        reason=lacking or weakened(judged.reason, unsteady, len(a) + len(b)),
+        fails_beyond=beyond(judged, limit),
     )
 
 
@@ -126,29 +126,11 @@ def _apart(values: Values, side: str) -> Values:
     return {f"{side} {key}": samples for key, samples in values.items()}
 
 
-def _lacking(a: Values, b: Values) -> str | None:
+def _lacking(a: Values, b: Values) -> Reason | None:
     for label, side in (("A", a), ("B", b)):
-        if not side:
-            return f"{label} has no valid process for it"
         if len(side) < FEWEST_FOR_INTERVAL:
-            return (
-                f"{label} has {len(side)} valid process; a comparison needs at least "
-                f"{FEWEST_FOR_INTERVAL}: measure with a higher --min-runs"
-            )
+            needed = FEWEST_FOR_INTERVAL
+            return because("few_processes_of", side=label, n_processes=len(side), n_needed=needed)
         if any(min(samples) <= 0 for samples in side.values()):
-            return f"{label} has a process without a value above 0"
+            return because("not_positive", side=label)
     return None
-
-
-def _beyond(
-    verdict: ComparedVerdict,
-    low: float | None,
-    high: float | None,
-    fail_on: Mapping[Direction, float],
-) -> float | None:
-    """Return the limit that the whole interval lies beyond, or ``None``."""
-    limit = next((share for name, share in fail_on.items() if name == verdict), None)
-    if limit is None or low is None or high is None:
-        return None
-    change = low if verdict in _UPWARD else 1 / high
-    return limit if change > 1 + limit else None

@@ -5,16 +5,12 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
 
-from coldwarm.contracts.comparison import (
-    ComparedSide,
-    LeftOutCase,
-    RunComparison,
-    SideDifference,
-)
+from coldwarm.contracts.comparison import ComparedSide, LeftOutCase, RunComparison
+from coldwarm.contracts.reasons import because, brief
 from coldwarm.errors import NothingComparableError, UsageError
 from coldwarm.stats.compare.comparable import (
-    WAYS_ON,
-    Disagreement,
+    FAILED,
+    FIELDS,
     cautions,
     common_cases,
     disagreements,
@@ -26,12 +22,32 @@ from coldwarm.stats.compare.metrics import judge, metrics
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from coldwarm.contracts.comparison import SideDifference
     from coldwarm.contracts.files.reader import Measured
     from coldwarm.contracts.policy import Policy
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
-FAILED = "failed"
-_SHOWN_CASES = 2
+
+class RefusedError(UsageError):
+    """Two results that cannot be compared as they are; ``report.compare`` has the words."""
+
+    def __init__(
+        self, differences: Sequence[SideDifference], failed: Sequence[LeftOutCase]
+    ) -> None:
+        """Refuse because of these differences and failed cases."""
+        self.differences, self.failed = differences, failed
+        self.fields = [*dict.fromkeys([FAILED for _ in failed] + [it.field for it in differences])]
+        super().__init__(f"A and B cannot be compared as they are: {', '.join(self.fields)}")
+
+
+class NothingValidError(NothingComparableError):
+    """Two results without a figure to compare; ``report.compare`` has the words."""
+
+    def __init__(self, a: str, b: str, reason: Reason, left_out: Sequence[LeftOutCase]) -> None:
+        """Say so of the results at these two places."""
+        self.a, self.b, self.reason, self.left_out = a, b, reason, left_out
+        super().__init__(f"nothing valid to compare in {a} and {b}: {brief(reason)}")
 
 
 def compare_results(
@@ -43,11 +59,11 @@ def compare_results(
         a: What is compared with, such as the result before a change.
         b: What is judged.
         policy: Which differences matter, and which fail.
-        allow: Fields of ``WAYS_ON`` that may differ; ``failed`` leaves failed cases out.
+        allow: ``FIELDS`` that may differ; ``failed`` leaves failed cases out.
 
     Raises:
-        UsageError: a field differs that must agree, a case failed, or ``allow`` or a pattern of
-            the policy names nothing.
+        RefusedError: a field differs that must agree, or a case failed.
+        UsageError: ``allow`` or a pattern of the policy names nothing.
         NothingComparableError: no figure is left to compare.
     """
     _refuse_unknown(allow)
@@ -57,21 +73,21 @@ def compare_results(
     missing += [item for name in common for item in _unmeasured(a.cases[name], b.cases[name])]
     out = {item.case for item in (*failed, *missing)}
     live = [name for name in common if name not in out]
-    found = [*_as_disagreements(failed), *disagreements(a, b, live)]
-    _refuse([item for item in found if item.field not in allow])
+    differing = disagreements(a, b, live)
+    refused = [item for item in differing if item.field not in allow]
+    refused_failures = failed if FAILED not in allow else []
+    if refused or refused_failures:
+        raise RefusedError(refused, refused_failures)
     judged = [item for name in live for item in judge(a.cases[name], b.cases[name], policy)]
     if all(item.ratio is None for item in judged):
-        raise _nothing(a, b, [*failed, *missing], judged[0].reason if judged else None)
+        reason = judged[0].reason if judged else because("no_valid_process")
+        raise NothingValidError(a.path, b.path, reason, [] if judged else [*failed, *missing])
     policy.refuse_unmatched({(item.case, item.metric, item.kind) for item in judged})
     return RunComparison(
         a=_side(a),
         b=_side(b),
         metrics=judged,
-        allowed=[
-            SideDifference(field=item.field, text=item.text, cases=list(item.cases))
-            for item in found
-            if item.field != FAILED
-        ],
+        allowed=differing,
         software=software_differences(a, b, live),
         left_out=[*failed, *missing],
         warnings=cautions(a, b, live),
@@ -81,9 +97,9 @@ def compare_results(
 
 def _refuse_unknown(allow: Collection[str]) -> None:
     for name in allow:
-        if name not in WAYS_ON:
-            near = get_close_matches(name, WAYS_ON, n=2, cutoff=0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(WAYS_ON)}"
+        if name not in FIELDS:
+            near = get_close_matches(name, FIELDS, n=2, cutoff=0.5)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(FIELDS)}"
             message = f"--allow: no field is called {name!r}; {hint}"
             raise UsageError(message)
 
@@ -101,7 +117,7 @@ def _missing(side: Measured, other: Measured, label: Literal["A", "B"]) -> Itera
     lacking: Literal["A", "B"] = "B" if label == "A" else "A"
     for name, case in side.cases.items():
         if name not in other.cases and case.status != "warn":
-            yield LeftOutCase(case=name, side=lacking, reason=f"only in {label}")
+            yield LeftOutCase(case=name, side=lacking, reason=because("only_in", side=label))
 
 
 def _unmeasured(one: CaseResult, other: CaseResult) -> Iterator[LeftOutCase]:
@@ -109,47 +125,8 @@ def _unmeasured(one: CaseResult, other: CaseResult) -> Iterator[LeftOutCase]:
     empty = [case for case in (one, other) if case.status == "warn" and not metrics(case)]
     if empty:
         side: Literal["A", "B", "both"] = "A" if empty[0] is one else "B"
-        reason = empty[0].reason or "not measured"
+        reason = empty[0].reason or because("no_valid_process")
         yield LeftOutCase(case=one.case, side="both" if len(empty) > 1 else side, reason=reason)
-
-
-def _as_disagreements(failed: Sequence[LeftOutCase]) -> list[Disagreement]:
-    sides = {"A": "A", "B": "B", "both": "A and B"}
-    return [
-        Disagreement(FAILED, f"in {sides[item.side]}: {item.reason}", (item.case,))
-        for item in failed
-    ]
-
-
-def _refuse(refused: Sequence[Disagreement]) -> None:
-    if not refused:
-        return
-    lines = ["A and B cannot be compared as they are:"]
-    lines += [f"  {item.field}: {item.text}{_of(item.cases)}" for item in refused]
-    fields = list(dict.fromkeys(item.field for item in refused))
-    lines += [f"to mend {field}: {WAYS_ON[field]}" for field in fields]
-    effect = "compares all the same, with a warning"
-    if FAILED in fields:
-        others = ", and compares the others with a warning" if len(fields) > 1 else ""
-        effect = f"leaves failed cases out{others}"
-    lines.append(f"--allow {','.join(fields)} {effect}")
-    raise UsageError("\n".join(lines))
-
-
-def _of(cases: Sequence[str]) -> str:
-    """Name cases, the first ones of many."""
-    if not cases:
-        return ""
-    more = len(cases) - _SHOWN_CASES
-    return f" ({', '.join(cases[:_SHOWN_CASES])}{f' and {more} more' if more > 0 else ''})"
-
-
-def _nothing(
-    a: Measured, b: Measured, out: Sequence[LeftOutCase], reason: str | None
-) -> NothingComparableError:
-    told = [f"{item.case}: {item.reason} ({item.side})" for item in out][:3]
-    why = reason or "; ".join(told) or "no cache mode has a valid process"
-    return NothingComparableError(f"nothing valid to compare in {a.path} and {b.path}: {why}")
 
 
 def _side(side: Measured) -> ComparedSide:

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.plan.jobs import Job
 from coldwarm.stats.plan.planning import gather, plan
+from coldwarm.stats.ratio import beyond
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.plan import Plan
-    from coldwarm.contracts.result import CaseResult, Comparison, SuiteResult
+    from coldwarm.contracts.result import CaseResult, SuiteResult
 
 _MODES_OF_A_PLAN = {"cold_process_cold_cache", "cold_process_warm_cache", WARM}
 
@@ -31,7 +33,7 @@ def report(
         BenchVerdict(
             candidate=case.candidate,
             comparison=comparison,
-            fails_beyond=_fails_beyond(comparison, limits),
+            fails_beyond=beyond(comparison, limits.get(comparison.verdict)),
         )
         for case in cases
         for comparison in case.comparisons
@@ -60,9 +62,9 @@ def _candidate(case: CaseResult) -> BenchCandidate:
     empty = cold.get("cold_process_cold_cache", {})
     reasons = {}
     if "new_shape" not in empty:
-        reasons["new_shape"] = "the inputs have one shape"
+        reasons["new_shape"] = because("one_shape")
     if case.warm is None or case.warm.call_s is None:
-        reasons["call"] = case.null_reasons.get("warm", "no valid warm process")
+        reasons["call"] = case.null_reasons.get("warm", because("no_valid_process"))
         reasons["steady"] = reasons["call"]
     return BenchCandidate(
         candidate=case.candidate,
@@ -84,12 +86,3 @@ def _candidate(case: CaseResult) -> BenchCandidate:
         limitations=case.limitations,
         null_reasons=reasons,
     )
-
-
-def _fails_beyond(found: Comparison, limits: Mapping[str, float]) -> float | None:
-    """Return the limit that a comparison's whole interval lies beyond."""
-    limit = limits.get(found.verdict)
-    if limit is None or found.low is None or found.high is None:
-        return None
-    beyond = found.low > 1 + limit if found.verdict == "slower" else found.high < 1 / (1 + limit)
-    return limit if beyond else None

@@ -19,17 +19,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm.contracts.plan import BreakEven
+from coldwarm.contracts.reasons import because
+from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
 from coldwarm.stats.bounded import Bounded, difference
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 
 if TYPE_CHECKING:
     from coldwarm.contracts.plan import Reading
+    from coldwarm.contracts.reasons import Reason
 
 CONFIDENCE = 0.95
 EACH = 1 - (1 - CONFIDENCE) / 2
 """Confidence of each side of the box."""
 MOST_CALLS = 10**15
-"""Larger numbers are not told: nobody makes so many calls."""
+"""Larger numbers are not given: nobody makes so many calls."""
 NEEDED: dict[Reading, tuple[str, str, str]] = {
     "process": ("empty.first", "empty.two", WARM_CALL),
     "imported": ("imported.first", "imported.two", WARM_CALL),
@@ -38,6 +41,7 @@ NEEDED: dict[Reading, tuple[str, str, str]] = {
 """The costs of a reading: to the first result, to the second, and of a warm call."""
 
 Number = float | Fraction
+Verdict = Literal["from", "until", "at_once", "never", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -92,20 +96,20 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
     needed = NEEDED[reading]
     fault = ours.missing(needed) or theirs.missing(needed)
     if fault is not None:
-        return _told(ours, theirs, reading, _Finding("undecided", fault))
+        return _written(ours, theirs, reading, _Finding("undecided", fault))
     one, two, later = (difference(ours.series[n], theirs.series[n], EACH) for n in needed)
     middle = Line(one.middle, two.middle, later.middle)
     box = _box(middle, one, two, later)
     if box is None:
-        few = "an interval needs at least 2 processes of each candidate: raise --min-runs"
-        return _told(ours, theirs, reading, _Finding("undecided", few, no_dearer_from(middle)))
-    return _told(ours, theirs, reading, _judge(box))
+        few = because("few_processes_each", n_needed=FEWEST_FOR_INTERVAL)
+        return _written(ours, theirs, reading, _Finding("undecided", few, no_dearer_from(middle)))
+    return _written(ours, theirs, reading, _judge(box))
 
 
 @dataclass(frozen=True)
 class _Finding:
-    verdict: Literal["from", "until", "at_once", "never", "undecided"]
-    reason: str
+    verdict: Verdict
+    reason: Reason
     calls: int | None = None
     low: int | None = None
     high: int | None = None
@@ -123,7 +127,7 @@ def _box(middle: Line, one: Bounded, two: Bounded, later: Bounded) -> _Box | Non
 
 
 def _judge(box: _Box) -> _Finding:
-    """Judge by which of the two differences is told from 0, and to which side."""
+    """Judge by which of the two differences is distinguished from 0, and to which side."""
     slope = _sign(box.best.later, box.worst.later)
     start = _sign(box.best.two, box.worst.two)
     if box.best.later == box.worst.later == 0:
@@ -133,12 +137,12 @@ def _judge(box: _Box) -> _Finding:
     if slope > 0:
         return _paid_off(box)
     if box.best.two == box.worst.two == 0:
-        return _Finding("undecided", "the starts are equal, and the warm calls not told apart")
+        return _Finding("undecided", because("starts_equal"))
     if start > 0:
         return _open_start_dearer(box)
     if start < 0:
         return _open_start_cheaper(box)
-    return _Finding("undecided", "neither the starts nor the warm calls are told apart")
+    return _Finding("undecided", because("nothing_distinguished"))
 
 
 def _sign(low: Number, high: Number) -> int:
@@ -151,56 +155,49 @@ def _sign(low: Number, high: Number) -> int:
 def _pays_off(box: _Box) -> _Finding:
     calls, low, high = (no_dearer_from(line) for line in (box.middle, box.best, box.worst))
     if high == 1:
-        return _Finding("at_once", "neither its start nor its warm call is dearer", calls, low, 1)
-    return _Finding("from", "its warm call is cheaper", calls, low, high)
+        return _Finding("at_once", because("nothing_dearer"), calls, low, 1)
+    return _Finding("from", because("warm_cheaper"), calls, low, high)
 
 
 def _paid_off(box: _Box) -> _Finding:
     calls, low, high = (no_dearer_until(line) for line in (box.middle, box.worst, box.best))
     if high == 0:
-        return _Finding("never", "neither its start nor its warm call is cheaper", end="never")
-    return _Finding("until", "its warm call is dearer", calls, low, high)
+        return _Finding("never", because("nothing_cheaper"), end="never")
+    return _Finding("until", because("warm_dearer"), calls, low, high)
 
 
 def _open_start_dearer(box: _Box) -> _Finding:
     calls, low = no_dearer_from(box.middle), no_dearer_from(box.best)
-    told = "its start is dearer, and its warm call is not told from the other's"
-    if calls is None:
-        text = f"{told}: never" + ("" if low is None else f", or from {low} calls on")
-        return _Finding("undecided", text, None, low, None, "never")
-    return _Finding("from", f"{told}: never lies inside the interval", calls, low, None, "never")
+    verdict: Verdict = "undecided" if calls is None else "from"
+    return _Finding(verdict, because("start_dearer"), calls, low, None, "never")
 
 
 def _open_start_cheaper(box: _Box) -> _Finding:
     calls, low = no_dearer_until(box.middle), no_dearer_until(box.worst)
-    told = "its start is cheaper, and its warm call is not told from the other's"
-    if calls is None:
-        text = f"{told}: at once" + ("" if low is None else f", or up to {low} calls or more")
-        return _Finding("undecided", text, None, low, None, "at_once")
-    text = f"{told}: at once lies inside the interval"
-    return _Finding("until", text, calls, low, None, "at_once")
+    verdict: Verdict = "undecided" if calls is None else "until"
+    return _Finding(verdict, because("start_cheaper"), calls, low, None, "at_once")
 
 
-def _told(ours: Costs, theirs: Costs, reading: Reading, found: _Finding) -> BreakEven:
+def _written(ours: Costs, theirs: Costs, reading: Reading, finding: _Finding) -> BreakEven:
     """Write a finding down, each missing number with its reason."""
-    reasons = {}
-    told: dict[str, int | None] = {}
+    reasons: dict[str, Reason] = {}
+    numbers: dict[str, int | None] = {}
     for name in ("calls", "low", "high"):
-        value: int | None = getattr(found, name)
-        told[name] = value if value is None or value <= MOST_CALLS else None
+        value: int | None = getattr(finding, name)
+        numbers[name] = value if value is None or value <= MOST_CALLS else None
         if value is None:
-            reasons[name] = found.end or found.reason
+            reasons[name] = because(finding.end) if finding.end else finding.reason
         elif value > MOST_CALLS:
-            reasons[name] = f"more than {MOST_CALLS:.0e} calls"
+            reasons[name] = because("many_calls", n_calls=MOST_CALLS)
     return BreakEven(
         candidate=ours.candidate,
         baseline=theirs.candidate,
         reading=reading,
-        verdict=found.verdict,
-        calls=told["calls"],
-        low=told["low"],
-        high=told["high"],
+        verdict=finding.verdict,
+        calls=numbers["calls"],
+        low=numbers["low"],
+        high=numbers["high"],
         confidence=CONFIDENCE,
-        reason=found.reason,
+        reason=finding.reason,
         null_reasons=reasons,
     )

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import WARM
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.bounded import median_of
 from coldwarm.stats.selection import by_round, counted, warm_processes
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
     Series = Mapping[str, float]
@@ -26,11 +29,8 @@ EMPTY: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
 WARM_CALL = "warm"
 STATES: dict[str, CacheMode] = {"empty": EMPTY, "filled": FILLED}
-IN_WORDS = {
-    "empty": "with empty caches",
-    "filled": "with filled caches",
-    WARM_CALL: "that were warm",
-}
+_MODES = {**STATES, "imported": EMPTY, WARM_CALL: WARM}
+"""By the beginning of a cost's name, the cache mode that it is from."""
 _COMPILING = ("trace_s", "lower_s", "compile_s", "cache_read_s")
 
 
@@ -56,12 +56,12 @@ class Costs:
     made_s: float | None = None
     """Seconds that making beforehand took, in no other figure; ``None``: nothing is made."""
 
-    def missing(self, names: Iterable[str]) -> str | None:
+    def missing(self, names: Iterable[str]) -> Reason | None:
         """Say which of these costs no valid process has, or ``None`` where all are there."""
         for name in names:
             if not self.series.get(name):
-                state = "empty" if name.startswith("imported") else name.partition(".")[0]
-                return f"{self.candidate} has no valid processes {IN_WORDS[state]}"
+                mode = _MODES[name.partition(".")[0]]
+                return because("no_valid_process_in", candidate=self.candidate, cache_mode=mode)
         return None
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coldwarm.contracts.plan import Caches
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.plan.costs import Costs
 
 FEWEST = 2
@@ -74,7 +75,7 @@ class Job:
         return {s: n for s, n in self.starts.items() if not self.measures(s)}
 
 
-def missing(one: Costs, job: Job) -> str | None:
+def missing(one: Costs, job: Job) -> Reason | None:
     """Say which cost of the job the candidate lacks, also those of a new shape."""
     extra = [*(f"{state}.call" for state in job.bounded), WARM_CALL]
     return one.missing([*job.terms(), *(extra if _recompiles(one, job) else ())])

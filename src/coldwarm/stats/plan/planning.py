@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.plan import READINGS, Plan, PlanTotal
+from coldwarm.contracts.reasons import because, distinct
+from coldwarm.stats.bootstrap import CONFIDENCE, FEWEST_FOR_INTERVAL
 from coldwarm.stats.plan.breakeven import break_even
 from coldwarm.stats.plan.costs import costs
 from coldwarm.stats.plan.jobs import (
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.contracts.plan import BreakEven, Sweepable
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.plan.costs import Costs
     from coldwarm.stats.plan.jobs import Job
@@ -37,8 +40,6 @@ FIGURES = (
     "margin_high_s",
     "made_s",
 )
-_NOT_SWEPT = "no candidate has the costs of every job in the range"
-_NOT_MADE = "nothing is made beforehand"
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class Group:
 
     name: str
     known: Sequence[Costs]
-    not_measured: Mapping[str, str]
+    not_measured: Mapping[str, Reason]
     """By candidate, why the run has no process of it."""
-    not_steady: Mapping[str, str]
+    not_steady: Mapping[str, Reason]
     """By candidate, why its warm calls may not stand for later ones."""
 
 
@@ -58,7 +59,7 @@ def gather(name: str, cases: Sequence[CaseResult]) -> Group:
     known, missing, moving = [], {}, {}
     for case in cases:
         if case.status == "failed" or not case.observations:
-            missing[case.candidate] = case.reason or "no reason was recorded"
+            missing[case.candidate] = case.reason or because("unstated")
             continue
         known.append(costs(case))
         if case.warm and not case.warm.steady.steady:
@@ -101,20 +102,20 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         not_measured=dict(group.not_measured),
         not_steady=dict(group.not_steady),
         null_reasons=_reasons(reason if best is None else None, ready)
-        | ({"sweep": _NOT_SWEPT} if over and swept is None else {}),
+        | ({"sweep": because("not_swept")} if over and swept is None else {}),
     )
 
 
-def _reasons(no_best: str | None, ready: Sequence[Costs]) -> dict[str, str]:
+def _reasons(no_best: Reason | None, ready: Sequence[Costs]) -> dict[str, Reason]:
     """Return why a plan has no cheapest candidate, or none with making paid for."""
     if no_best is not None:
         return dict.fromkeys(("cheapest", "cheapest_with_making", "sweep"), no_best)
     made = any(one.made_s is not None for one in ready)
-    return {} if made else {"cheapest_with_making": _NOT_MADE}
+    return {} if made else {"cheapest_with_making": because("nothing_made")}
 
 
 def _with_making(ready: Sequence[Costs], job: Job) -> str | None:
-    """Return the cheapest where what was made beforehand is paid for, once for each shape."""
+    """Return the cheapest where compiling ahead of time is paid for, once for each shape."""
     if all(one.made_s is None for one in ready):
         return None
     best = min(ready, key=lambda one: middle_s(one, job) + (one.made_s or 0.0) * job.shapes)
@@ -124,17 +125,18 @@ def _with_making(ready: Sequence[Costs], job: Job) -> str | None:
 def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     fault = missing(one, job)
     if fault is not None or best is None:
-        return _no_total(one, fault or "no candidate has a total")
+        return _no_total(one, fault or because("no_total"))
     made_s = None if one.made_s is None else one.made_s * job.shapes
     low_s, high_s = bounds(one, job)
     margin_low_s, margin_high_s = margin_bounds(one, best, job)
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
+    few = because("few_processes_each", n_needed=FEWEST_FOR_INTERVAL)
     if made_s is None:
-        reasons["made_s"] = _NOT_MADE
+        reasons["made_s"] = because("nothing_made")
     if low_s is None:
-        reasons |= dict.fromkeys(("low_s", "high_s"), _few(one))
+        reasons |= dict.fromkeys(("low_s", "high_s"), few)
     if margin_low_s is None:
-        reasons |= dict.fromkeys(("margin_low_s", "margin_high_s"), _few(one))
+        reasons |= dict.fromkeys(("margin_low_s", "margin_high_s"), few)
     return PlanTotal(
         candidate=one.candidate,
         case=one.case,
@@ -150,7 +152,7 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     )
 
 
-def _no_total(one: Costs, reason: str) -> PlanTotal:
+def _no_total(one: Costs, reason: Reason) -> PlanTotal:
     return PlanTotal(
         candidate=one.candidate,
         case=one.case,
@@ -165,21 +167,18 @@ def _no_total(one: Costs, reason: str) -> PlanTotal:
     )
 
 
-def _few(one: Costs) -> str:
-    return f"an interval needs at least 2 processes, of {one.candidate} and of the cheapest"
-
-
-def _verdict(best: Costs | None, totals: Sequence[PlanTotal]) -> tuple[bool, str]:
-    """Say whether the cheapest is told from all others, and why or why not."""
+def _verdict(best: Costs | None, totals: Sequence[PlanTotal]) -> tuple[bool, Reason]:
+    """Say whether the cheapest is distinguished from all others, and why or why not."""
     if best is None:
-        return False, "; ".join(dict.fromkeys(t.null_reasons["total_s"] for t in totals))
+        lacking = distinct(total.null_reasons["total_s"] for total in totals)
+        return False, lacking[0] if len(lacking) == 1 else because("several", *lacking)
     others = [t for t in totals if t.candidate != best.candidate and t.total_s is not None]
     if not others:
-        return False, "no other candidate has a total"
+        return False, because("no_other_total")
     near = [t.candidate for t in others if t.margin_low_s is None or t.margin_low_s <= 0]
     if near:
-        return False, f"not told from {', '.join(near)}"
-    return True, "every other candidate is dearer, with 95 % confidence"
+        return False, because("indistinguishable", candidate_names=near)
+    return True, because("all_dearer", confidence_share=CONFIDENCE)
 
 
 def _order(total: PlanTotal) -> tuple[bool, float]:
