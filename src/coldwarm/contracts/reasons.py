@@ -173,13 +173,15 @@ CODES: dict[str, str] = {
     "never": "",
     "at_once": "",
     "many_calls": "n_calls",
-    "wrong_answer": "",
     "only_in": "side",
     "sides_apart": "",
     "incomplete": "side",
     "disturbed": "side n_disturbed n_processes",
     "harness_differs": "a b",
     # Frameworks and a user's own functions.
+    "not_kept": "owner",
+    "answers_differ": "",
+    "arguments_changed": "",
 }
 """By code, the names of its parameters."""
 
@@ -232,6 +234,12 @@ def brief(reason: Reason) -> str:
 def distinct(reasons: Iterable[Reason]) -> list[Reason]:
     """Return each reason once, in the order of first appearance."""
     return list({brief(reason): reason for reason in reasons}.values())
+
+
+def together(reasons: Iterable[Reason]) -> Reason:
+    """Return several reasons as one; one alone as it is."""
+    parts = distinct(reasons)
+    return parts[0] if len(parts) == 1 else because("several", *parts)
 
 
 def _types(name: str) -> tuple[type, ...]:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from coldwarm.report import plan as plan_view
 from coldwarm.report import terminal, units
+from coldwarm.report.reasons import with_advice
 from coldwarm.report.words import HEADINGS
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
 _STYLES = {"faster": "green", "slower": "red", "same": "bold", "undecided": "dim italic"}
-_SPECIAL = ("a second call", "its calls change")
+_NOTED = {"not_kept", "answers_differ", "arguments_changed"}
+"""What of a candidate's limitations is not the same for all of its backend."""
 _LARGEST_RATIO = 1e4
 
 
@@ -108,11 +110,9 @@ def _shapes(report: BenchReport) -> list[tuple[str, str]]:
     ]
 
 
-def _notes(one: BenchCandidate) -> list[tuple[str, str]]:
+def _notes(candidate: BenchCandidate) -> list[tuple[str, str]]:
     """Return what a candidate is, how it was checked, and what is special about it."""
-    of = f", commit {one.revision[:12]}" if one.revision else ""
-    told = [f"{one.target}{of}: {one.checked}"]
-    told += [
-        text for text in one.limitations if text.startswith(_SPECIAL) or " is not kept" in text
-    ]
-    return [(one.candidate if not place else "", text) for place, text in enumerate(told)]
+    of = f", commit {candidate.revision[:12]}" if candidate.revision else ""
+    notes = [f"{candidate.target}{of}: {candidate.checked}"]
+    notes += [with_advice(reason) for reason in candidate.limitations if reason.code in _NOTED]
+    return [(candidate.candidate if not place else "", note) for place, note in enumerate(notes)]

@@ -1,4 +1,4 @@
-"""What to read with care: the cautions of many cases, told as one for each kind."""
+"""What to read with care: the cautions of many cases, joined by kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from coldwarm.report.figures import (
     peak_memory,
     reached,
 )
-from coldwarm.report.words import KINDS, MODES, mode_name
+from coldwarm.report.reasons import CAUTION_ADVICE, caution_words, with_advice, words
+from coldwarm.report.words import KINDS, MODE_NAMES, mode_name
+from coldwarm.stats.cautions import severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
         WarmSummary,
     )
 
-    Told = list[tuple[CaseResult, Caution]]
+    OfCases = list[tuple[CaseResult, Caution]]
 
 
 @dataclass(frozen=True)
@@ -44,17 +46,21 @@ class Remark:
 def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[Remark, ...]:
     """Return what holds for candidates of one group, validity first."""
     remarks = [
-        Remark("warned", f"{case.candidate}: {case.reason}")
+        Remark("warned", f"{case.candidate}: {words(case.reason)}")
         for case in cases
         if case.status == "warn" and case.reason
     ]
     remarks += _missing(cases, modes)
     for kind in ("rejected", "failed"):
         remarks += [
-            Remark(KINDS[kind], f"{case.candidate}, {mode_name(one.subject)}: {_whole(one)}")
-            for case, one in _of_kind(cases, kind)
+            Remark(
+                KINDS[kind],
+                f"{case.candidate}, {mode_name(caution.cache_mode or '')}:"
+                f" {caution_words(caution)}; {CAUTION_ADVICE[kind]}",
+            )
+            for case, caution in _of_kind(cases, kind)
         ]
-    remarks += _by_candidate(cases, "unsteady", "the warm call did not settle")
+    remarks += _by_candidate(cases, "unsteady", "the warm call did not become steady")
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
     remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
@@ -66,28 +72,24 @@ def of_suite(cases: Sequence[CaseResult]) -> tuple[Remark, ...]:
     return (*_noisy(cases), *_precision(cases), *_few(cases), *_undecided(cases))
 
 
-def _of_kind(cases: Iterable[CaseResult], kind: CautionKind) -> Told:
+def _of_kind(cases: Iterable[CaseResult], kind: CautionKind) -> OfCases:
     return [(case, one) for case in cases for one in case.warnings if one.kind == kind]
-
-
-def _whole(caution: Caution) -> str:
-    return f"{caution.text}; {caution.advice}"
 
 
 def _missing(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Remark]:
     """Return why cells of the main table are empty, each reason once."""
-    found: dict[tuple[str, str], list[str]] = {}
+    lacking: dict[tuple[str, str], list[str]] = {}
     for case in cases:
         for mode in modes:
             if headline(case, mode) is None:
-                key = (MODES[mode], _why_missing(case, mode))
-                found.setdefault(key, []).append(case.candidate)
+                key = (MODE_NAMES[mode], _why_missing(case, mode))
+                lacking.setdefault(key, []).append(case.candidate)
         if peak_memory(case) is None and set(modes) != {WARM}:
             reasons = [r for s in case.cold for r in _reasons(s, "peak_rss_bytes")]
-            reason = next(iter(reasons), case.reason or "no fresh process was measured")
-            found.setdefault(("peak memory", reason), []).append(case.candidate)
-    told = [f"{what} of {', '.join(names)}: {why}" for (what, why), names in found.items()]
-    return [Remark("no figure", "; ".join(told))] if told else []
+            reasons += [words(case.reason)] if case.reason else ["no fresh process was measured"]
+            lacking.setdefault(("peak memory", reasons[0]), []).append(case.candidate)
+    parts = [f"{what} of {', '.join(names)}: {why}" for (what, why), names in lacking.items()]
+    return [Remark("no figure", "; ".join(parts))] if parts else []
 
 
 def _why_missing(case: CaseResult, mode: CacheMode) -> str:
@@ -101,40 +103,48 @@ def _why_missing(case: CaseResult, mode: CacheMode) -> str:
     if not reasons and mode not in case.protocol.cache_modes:
         reasons = ["not asked for"]
     if not reasons and case.reason:
-        reasons = [case.reason]
+        reasons = [words(case.reason)]
     return reasons[0] if reasons else "no process gave a valid result"
 
 
 def _reasons(record: CaseResult | ColdSummary | WarmSummary | None, *keys: str) -> list[str]:
     if record is None:
         return []
-    return [record.null_reasons[key] for key in keys if key in record.null_reasons]
+    return [words(record.null_reasons[key]) for key in keys if key in record.null_reasons]
 
 
 def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> list[Remark]:
-    """Tell a kind once, the candidates of equal figures together."""
-    told = _of_kind(cases, kind)
-    if not told:
-        return []
+    """Say a kind once, the candidates of equal figures together."""
     figures: dict[str, list[str]] = {}
-    for case, one in told:
-        figures.setdefault(one.figure or "", []).append(case.candidate)
-    names = [
-        ", ".join(candidates) + (f" ({figure})" if figure else "")
-        for figure, candidates in figures.items()
-    ]
+    for case, caution in _of_kind(cases, kind):
+        figures.setdefault(_figure(caution), []).append(case.candidate)
+    if not figures:
+        return []
     # The first one names what is counted; that is enough.
-    names[1:] = [name.replace(" processes)", ")") for name in names[1:]]
-    return [Remark(KINDS[kind], f"{', '.join(names)}: {what}; {told[0][1].advice}")]
+    nouns = [" processes" if kind in {"unsteady", "bimodal"} else "", *[""] * len(figures)]
+    names = [
+        f"{', '.join(candidates)} ({figure}{noun})"
+        for (figure, candidates), noun in zip(figures.items(), nouns, strict=False)
+    ]
+    return [Remark(KINDS[kind], f"{', '.join(names)}: {what}; {CAUTION_ADVICE[kind]}")]
+
+
+def _figure(caution: Caution) -> str:
+    values = caution.reason.values
+    if caution.reason.code == "compiled_blocks":
+        return f"{values['n_blocks']} blocks"
+    if caution.reason.code == "no_bytecode":
+        return f"{values['n_missing']} of {values['n_modules']}"
+    return f"{caution.n_processes} of {caution.of_processes}"
 
 
 def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
-    told = _of_kind(cases, "second_call")
-    if not told:
+    slow = _of_kind(cases, "second_call")
+    if not slow:
         return []
-    names = ", ".join(case.candidate for case, _ in told)
-    ratio = _range([one.value for _, one in told if one.value is not None], units.times)
-    advice = told[0][1].advice
+    names = ", ".join(case.candidate for case, _ in slow)
+    ratio = _range([severity(caution.reason) for _, caution in slow], units.times)
+    advice = CAUTION_ADVICE["second_call"]
     return [Remark(KINDS["second_call"], f"{ratio} a steady one in {names}; {advice}")]
 
 
@@ -147,47 +157,46 @@ def _range(values: Sequence[float], write: Callable[[float], str]) -> str:
 
 
 def _noisy(cases: Sequence[CaseResult]) -> list[Remark]:
-    """Tell each disturbance of the machine once, with its largest figure."""
-    told = [one for _, one in _of_kind(cases, "noisy")]
-    if not told:
-        return []
+    """Say each disturbance of the machine once, with its largest figure."""
+    disturbances: dict[str, list[Caution]] = {}
+    for _, caution in _of_kind(cases, "noisy"):
+        disturbances.setdefault(caution.reason.code, []).append(caution)
     watched = sum(o.telemetry is not None for case in cases for o in case.observations)
     parts = []
-    for subject in dict.fromkeys(one.subject for one in told):
-        same = [one for one in told if one.subject == subject]
-        worst = max(same, key=lambda one: one.value or 0.0)
-        seen = sum(one.n_processes for one in same)
-        what = subject.replace("…", f"up to {worst.figure}", 1)
-        parts.append(f"{what} ({seen} of {max(watched, seen)} processes)")
-    return [Remark(KINDS["noisy"], f"{', '.join(parts)}; {told[0].advice}")]
+    for cautions in disturbances.values():
+        worst = max((caution.reason for caution in cautions), key=severity)
+        noisy = sum(caution.n_processes for caution in cautions)
+        parts.append(f"{words(worst)} at worst ({noisy} of {max(watched, noisy)} processes)")
+    advice = CAUTION_ADVICE["noisy"]
+    return [Remark(KINDS["noisy"], f"{', '.join(parts)}; {advice}")] if parts else []
 
 
 def _precision(cases: Sequence[CaseResult]) -> list[Remark]:
-    told = [one for _, one in _of_kind(cases, "precision")]
-    if not told:
+    imprecise = _of_kind(cases, "precision")
+    if not imprecise:
         return []
     asked = {round(100 * case.protocol.effort.precision, 6) for case in cases}
     figures = [reached(case, mode) for case in cases for mode in case.protocol.cache_modes]
     n_figures = sum(figure is not None for figure in figures)
     wanted = _range(sorted(asked), "{:g}".format)
-    text = f"±{wanted}% asked for, not reached by {len(told)} of {n_figures} figures"
-    return [Remark(KINDS["precision"], f"{text}; {told[0].advice}")]
+    text = f"±{wanted}% asked for, not reached by {len(imprecise)} of {n_figures} figures"
+    return [Remark(KINDS["precision"], f"{text}; {CAUTION_ADVICE['precision']}")]
 
 
 def _few(cases: Sequence[CaseResult]) -> list[Remark]:
-    """Tell which groups rest on few processes; none at all is told as a missing figure."""
-    told = [(case, one) for case, one in _of_kind(cases, "few") if one.n_processes]
-    if not told:
-        return []
+    """Say which groups rest on few processes; none at all is shown as a missing figure."""
     counts: dict[str, set[int]] = {}
-    for case, one in told:
-        counts.setdefault(group_name(case), set()).add(one.n_processes)
+    for case, caution in _of_kind(cases, "few"):
+        if caution.n_processes:
+            counts.setdefault(group_name(case), set()).add(caution.n_processes)
+    if not counts:
+        return []
     n_groups = len({group_name(case) for case in cases})
     if len(counts) == n_groups and len({frozenset(n) for n in counts.values()}) == 1:
         where = f"{_counts(next(iter(counts.values())))} per figure"
     else:
         where = ", ".join(f"{_counts(n)} per figure in {name}" for name, n in counts.items())
-    return [Remark(KINDS["few"], f"{where}: wide intervals, or none; {told[0][1].advice}")]
+    return [Remark(KINDS["few"], f"{where}: wide intervals, or none; {CAUTION_ADVICE['few']}")]
 
 
 def _counts(numbers: Iterable[int]) -> str:
@@ -217,5 +226,5 @@ def _difference(relative: float) -> str:
 def _unjudged(pairs: Sequence[tuple[CaseResult, Comparison]]) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for case, one in pairs:
-        reasons.setdefault(one.reason, []).append(case.candidate)
+        reasons.setdefault(with_advice(one.reason), []).append(case.candidate)
     return [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in reasons.items()]

@@ -11,6 +11,8 @@ from rich.text import Text
 
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
+from coldwarm.report.reasons import counted, with_advice
+from coldwarm.report.refusals import change, disagreement
 from coldwarm.report.words import mode_name
 from coldwarm.stats.ratio import CONFIDENCE
 
@@ -65,8 +67,8 @@ def render(comparison: RunComparison, console: Console, *, everything: bool) -> 
         show(Text(), *_tables(grouped, width))
     show(Text(), _listing(remarks(comparison)), Text(), _listing(legend(comparison), "dim"))
     show(Text(), Text(summary(comparison, everything=everything), style="bold"))
-    if told := failing(comparison):
-        show(Text(told, style="bold red"))
+    if failed := failing(comparison):
+        show(Text(failed, style="bold red"))
 
 
 def sides(comparison: RunComparison) -> list[tuple[str, str]]:
@@ -124,36 +126,34 @@ def detectable(share: float) -> str:
 
 def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
     """Return what is to be known, as terms and texts."""
-    told = [("take care", text) for text in comparison.warnings]
-    told += [
-        ("allowed", f"{item.field}: {item.text}{_in_cases(item.cases)}")
-        for item in comparison.allowed
+    listed = [("take care", with_advice(reason)) for reason in comparison.warnings]
+    listed += [
+        ("allowed", f"{disagreement(item)}{_in_cases(item.cases)}") for item in comparison.allowed
     ]
     if comparison.software:
-        first = "; ".join(comparison.software[:_SHOWN_SOFTWARE])
+        first = "; ".join(map(change, comparison.software[:_SHOWN_SOFTWARE]))
         more = len(comparison.software) - _SHOWN_SOFTWARE
         also = f"; {more} more (--format json lists them)" if more > 0 else ""
-        told.append(("differs", f"{first}{also}"))
+        listed.append(("differs", f"{first}{also}"))
     # What neither side measured says nothing about a difference.
     out = [item for item in comparison.left_out if item.side != "both" or item.failed]
     for reason, names in _by_reason(out).items():
         more = len(names) - _SHOWN_CASES
         also = f" and {more} more" if more > 0 else ""
-        told.append(("not compared", f"{reason}: {', '.join(names[:_SHOWN_CASES])}{also}"))
-    return told
+        listed.append(("not compared", f"{reason}: {', '.join(names[:_SHOWN_CASES])}{also}"))
+    return listed
 
 
 def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
     grouped: dict[str, list[str]] = {}
     for item in out:
-        only = item.reason.startswith("only in")
-        reason = item.reason if only else f"{item.reason} in {item.side}"
-        grouped.setdefault(reason, []).append(item.case)
+        where = "" if item.reason.code == "only_in" else f" in {item.side}"
+        grouped.setdefault(f"{with_advice(item.reason)}{where}", []).append(item.case)
     return grouped
 
 
 def _in_cases(cases: Sequence[str]) -> str:
-    return f" ({len(cases)} case{'s' if len(cases) > 1 else ''})" if cases else ""
+    return f" ({counted(len(cases), 'case')})" if cases else ""
 
 
 def legend(comparison: RunComparison) -> list[tuple[str, str]]:
@@ -169,12 +169,12 @@ def legend(comparison: RunComparison) -> list[tuple[str, str]]:
 
 def summary(comparison: RunComparison, *, everything: bool = True) -> str:
     """Return the closing line: how many figures, and their verdicts."""
-    counted = Counter(item.verdict for item in comparison.metrics)
-    parts = [f"{counted[name]} {name}" for name in DIRECTIONS if counted[name]]
-    parts += [f"{counted['same']} same", f"{counted['undecided']} undecided"]
+    verdicts = Counter(item.verdict for item in comparison.metrics)
+    parts = [f"{verdicts[name]} {name}" for name in DIRECTIONS if verdicts[name]]
+    parts += [f"{verdicts['same']} same", f"{verdicts['undecided']} undecided"]
     cases = len({item.case for item in comparison.metrics})
-    text = f"{len(comparison.metrics)} figures of {_plural(cases, 'case')}: {', '.join(parts)}."
-    if counted["same"] and not everything:
+    text = f"{len(comparison.metrics)} figures of {counted(cases, 'case')}: {', '.join(parts)}."
+    if verdicts["same"] and not everything:
         text += " --all shows all."
     return text
 
@@ -183,11 +183,7 @@ def failing(comparison: RunComparison) -> str | None:
     """Return the line that says how many figures fail, or ``None``."""
     if not comparison.n_failing:
         return None
-    return f"FAIL: {_plural(comparison.n_failing, 'figure')} beyond the limit."
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"
+    return f"FAIL: {counted(comparison.n_failing, 'figure')} beyond the limit."
 
 
 def _tables(grouped: dict[str, list[ComparedMetric]], width: int) -> list[Table | Text]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import scenarios
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODES, parts_title
+from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES, parts_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,7 +69,7 @@ def _main_table(group: Group) -> str:
 
 def _parts_table(group: Group) -> str:
     rows = [
-        [MODES[mode], _code(row.candidate), *map(escaped, row.parts[mode])]
+        [MODE_NAMES[mode], _code(row.candidate), *map(escaped, row.parts[mode])]
         for mode in COLD_MODES
         for row in group.rows
         if mode in row.parts

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from coldwarm.report import terminal, units
 from coldwarm.report.bench import metric_name
+from coldwarm.report.reasons import words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,19 +61,19 @@ def _share(difference: float) -> str:
 
 
 def _remarks(figure: NoiseFigure) -> list[tuple[str, str]]:
-    found = figure.comparison
-    if found.ratio is None or found.low is None or found.high is None:
-        return [("here", f"{figure.null_reasons['pair_s']}; --time measures for longer")]
-    ends = " … ".join(units.significant(end) for end in (found.low, found.high))
-    told = f"{found.verdict}: the ratio is {units.significant(found.ratio)}, its interval {ends}"
-    if found.verdict in {"faster", "slower"}:
-        told += "; but they are equal: verdicts cannot be trusted here as it is now"
+    equal = figure.comparison
+    if equal.ratio is None or equal.low is None or equal.high is None:
+        return [("here", f"{words(figure.null_reasons['pair_s'])}; --time measures for longer")]
+    ends = " … ".join(units.significant(end) for end in (equal.low, equal.high))
+    here = f"{equal.verdict}: the ratio is {units.significant(equal.ratio)}, its interval {ends}"
+    if equal.verdict in {"faster", "slower"}:
+        here += "; but they are equal: verdicts cannot be trusted here as it is now"
     missing = [
-        (f"in {_length(one.seconds)}", one.null_reasons["half_width"])
+        (f"in {_length(one.seconds)}", words(one.null_reasons["half_width"]))
         for one in figure.horizons
         if "half_width" in one.null_reasons
     ]
-    return [("here", told), *missing]
+    return [("here", here), *missing]
 
 
 def _notes(report: NoiseReport) -> list[tuple[str, str]]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from coldwarm.contracts.plan import READINGS
+from coldwarm.contracts.reasons import because
 from coldwarm.report import units
+from coldwarm.report.reasons import words
 from coldwarm.report.terminal import WIDEST, listing, table
 
 if TYPE_CHECKING:
@@ -62,26 +64,30 @@ def _plan(plan: Plan, width: int) -> list[Table | Text]:
     if plan.baseline and plan.break_even:
         against = f"Calls of one process from which it costs no more than {plan.baseline}"
         blocks += [Text(), Text(against, style="bold"), break_even_table(plan, width)]
-    if told := _remarks(plan):
-        blocks += [Text(), listing(told, style="dim")]
+    if remarks := _remarks(plan):
+        blocks += [Text(), listing(remarks, style="dim")]
     return blocks
 
 
 def _remarks(plan: Plan) -> list[tuple[str, str]]:
     """Return what to know: unsteady warm calls, missing costs, what was not measured."""
     moving = ", ".join(plan.not_steady)
-    settle = f"the warm calls of {moving} did not settle: later ones may cost something else"
-    told = [("not steady", settle)] if moving else []
-    told += _making(plan)
-    told += [("no total", t.null_reasons["total_s"]) for t in plan.totals if t.total_s is None]
+    text = f"the warm calls of {moving} did not become steady: later ones may cost something else"
+    remarks = [("not steady", text)] if moving else []
+    remarks += _making(plan)
+    remarks += [
+        ("no total", words(total.null_reasons["total_s"]))
+        for total in plan.totals
+        if total.total_s is None
+    ]
     reasons: dict[str, list[str]] = {}
     for candidate, reason in plan.not_measured.items():
-        reasons.setdefault(reason, []).append(candidate)
-    return told + [("not measured", f"{why}: {', '.join(who)}") for why, who in reasons.items()]
+        reasons.setdefault(words(reason), []).append(candidate)
+    return remarks + [("not measured", f"{why}: {', '.join(who)}") for why, who in reasons.items()]
 
 
 def _making(plan: Plan) -> list[tuple[str, str]]:
-    """Say what was made beforehand, which no total has, and what paying for it changes."""
+    """Say what was compiled ahead of time, which no total has, and what paying it changes."""
     made = [(t.candidate, t.made_s) for t in plan.totals if t.made_s is not None]
     if not made:
         return []
@@ -89,7 +95,7 @@ def _making(plan: Plan) -> list[tuple[str, str]]:
     took = ", ".join(f"{candidate} {units.duration(seconds)}" for candidate, seconds in made)
     changed = plan.cheapest_with_making != plan.cheapest
     then = f"{plan.cheapest_with_making} is the cheapest" if changed else "the cheapest is the same"
-    return [("made before", f"{took}, {each}, not in the totals; paid for as well, {then}")]
+    return [("ahead of time", f"{took}, {each}, not in the totals; paid for as well, {then}")]
 
 
 def _job(plan: Plan) -> str:
@@ -149,10 +155,10 @@ def _seconds(seconds: float | None) -> Text:
 
 def _answer(plan: Plan) -> Text:
     if plan.cheapest is None:
-        return Text(f"No total: {plan.reason}")
+        return Text(f"No total: {words(plan.reason)}")
     if plan.verdict == "told_apart":
-        return Text(f"{plan.cheapest} is the cheapest: {plan.reason}")
-    return Text(f"{plan.cheapest} comes out cheapest, undecided: {plan.reason}")
+        return Text(f"{plan.cheapest} is the cheapest: {words(plan.reason)}")
+    return Text(f"{plan.cheapest} has the lowest total, undecided: {words(plan.reason)}")
 
 
 def _sweep(sweep: Sweep, width: int) -> Table:
@@ -190,27 +196,23 @@ def break_even_table(plan: Plan, width: int) -> Table:
     return table(["candidate", *(_READINGS[reading] for reading in READINGS)], rows, width)
 
 
-def _paying(found: BreakEven) -> Text:
+def _paying(judged: BreakEven) -> Text:
     """Write a verdict, and under it the interval that it stands in."""
-    if found.verdict in {"at_once", "never"}:
-        return Text(found.verdict.replace("_", " "), "green" if found.calls else "dim")
-    if found.verdict == "undecided":
-        return Text(f"undecided{_known(found)}", "dim italic")
-    calls, low = (units.MISSING if n is None else count(n) for n in (found.calls, found.low))
-    high = _end(found) if found.high is None else count(found.high)
-    return Text.assemble(f"{found.verdict} {calls}", (f"\n{low} … {high}", "dim"))
+    if judged.verdict in {"at_once", "never"}:
+        return Text(words(because(judged.verdict)), "green" if judged.calls else "dim")
+    if judged.verdict == "undecided":
+        return Text(f"undecided{_known(judged)}", "dim italic")
+    calls, low = (units.MISSING if n is None else count(n) for n in (judged.calls, judged.low))
+    high = words(judged.null_reasons["high"]) if judged.high is None else count(judged.high)
+    return Text.assemble(f"{judged.verdict} {calls}", (f"\n{low} … {high}", "dim"))
 
 
-def _end(found: BreakEven) -> str:
-    return found.null_reasons["high"].replace("_", " ")
-
-
-def _known(found: BreakEven) -> str:
+def _known(judged: BreakEven) -> str:
     """Write what is known although the end is open, on a line of its own."""
-    if found.low is None:
+    if judged.low is None:
         return ""
-    last = found.null_reasons["high"] == "never"
-    return f"\n{count(found.low)} … never" if last else f"\nuntil {count(found.low)} or more"
+    never = judged.null_reasons["high"].code == "never"
+    return f"\n{count(judged.low)} … never" if never else f"\nuntil {count(judged.low)} or more"
 
 
 def count(number: int) -> str:
@@ -222,7 +224,7 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
     total = "start, second call, and warm calls at their mean, of all processes"
     pays = (
         "calls from which, or up to which, it is no dearer; the interval below ends with never "
-        "(at once) where the warm calls are not told apart"
+        "(at once) where the warm calls cannot be distinguished"
     )
     terms = [("total", f"{total}; below each figure, its 95 % interval")]
     if any(plan.new_shapes_measured for plan in plans):

@@ -18,6 +18,7 @@ from rich.text import Text
 from coldwarm.contracts.base import WARM
 from coldwarm.report import units
 from coldwarm.report.figures import headline
+from coldwarm.report.reasons import with_advice, words
 from coldwarm.report.share import Share
 from coldwarm.report.words import mode_name
 from coldwarm.runner.listener import Listener
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
 _COLUMNS: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache", WARM)
@@ -110,9 +112,9 @@ class PlainProgress:
     def case_updated(self, case_result: CaseResult) -> None:
         """Say nothing: the table comes at the end."""
 
-    def note(self, text: str) -> None:
+    def note(self, reason: Reason) -> None:
         """Print a note."""
-        self._print(f"note: {text}")
+        self._print(f"note: {with_advice(reason)}")
 
     def estimate(self, done: float, left_s: float | None) -> None:
         """Keep the share for the next line."""
@@ -194,9 +196,9 @@ class LiveProgress:
         self._rows[case_result.case] = _row(case_result)
         self._draw()
 
-    def note(self, text: str) -> None:
+    def note(self, reason: Reason) -> None:
         """Show a note, and keep it when the display goes."""
-        self._notes.append(text)
+        self._notes.append(with_advice(reason))
         self._draw()
 
     def estimate(self, done: float, left_s: float | None) -> None:
@@ -233,9 +235,9 @@ class LiveProgress:
 
 
 def _what_it_shows(observation: Observation) -> tuple[CacheMode, float]:
-    """Return the mode that a record tells news of, and its seconds: wall clock, or a warm call.
+    """Return the mode that a record has news of, and its seconds: wall clock, or a warm call.
 
-    A process that stays is told twice: at its start, and with its warm blocks at its end.
+    A persistent process is recorded twice: at its start, and with its warm blocks at its end.
     """
     samples = [sample for block in observation.blocks for sample in block.samples_s]
     if observation.status == "ok" and samples:
@@ -247,7 +249,7 @@ def outcome(observation: Observation) -> str:
     """Say how a process ended: ``ok``, or ``failed: timeout``."""
     if observation.reason is None:
         return observation.status
-    return f"{observation.status}: {observation.reason}"
+    return f"{observation.status}: {words(observation.reason)}"
 
 
 def _row(case: CaseResult) -> _Row:

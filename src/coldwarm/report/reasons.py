@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import Caution, CautionKind
 
 WORDS: dict[str, str] = {
     "stated": "{text}",
@@ -203,14 +204,19 @@ WORDS: dict[str, str] = {
     "never": "never",
     "at_once": "at once",
     "many_calls": "more than {n_calls:.0e} calls",
-    "wrong_answer": "a wrong answer",
     "only_in": "only in {side}",
     "sides_apart": "A and B share no rounds: the machine itself may have changed in between, which"
     " no interval here covers. Candidates interleaved in one run compare more strongly",
     "incomplete": "{side} is incomplete",
     "disturbed": "{side}: something else disturbed {n_disturbed} of {n_processes:# process}",
-    "harness_differs": "harness: coldwarm's own source differs ({a} and {b}), its protocol does not",
+    "harness_differs": "harness: coldwarm's own source differs ({a} and {b}), its protocol"
+    " does not",
     # Frameworks and a user's own functions.
+    "not_kept": "{owner}: what this candidate compiles is not kept for another process",
+    "answers_differ": "a second call with the same arguments gave another answer: it keeps a state"
+    " or draws random numbers, and only its first answer was checked",
+    "arguments_changed": "its calls change their arguments: each gets new ones, made outside the"
+    " window",
 }
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""
@@ -223,8 +229,32 @@ ADVICE: dict[str, str] = {
     "interval_across": "more processes narrow it",
     "incomplete": "`coldwarm run --resume` goes on with it",
     # Frameworks and a user's own functions.
+    "not_kept": "numba.njit keeps it with cache=True",
+    "answers_differ": "where each process draws others, seed it or give --no-check",
 }
 """By code, what a person can do about it."""
+
+CAUTION_ADVICE: dict[CautionKind, str] = {
+    "rejected": "they do not count; see the evidence of these observations",
+    "failed": "see stderr_tail of the observation",
+    "few": "raise --min-runs",
+    "precision": "raise --max-runs or --time-budget, or quieten the machine",
+    "noisy": "close other programs, or run again on an idle machine",
+    "unsteady": "give it more time with --time-budget, and do not quote its median alone",
+    "bimodal": "look at the raw series; frequency changes and memory placement are usual causes",
+    "second_call": "do not take it for steady state when you time by hand",
+    "compiled": "look for shapes or types that change from call to call",
+    "bytecode": "run python -m compileall on the folders that they are installed in",
+}
+"""By kind of caution, what a person can do about it."""
+
+_SHARES: dict[CautionKind, str] = {
+    "rejected": "rejected, because the evidence contradicts the mode",
+    "failed": "failed",
+    "noisy": "at worst",
+    "unsteady": "did not become steady",
+    "bimodal": "have two levels",
+}
 
 _SIDES = {"case": "this case", "baseline": "the baseline"}
 
@@ -253,6 +283,16 @@ def advice(reason: Reason) -> str:
 def with_advice(reason: Reason) -> str:
     """Return the sentence, and after a semicolon what to do."""
     return "; ".join(filter(None, (words(reason), advice(reason))))
+
+
+def caution_words(caution: Caution) -> str:
+    """Return what was seen, in how many processes, without what to do about it."""
+    sentence = words(caution.reason)
+    share = _SHARES.get(caution.kind)
+    if share is None:
+        return sentence
+    of = counted(caution.of_processes, "process")
+    return f"{caution.n_processes} of {of} {share}: {sentence}"
 
 
 class _Words(Formatter):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, ColdSummary
 
 TITLE = "Share of wall clock spent compiling, in whole loops"
-MODES: dict[CacheMode, str] = {
+_CACHES: dict[CacheMode, str] = {
     "cold_process_cold_cache": "empty",
     "cold_process_warm_cache": "filled",
 }
@@ -51,7 +51,7 @@ def sections(cases: Sequence[CaseResult]) -> tuple[Section, ...]:
     """Return the scenarios that have figures, in the order in which they stand."""
     found: dict[str, list[Row]] = {}
     for case in cases:
-        cells = {mode: _cells(cold_summary(case, mode)) for mode in MODES}
+        cells = {mode: _cells(cold_summary(case, mode)) for mode in _CACHES}
         shown = {mode: texts for mode, texts in cells.items() if texts}
         if case.scenario and shown:
             title = f"{case.workload} {case.size} {case.dtype}"
@@ -64,7 +64,7 @@ def columns(shown: Sequence[Section]) -> list[tuple[CacheMode, int, str]]:
     measured = {mode for section in shown for row in section.rows for mode in row.cells}
     return [
         (mode, place, f"{name}\n{figure}")
-        for mode, name in MODES.items()
+        for mode, name in _CACHES.items()
         if mode in measured
         for place, figure in enumerate(FIGURES)
     ]

@@ -11,7 +11,7 @@ from rich.text import Text
 from coldwarm.report import scenarios
 from coldwarm.report.units import MISSING
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODES, parts_title
+from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES, parts_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -122,7 +122,7 @@ def _parts_table(group: Group, width: int) -> Table:
     for mode in COLD_MODES:
         measured = [row for row in group.rows if mode in row.parts]
         if measured:
-            rows.append([Text(MODES[mode], style="italic")])
+            rows.append([Text(MODE_NAMES[mode], style="italic")])
         rows += [[Text(f" {row.candidate}"), *map(_plain, row.parts[mode])] for row in measured]
     return table(["", *group.parts.values()], rows, width)
 

@@ -7,14 +7,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
+from coldwarm.contracts.reasons import because
 from coldwarm.report import care, scenarios, units
 from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
+from coldwarm.report.reasons import words
 from coldwarm.report.words import (
     COLD_MODES,
     HEADINGS,
     LOOP_HEADINGS,
     LOOP_PARTS,
-    MODES,
+    MODE_NAMES,
     PARTS,
     legend,
     loop_terms,
@@ -69,7 +71,7 @@ class Group:
     parts: Mapping[str, str]
     """Keys of the parts, and their headings."""
     made: tuple[tuple[str, str], ...]
-    """Candidates of which something was made beforehand, and what that cost."""
+    """Candidates of which something was compiled ahead of time, and what that cost."""
     care: tuple[Remark, ...]
 
 
@@ -118,7 +120,7 @@ def _has_row(case: CaseResult) -> bool:
 def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) -> Group:
     shown = [case for case in cases if _has_row(case)]
     asked = {mode for case in shown for mode in case.protocol.cache_modes}
-    modes = tuple(mode for mode in MODES if mode in asked)
+    modes = tuple(mode for mode in MODE_NAMES if mode in asked)
     baselines = {names.get(c.baseline, c.baseline) for case in shown for c in case.comparisons}
     baselines |= {case.candidate for case in shown if case.baseline}
     against = f" · baseline: {', '.join(sorted(baselines))}" if baselines else ""
@@ -140,7 +142,11 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
 
 
 def _failure(case: CaseResult) -> str:
-    return f"{case.candidate}: {case.reason or 'no reason was recorded'}"
+    return f"{case.candidate}: {_why(case)}"
+
+
+def _why(case: CaseResult) -> str:
+    return words(case.reason or because("unstated"))
 
 
 def _made(case: CaseResult) -> str:
@@ -214,9 +220,9 @@ def _parts(summary: ColdSummary, names: Iterable[str], unit: str) -> tuple[str, 
 def _unavailable(cases: Sequence[CaseResult]) -> tuple[str, ...]:
     """Return one line for each reason for which cases were not measured."""
     skipped = [case for case in cases if case.status != "failed" and not _has_row(case)]
-    skipped.sort(key=lambda case: case.reason or "")
+    skipped.sort(key=_why)
     lines = []
-    for reason, group in groupby(skipped, key=lambda case: case.reason or "no reason recorded"):
+    for reason, group in groupby(skipped, key=_why):
         members = list(group)
         names = ", ".join(dict.fromkeys(case.candidate for case in members))
         n_groups = len({group_name(case) for case in members})

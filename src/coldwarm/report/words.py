@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CautionKind
 
-MODES: dict[CacheMode, str] = {
+MODE_NAMES: dict[CacheMode, str] = {
     "first_ever": "first ever",
     "cold_process_cold_cache": "empty caches",
     "cold_process_warm_cache": "filled caches",
@@ -40,8 +40,8 @@ LOOP_HEADINGS: dict[CacheMode, tuple[str, str]] = {
 }
 """The same for a scenario."""
 
-MADE_TITLE = "Made beforehand, in a process of its own; part of no figure above"
-"""Heading over what the making of programs cost."""
+MADE_TITLE = "Compiled ahead of time, in a process of its own; part of no figure above"
+"""Heading over what compiling ahead of time cost."""
 
 PARTS = {
     "start": "start",
@@ -138,4 +138,4 @@ def legend(*, first_ever: bool, thresholds: Collection[float]) -> tuple[tuple[st
 
 def mode_name(mode: str) -> str:
     """Return the short name of a cache mode, or the mode itself where it has none."""
-    return {str(key): name for key, name in MODES.items()}.get(mode, mode)
+    return {str(key): name for key, name in MODE_NAMES.items()}.get(mode, mode)
