@@ -23,6 +23,7 @@ from coldwarm.contracts.observation import (
     Telemetry,
 )
 from coldwarm.contracts.protocol import Effort, Protocol
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import (
     CaseResult,
     ColdSummary,
@@ -156,7 +157,7 @@ def summary(n: int, p95: float | None = None) -> Summary:
 def warm(skipped: list[int], call_s: Summary | None = None) -> WarmSummary:
     steady = SteadyState(
         steady=True,
-        reason="no trend",
+        reason=because("steady_after", n_warmup=1, n_samples=2),
         n_processes=len(skipped),
         n_steady=len(skipped),
         warmup_samples=skipped,

@@ -9,6 +9,8 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import inspect as types
 
+from coldwarm.contracts.reasons import CODES, UNITS, Reason, because
+
 if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
 
@@ -18,6 +20,22 @@ _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 def records(type_: type[Record]) -> st.SearchStrategy[Any]:
     """Return a strategy for valid records of a type."""
     return _strategy(types.type_info(type_))
+
+
+def reasons() -> st.SearchStrategy[Reason]:
+    """Return a strategy for reasons of any code, with values of its parameters' types."""
+    return st.sampled_from(sorted(CODES)).flatmap(
+        lambda code: st.fixed_dictionaries(
+            {name: _value(name) for name in CODES[code].split()}
+        ).map(lambda values: because(code, **values))
+    )
+
+
+def _value(name: str) -> st.SearchStrategy[Any]:
+    kinds = next((kinds for unit, kinds in UNITS.items() if name.endswith(unit)), (str,))
+    if name.startswith("n_") or int in kinds:
+        return st.integers(min_value=0, max_value=2**53)
+    return st.lists(_TEXT, max_size=3) if list in kinds else _TEXT
 
 
 @cache
@@ -31,7 +49,7 @@ def _struct(type_: type[Any]) -> st.SearchStrategy[Any]:
 
 def _strategy(described: types.Type) -> st.SearchStrategy[Any]:
     if isinstance(described, types.StructType):
-        return _struct(described.cls)
+        return reasons() if described.cls is Reason else _struct(described.cls)
     if isinstance(described, types.UnionType):
         return st.one_of([_strategy(part) for part in described.types])
     if isinstance(described, types.ListType):

@@ -11,6 +11,7 @@ from tests.contracts import samples
 
 from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import Block, Judgement, Observation, Phase
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def observed(
     """Return a valid process for both modes, ``speed`` times as long as one of speed 1."""
     slowness = speed * float(np.exp(scatter * rng.standard_normal()))
     noise = 1 + 0.002 * rng.exponential(size=(2, 10))
-    proved = Judgement(proved=True, reason="made so")
+    proved = Judgement(proved=True, reason=because("stated", text="made so"))
     made = samples.observation(
         EMPTY,
         also_modes=[WARM],

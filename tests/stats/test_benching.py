@@ -9,6 +9,7 @@ import pytest
 from tests.contracts import samples
 
 from coldwarm.contracts.files import codec
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Comparison
 from coldwarm.stats.plan import benching
 
@@ -28,7 +29,7 @@ def compared(verdict: str, low: float | None, high: float | None) -> Comparison:
         threshold=0.02,
         smallest_detectable=None,
         verdict=verdict,  # type: ignore[arg-type]  # of a table
-        reason="of a table",
+        reason=because("stated", text="of a table"),
     )
 
 
@@ -75,13 +76,13 @@ def test_a_verdict_fails_where_the_whole_interval_is_beyond_the_limit(
 
 def test_what_is_missing_has_its_reason() -> None:
     cold = [samples.cold("cold_process_cold_cache", 3)]
-    failed = samples.case(candidate="mine", status="failed", reason="correctness_gate")
+    failed = samples.case(candidate="mine", status="failed", reason=because("correctness_gate"))
     made = report([samples.case(candidate="fit", baseline=True, cold=cold), failed], {})
     fit, mine = made.candidates
     assert set(fit.ttfr) == {"cold_process_cold_cache"}
     assert fit.call is None
     assert set(fit.null_reasons) == {"new_shape", "call", "steady"}
-    assert (mine.status, mine.reason, mine.ttfr) == ("failed", "correctness_gate", {})
+    assert (mine.status, mine.reason, mine.ttfr) == ("failed", because("correctness_gate"), {})
     assert made.reference == "fit"
     assert made.break_even == []
 

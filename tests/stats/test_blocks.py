@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.stats.test_summarise import WARM, observed
 
 from coldwarm.contracts.observation import Block, Judgement, Observation
+from coldwarm.contracts.reasons import Reason, Value, because
 from coldwarm.stats.pairs import log_ratios
 from coldwarm.stats.ratio import compare_pairs
 from coldwarm.stats.selection import warm_processes
@@ -22,7 +23,14 @@ if TYPE_CHECKING:
 MIRRORED = {"faster": "slower", "slower": "faster", "same": "same", "undecided": "undecided"}
 CALL_S = 3e-4
 N_BLOCKS = 24
-PROVED = {WARM: Judgement(proved=True, reason="made so")}
+PROVED = {WARM: Judgement(proved=True, reason=because("stated", text="made so"))}
+
+
+def n_rounds(reason: Reason) -> Value:
+    """Return how many rounds of paired blocks a verdict rests on."""
+    if reason.code == "block_pairs":
+        return reason.values["n_rounds"]
+    return n_rounds(reason.parts[0])
 
 
 def machine(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -107,7 +115,7 @@ def test_too_few_blocks_are_compared_by_their_samples() -> None:
     rng = np.random.default_rng(4)
     seen = [process(rng, number, np.ones(2)) for number in range(3)]
     assert log_ratios(warm_processes(seen), warm_processes(seen)) is None
-    assert "common rounds" in compare_case("baseline", seen, seen, [WARM])[0].reason
+    assert compare_case("baseline", seen, seen, [WARM])[0].reason.parts[0].code == "common_rounds"
 
 
 def uneven(number: int, call_s: float, batch: int, speeds: list[float]) -> Observation:
@@ -174,7 +182,7 @@ def test_a_round_that_the_budget_cut_short_costs_the_others_nothing() -> None:
     ours = [process(rng, number, slowness, 1.05) for number, slowness in enumerate(cut)]
     found = compare_case("baseline", theirs, ours, [WARM])[0]
     assert found.verdict == "slower"
-    assert "in 5 rounds" in found.reason
+    assert n_rounds(found.reason) == 5
 
 
 def test_a_candidate_that_is_settled_stays_paired_as_the_baseline_goes_on() -> None:
@@ -183,4 +191,4 @@ def test_a_candidate_that_is_settled_stays_paired_as_the_baseline_goes_on() -> N
     theirs = [process(rng, number, slowness) for number, slowness in enumerate(turns)]
     ours = [process(rng, number, slowness, 1.05) for number, slowness in enumerate(turns[:3])]
     found = compare_case("baseline", theirs, ours, [WARM])[0]
-    assert (found.verdict, "in 3 rounds" in found.reason) == ("slower", True)
+    assert (found.verdict, n_rounds(found.reason)) == ("slower", 3)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.bootstrap import (
     centre,
     extension,
@@ -63,7 +64,7 @@ def test_the_extension_is_exact_for_values_spread_evenly() -> None:
 def test_fewer_than_two_processes_have_no_interval() -> None:
     interval = median_interval([[1.0, 2.0, 3.0]])
     assert (interval.low, interval.high) == (None, None)
-    assert "at least 2 processes" in str(interval.reason)
+    assert interval.reason == because("few_processes", n_processes=1, n_needed=2)
 
 
 def test_no_resample_is_thinned_out() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def test_what_a_round_does_to_both_cancels() -> None:
     ours = {key: [value * 1.2 * (1 + 0.001 * int(key))] for key, value in drift.items()}
     found = judge(ours, theirs)
     assert found.verdict == "slower"
-    assert "4 common rounds" in found.reason
+    assert found.reason.parts == [because("common_rounds", n_rounds=4)]
 
 
 def test_few_rounds_stay_paired_with_a_baseline_that_went_on() -> None:
@@ -109,7 +110,7 @@ def test_few_rounds_stay_paired_with_a_baseline_that_went_on() -> None:
     ours = {key: [drift[key][0] * 1.2 * (1 + 0.001 * int(key))] for key in ("0", "1", "2")}
     found = judge(ours, drift)
     assert found.verdict == "slower"
-    assert "3 common rounds" in found.reason
+    assert found.reason.parts == [because("common_rounds", n_rounds=3)]
 
 
 def test_the_same_needs_an_interval_inside_the_band() -> None:
@@ -120,7 +121,7 @@ def test_the_same_needs_an_interval_inside_the_band() -> None:
     assert 0.02 < close.smallest_detectable < 0.04
     wide = judge(rounds(rng, 3, 0.05), rounds(rng, 3, 0.05))
     assert wide.verdict == "undecided"
-    assert "could have been seen" in wide.reason
+    assert wide.reason.code == "interval_across"
 
 
 @pytest.mark.parametrize(
@@ -130,5 +131,5 @@ def test_what_cannot_be_compared_is_undecided_with_the_reason(side: dict[str, li
     found = judge(side, {"0": [1.0], "1": [1.1]})
     assert found.verdict == "undecided"
     assert found.ratio is None
-    assert "this case has" in found.reason
-    assert "the baseline has" in judge({"0": [1.0], "1": [1.1]}, side).reason
+    assert found.reason.values["side"] == "case"
+    assert judge({"0": [1.0], "1": [1.1]}, side).reason.values["side"] == "baseline"

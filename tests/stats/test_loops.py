@@ -10,6 +10,7 @@ import pytest
 from tests.stats import results
 
 from coldwarm.contracts.observation import FirstCallParts, LoopAccount
+from coldwarm.contracts.reasons import because
 from coldwarm.stats import loops
 from coldwarm.stats.summarise import cold_summary, compare_case, figure
 
@@ -22,12 +23,13 @@ PARTS = FirstCallParts(
     lower_s=0.2,
     compile_s=0.7,
     rest_s=1.0,
-    null_reasons={"cache_read_s": "nothing was read"},
+    null_reasons={"cache_read_s": because("stated", text="nothing was read")},
 )
 NO_PARTS = FirstCallParts(
     rest_s=2.0,
     null_reasons=dict.fromkeys(
-        ("trace_s", "lower_s", "compile_s", "cache_read_s"), "numpy has no such step"
+        ("trace_s", "lower_s", "compile_s", "cache_read_s"),
+        because("stated", text="numpy has no such step"),
     ),
 )
 
@@ -42,7 +44,9 @@ def looped(place: int, *, compiles: bool = True, factor: float = 1.0) -> Observa
         compiling_steps=[0, 1, 3] if compiles else [],
         parts=PARTS if compiles else NO_PARTS,
         compiling_share=0.25 if compiles else None,
-        null_reasons={} if compiles else {"compiling_share": "numpy has no such step"},
+        null_reasons={}
+        if compiles
+        else {"compiling_share": because("stated", text="numpy has no such step")},
     )
     return msgspec.structs.replace(made, loop=account, ttfr_process_s=2.0)
 
@@ -57,15 +61,15 @@ def test_a_scenario_has_the_figures_of_its_loop() -> None:
     assert medians["step.plain"] == pytest.approx(0.02)
     assert found.compiling_share is not None
     assert found.compiling_share.median == 0.25
-    assert found.null_reasons["loop.cache_read"] == "nothing was read"
+    assert found.null_reasons["loop.cache_read"] == because("stated", text="nothing was read")
 
 
 def test_what_a_loop_without_compiles_lacks_is_absent_with_its_reason() -> None:
     found = cold_summary([looped(place, compiles=False) for place in range(3)], EMPTY, 0)
     assert found.compiling_share is None
-    assert found.null_reasons["compiling_share"] == "numpy has no such step"
+    assert found.null_reasons["compiling_share"] == because("stated", text="numpy has no such step")
     assert "loop.compile" not in found.seconds
-    assert found.null_reasons["loop.compile"] == "numpy has no such step"
+    assert found.null_reasons["loop.compile"] == because("stated", text="numpy has no such step")
     assert found.null_reasons["step.compiling"] == loops.NO_STEP["step.compiling"]
 
 
@@ -73,7 +77,7 @@ def test_other_workloads_have_none_of_it() -> None:
     seen = results.observed(np.random.default_rng(0), 0, 1.0, 0.0)
     found = cold_summary([seen], EMPTY, 0)
     assert not set(found.seconds) & set(loops.FIGURES)
-    assert found.null_reasons["compiling_share"] == "the workload is no scenario"
+    assert found.null_reasons["compiling_share"] == because("no_scenario")
     assert figure(seen, "total") is None
 
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import Comparison
-from coldwarm.stats.noise import Effort, figure
+from coldwarm.stats.noise import Cost, figure
 from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
@@ -33,14 +34,14 @@ def equal_sides(half: float, threshold: float = 0.02) -> Comparison:
         threshold=threshold,
         smallest_detectable=None,
         verdict="undecided",
-        reason="",
+        reason=because("interval_across", confidence_share=0.97),
     )
 
 
 def at(comparison: Comparison, pairs: int, *fits: int, most: int = 10_000) -> list[NoiseHorizon]:
     """Return what is said for these numbers of pairs, a second each."""
-    effort = Effort(pairs, float(pairs), 0.0, most)
-    return figure(comparison, effort, [fit + 0.5 for fit in fits]).horizons
+    cost = Cost(pairs, float(pairs), 0.0, most)
+    return figure(comparison, cost, [fit + 0.5 for fit in fits]).horizons
 
 
 def drawn(rng: np.random.Generator, pairs: int, spread: float = 0.05) -> Comparison:
@@ -127,12 +128,10 @@ def test_what_it_calls_reliable_is_called_so_in_19_of_20() -> None:
 
 
 def test_where_no_pair_fits_it_says_so() -> None:
-    effort = Effort(10, 100.0, 4.0, 200)
-    short, long = figure(equal_sides(0.1), effort, [10.0, 60.0]).horizons
+    cost = Cost(10, 100.0, 4.0, 200)
+    short, long = figure(equal_sides(0.1), cost, [10.0, 60.0]).horizons
     assert (short.pairs, short.half_width, short.reliable) == (0, None, None)
-    assert short.null_reasons["half_width"] == (
-        "no more than 0 pairs of processes can be measured, and 2 are needed"
-    )
+    assert short.null_reasons["half_width"] == because("few_pairs_fit", n_pairs=0, n_needed=2)
     assert long.pairs == 5
 
 
@@ -143,7 +142,7 @@ def test_a_bench_starts_no_more_pairs_than_it_may() -> None:
 
 def test_one_pair_says_nothing() -> None:
     alone = compare("warm.call_s", "A", {"0": [1.0]}, {"0": [1.0]})
-    found = figure(alone, Effort(1, 1.0, 1.0, 200))
+    found = figure(alone, Cost(1, 1.0, 1.0, 200))
     assert found.pair_s is None
-    assert found.null_reasons == {"pair_s": "1 valid pair of processes, and 2 are needed"}
+    assert found.null_reasons == {"pair_s": because("few_pairs", n_pairs=1, n_needed=2)}
     assert all(one.half_width is None and one.null_reasons for one in found.horizons)

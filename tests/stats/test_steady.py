@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coldwarm.contracts.reasons import because, brief
 from coldwarm.stats.changepoints import segments
-from coldwarm.stats.levels import two_modes
+from coldwarm.stats.levels import two_levels
 from coldwarm.stats.steady import detect
 
 SEEDS = st.integers(0, 10_000)
@@ -43,7 +44,7 @@ def test_a_step_down_is_found_where_it_is(seed: int, k: int, height: float) -> N
     found = detect(blocks(series))
     assert found.steady, found.reason
     assert abs(found.warmup - k) <= 5
-    assert found.reason.startswith(f"steady after {found.warmup} of 100 samples")
+    assert found.reason == because("steady_after", n_warmup=found.warmup, n_samples=100)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -51,7 +52,8 @@ def test_a_step_down_is_found_where_it_is(seed: int, k: int, height: float) -> N
 def test_a_trend_is_not_steady(seed: int, n: int, end: float) -> None:
     found = detect(blocks(noisy(seed, n, spikes=0) * np.linspace(1, end, n)))
     assert not found.steady
-    assert ("falling" if end < 1 else "rising") in found.reason
+    assert found.reason.code == "drifts"
+    assert (float(str(found.reason.values["change_share"])) < 0) == (end < 1)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -60,11 +62,11 @@ def test_the_unit_does_not_matter(seed: int, scale: float) -> None:
     series = noisy(seed, 80)
     series[:25] *= 1.3
     one, other = detect(blocks(series)), detect(blocks(series * scale))
-    assert (one.steady, one.warmup, one.reentry, one.reason) == (
+    assert (one.steady, one.warmup, one.reentry, brief(one.reason)) == (
         other.steady,
         other.warmup,
         other.reentry,
-        other.reason,
+        brief(other.reason),
     )
 
 
@@ -90,25 +92,25 @@ def test_a_burst_is_noise_and_a_lasting_slowdown_is_told() -> None:
     found = detect(blocks(slower))
     assert found.steady
     assert found.warmup == pytest.approx(60, abs=5)
-    assert "slower than before" in found.reason
+    assert found.reason.code == "steady_slower"
 
 
 def test_levels_that_keep_moving_are_not_steady() -> None:
     series = noisy(6, 120, spikes=0) * np.repeat([1.0, 1.4, 1.0, 1.4, 1.0, 1.4], 20)
     found = detect(blocks(series))
     assert not found.steady
-    assert "moved" in found.reason
+    assert found.reason.code == "level_moves"
 
 
 @pytest.mark.parametrize("samples", [[], [1.0], [1.0, 1.1, 1.0]])
 def test_too_few_samples_cannot_be_told(samples: list[float]) -> None:
     found = detect([samples] if samples else [])
     assert not found.steady
-    assert "5 are needed" in found.reason
+    assert found.reason.values["n_needed"] == 5
 
 
 def test_a_clock_that_reads_zero_is_told() -> None:
-    assert "clock" in detect([[0.0] * 20]).reason
+    assert detect([[0.0] * 20]).reason == because("below_clock")
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -116,10 +118,10 @@ def test_a_clock_that_reads_zero_is_told() -> None:
 def test_two_levels_in_turn_are_flagged(seed: int) -> None:
     rng = np.random.default_rng(seed)
     series = noisy(seed, 120, spikes=0) * np.where(rng.random(120) < 0.3, 1.25, 1.0)
-    modes = detect(blocks(series)).modes
-    assert modes is not None
-    assert modes.upper / modes.lower == pytest.approx(1.25, abs=0.03)
-    assert modes.upper_share == pytest.approx(0.3, abs=0.15)
+    levels = detect(blocks(series)).levels
+    assert levels is not None
+    assert levels.upper / levels.lower == pytest.approx(1.25, abs=0.03)
+    assert levels.upper_share == pytest.approx(0.3, abs=0.15)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -127,7 +129,7 @@ def test_two_levels_in_turn_are_flagged(seed: int) -> None:
 def test_one_skewed_mode_is_not_flagged(seed: int, shape: str) -> None:
     rng = np.random.default_rng(seed)
     noise = getattr(rng, {"normal": "standard_normal"}.get(shape, shape))(size=200)
-    assert two_modes((1 + 0.05 * np.abs(noise)).tolist()) is None
+    assert two_levels((1 + 0.05 * np.abs(noise)).tolist()) is None
 
 
 def test_pieces_cover_the_series_and_equal_values_are_one_piece() -> None:

@@ -15,6 +15,7 @@ from coldwarm.contracts.observation import (
     Phase,
     Telemetry,
 )
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.summarise import compare_case, summarise
 
 if TYPE_CHECKING:
@@ -58,12 +59,14 @@ def observed(seed: int, **changes: Any) -> Observation:
             Phase(name="second_call", start_s=0.9, duration_s=1.1e-3, peak_rss_bytes=200),
         ],
         "first_call_parts": FirstCallParts(
-            trace_s=0.05, rest_s=0.1, null_reasons={"compile_s": "the program was read"}
+            trace_s=0.05,
+            rest_s=0.1,
+            null_reasons={"compile_s": because("stated", text="the program was read")},
         ),
         "blocks": warm_blocks(seed),
         "judgements": {
-            FILLED: Judgement(proved=True, reason="only hits"),
-            WARM: Judgement(proved=True, reason="no compile"),
+            FILLED: Judgement(proved=True, reason=because("no_hits", owner="jax")),
+            WARM: Judgement(proved=True, reason=because("nothing_compiled", n_blocks=2)),
         },
     }
     return Observation(**(plain | changes))
@@ -76,7 +79,7 @@ def test_one_process_counts_for_each_mode_that_it_proves() -> None:
     assert cold.seconds["ttfr"].median == pytest.approx(0.5, rel=0.03)
     assert cold.seconds["first_call.trace"].median == 0.05
     assert cold.seconds["import"].n_processes == 4
-    assert cold.null_reasons["first_call.compile"] == "the program was read"
+    assert cold.null_reasons["first_call.compile"] == because("stated", text="the program was read")
     assert "device_init" in cold.null_reasons
     assert cold.peak_rss_bytes is not None
     assert cold.peak_rss_bytes.median == 200
@@ -91,25 +94,34 @@ def test_one_process_counts_for_each_mode_that_it_proves() -> None:
     assert found.warnings == []
 
 
+HIT = because("foreign_hits", owner="jax", n_hits=1)
+
+
 def test_what_is_not_proved_does_not_count_and_is_told() -> None:
     unproved = {
-        FILLED: Judgement(proved=True, reason="only hits"),
-        WARM: Judgement(proved=False, reason="one program was compiled in the window"),
+        FILLED: Judgement(proved=True, reason=because("no_hits", owner="jax")),
+        WARM: Judgement(proved=False, reason=because("compiled_in_window", n_programs=1)),
     }
     runs = [observed(0), observed(1), observed(2), observed(3, judgements=unproved)]
-    runs.append(observed(4, status="rejected", reason="a hit in an empty cache", judgements={}))
-    runs.append(observed(5, status="failed", reason="timeout", judgements={}, blocks=[]))
+    runs.append(observed(4, status="rejected", reason=HIT, judgements={}))
+    runs.append(
+        observed(
+            5, status="failed", reason=because("timeout", limit_s=60.0), judgements={}, blocks=[]
+        )
+    )
     found = summarise(runs, [FILLED, WARM])
     assert (found.cold[0].n_ok, found.cold[0].n_rejected, found.cold[0].n_failed) == (4, 1, 1)
     assert found.warm is not None
     assert (found.warm.n_processes, found.warm.n_rejected) == (3, 2)
-    lost = [w for w in found.warnings if w.subject == FILLED and w.kind in {"rejected", "failed"}]
-    assert [(w.kind, w.figure, w.n_processes) for w in lost] == [
-        ("rejected", "1 of 5 processes", 1),
-        ("failed", "1 of 6 processes", 1),
+    lost = [
+        w for w in found.warnings if w.cache_mode == FILLED and w.kind in {"rejected", "failed"}
     ]
-    assert "contradicts the mode: a hit in an empty cache" in lost[0].text
-    assert lost[1].text == "1 of 6 processes failed: timeout"
+    assert [(w.kind, w.n_processes, w.of_processes) for w in lost] == [
+        ("rejected", 1, 5),
+        ("failed", 1, 6),
+    ]
+    assert lost[0].reason == HIT
+    assert lost[1].reason.code == "timeout"
 
 
 def test_blocks_with_compiles_never_count() -> None:
@@ -117,7 +129,7 @@ def test_blocks_with_compiles_never_count() -> None:
     unknown = Block(order=9, start_s=0.9, batch=1, samples_s=[9.0] * 5, compiles=None)
     told = [
         Block(order=i, start_s=1, batch=1, samples_s=b.samples_s, compiles=None,
-              null_reasons={"compiles": "the framework does not compile"})
+              null_reasons={"compiles": because("stated", text="the framework does not compile")})
         for i, b in enumerate(warm_blocks(2))
     ]  # fmt: skip
     runs = [
@@ -131,14 +143,14 @@ def test_blocks_with_compiles_never_count() -> None:
     assert found.warm.call_s.maximum < 2e-3
     assert found.warm.steady.warmup_samples[0] >= 5 + 4
     (left_out,) = [w for w in found.warnings if w.kind == "compiled"]
-    assert (left_out.value, left_out.n_processes, left_out.of_processes) == (2, 2, 3)
-    assert left_out.text.startswith("2 blocks left out")
+    assert (left_out.n_processes, left_out.of_processes) == (2, 3)
+    assert left_out.reason == because("compiled_blocks", n_blocks=2)
 
 
 def test_nothing_valid_gives_reasons_and_no_figures() -> None:
     found = summarise([], [COLD, WARM], precision=0.1)
     assert found.cold[0].seconds == {}
-    assert found.cold[0].null_reasons["ttfr"] == "no valid process"
+    assert found.cold[0].null_reasons["ttfr"] == because("no_valid_process")
     assert found.warm is not None
     assert found.warm.call_s is None
     assert "call_s" in found.warm.null_reasons
@@ -148,39 +160,42 @@ def test_nothing_valid_gives_reasons_and_no_figures() -> None:
 
 
 def test_warnings_say_cause_and_remedy() -> None:
-    noisy = [Telemetry(flags=[f"load was {i}.5 on 2 processors"]) for i in range(2)]
+    noisy = [
+        Telemetry(flags=[because("foreign_cpu", foreign_processors=0.5 + i)]) for i in range(2)
+    ]
     falling = [
         Block(order=0, start_s=1, batch=1, compiles=0, samples_s=np.linspace(2, 1, 40).tolist())
     ]
     slow = [Phase(name="second_call", start_s=0.9, duration_s=9.0)]
     runs = [observed(i, telemetry=noisy[i], blocks=falling, phases=slow) for i in range(2)]
     found = summarise(runs, [FILLED, WARM], precision=0.001).warnings
-    assert all(w.text and w.advice for w in found)
     by_kind = {w.kind: w for w in found}
     assert list(by_kind) == ["few", "precision", "unsteady", "second_call", "noisy"]
-    assert by_kind["few"].text == "2 valid processes, so its interval is very wide"
-    assert by_kind["few"].advice == "raise --min-runs"
-    assert by_kind["precision"].text.endswith("not the ±0.1% asked for")
-    assert by_kind["unsteady"].figure == "2 of 2 processes"
-    assert "still falling" in by_kind["unsteady"].text
-    assert by_kind["second_call"].text == "the second call takes 7.2 times a steady one"
-    assert by_kind["second_call"].figure == "7.2×"
+    assert by_kind["few"].reason == because("few_valid", n_processes=2)
+    assert by_kind["precision"].reason.values["asked_share"] == 0.001
+    assert (by_kind["unsteady"].n_processes, by_kind["unsteady"].reason.code) == (2, "drifts")
+    assert by_kind["second_call"].reason.values["steady_ratio"] == pytest.approx(7.2, abs=0.05)
+    assert by_kind["noisy"].reason.values == {"foreign_processors": 1.5}
 
 
 def test_a_disturbance_is_told_once_with_its_largest_figure() -> None:
-    flags = [["others used 0.9 processors"], ["others used 1.4 processors", "a thing"], []]
+    less, more = (because("foreign_cpu", foreign_processors=n) for n in (0.9, 1.4))
+    taken = because("steal", steal_share=0.031)
+    flags = [[less], [more, taken], []]
     runs = [observed(i, telemetry=Telemetry(flags=flags[i])) for i in range(3)]
-    used, thing = [w for w in summarise(runs, [WARM]).warnings if w.kind == "noisy"]
-    assert (used.subject, used.figure, used.value) == ("others used … processors", "1.4", 1.4)
-    assert (used.n_processes, used.of_processes) == (2, 3)
-    assert used.text == "2 of 3 processes, at worst: others used 1.4 processors"
-    assert (thing.subject, thing.figure, thing.value) == ("a thing", None, None)
+    used, steal = [w for w in summarise(runs, [WARM]).warnings if w.kind == "noisy"]
+    assert (used.reason, used.n_processes, used.of_processes) == (more, 2, 3)
+    assert (steal.reason, steal.n_processes) == (taken, 1)
 
 
 def test_a_mode_without_a_valid_process_is_told() -> None:
-    runs = [observed(0, status="failed", reason="timeout", judgements={}, blocks=[])]
+    runs = [
+        observed(
+            0, status="failed", reason=because("timeout", limit_s=60.0), judgements={}, blocks=[]
+        )
+    ]
     few = [w for w in summarise(runs, [FILLED]).warnings if w.kind == "few"]
-    assert [w.text for w in few] == ["0 valid processes, so there is no figure"]
+    assert [w.reason for w in few] == [because("few_valid", n_processes=0)]
 
 
 def test_start_is_what_no_phase_of_the_way_has() -> None:
@@ -210,7 +225,7 @@ def test_a_comparison_says_where_a_process_was_not_steady() -> None:
     ]
     ours = [observed(0, blocks=falling), observed(1), observed(2)]
     (warm,) = compare_case("base", [observed(i) for i in range(3)], ours, [WARM])
-    assert warm.reason.endswith("1 of 6 processes were not steady")
+    assert warm.reason.parts[1] == because("unsteady", n_unsteady=1, n_processes=6)
 
 
 def test_single_calls_that_chose_the_batch_are_no_part_of_a_batched_series() -> None:

@@ -11,12 +11,16 @@ from hypothesis import strategies as st
 from tests.contracts import samples
 from tests.stats import results
 
+from coldwarm.contracts.base import Difference
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.files.reader import Measured
 from coldwarm.contracts.observation import Gate, Telemetry
 from coldwarm.contracts.policy import Policy
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import NothingComparableError, UsageError
-from coldwarm.stats.compare.results import compare_results
+from coldwarm.report.refusals import WAYS_ON, nothing_valid, refused
+from coldwarm.stats.compare.comparable import FIELDS as COMPARED
+from coldwarm.stats.compare.results import NothingValidError, RefusedError, compare_results
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
@@ -84,8 +88,10 @@ def test_a_clear_difference_is_judged_and_the_rest_is_the_same() -> None:
         "cold_process_cold_cache.peak_rss_bytes": ("same", "bytes"),
         "warm.call_s": ("slower", "s"),
     }
-    assert all("6 and 6 processes" in item.reason for item in made.metrics)
-    assert "share no rounds" in made.warnings[0]
+    assert all(
+        item.reason.parts[0].values == {"n_processes": 6, "n_baseline": 6} for item in made.metrics
+    )
+    assert made.warnings == [because("sides_apart")]
 
 
 def test_one_process_is_undecided_with_what_to_do() -> None:
@@ -93,9 +99,10 @@ def test_one_process_is_undecided_with_what_to_do() -> None:
     b = side(results.case(2, n=1), other)
     found = compare_results(side(results.case(1), other), b, Policy()).metrics[0]
     assert (found.verdict, found.ratio) == ("undecided", None)
-    assert "B has 1 valid process; a comparison needs at least 2" in found.reason
-    with pytest.raises(NothingComparableError, match="B has 1 valid process"):
+    assert found.reason == because("few_processes_of", side="B", n_processes=1, n_needed=2)
+    with pytest.raises(NothingValidError) as nothing:
         judged(results.case(1), results.case(2, n=1))
+    assert "B has 1 valid process; a comparison needs at least 2" in nothing_valid(nothing.value)
 
 
 FIELDS: list[tuple[str, dict[str, Any], str]] = [
@@ -126,9 +133,9 @@ def test_what_must_agree_is_refused_by_name_and_can_be_allowed(
     field: str, changes: dict[str, Any], text: str
 ) -> None:
     a, b = results.case(1), results.case(2, **changes)
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(RefusedError) as error:
         judged(a, b)
-    told = str(refused.value)
+    told = refused(error.value)
     assert f"  {field}: " in told
     assert text in told
     assert f"to mend {field}: " in told
@@ -139,6 +146,10 @@ def test_what_must_agree_is_refused_by_name_and_can_be_allowed(
     assert allowed.metrics
 
 
+def test_every_field_says_what_to_do() -> None:
+    assert tuple(WAYS_ON) == COMPARED
+
+
 def another_machine() -> Environment:
     cpu = Cpu(model="B CPU", architecture="x86_64", physical_cores=8, frequency=Frequency())
     return samples.environment(cpu=cpu, distributions={"numpy": "2.1.0", "jax": "0.9.0"})
@@ -147,15 +158,15 @@ def another_machine() -> Environment:
 def test_another_machine_is_refused_with_the_fields_that_differ() -> None:
     a = side(results.case(1))
     b = side(results.case(2), environment=another_machine(), sha256="b")
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(RefusedError) as error:
         compare_results(a, b, Policy())
-    told = str(refused.value)
+    told = refused(error.value)
     assert 'cpu.model: "A CPU" became "B CPU"' in told
     assert "cpu.physical_cores: null became 8" in told
     assert "numpy" not in told
     assert "--allow machine" in told
     made = compare_results(a, b, Policy(), ("machine",))
-    assert [item.field for item in made.allowed] == ["machine"]
+    assert [item.field for item in made.allowed] == ["machine", "machine"]
 
 
 def test_another_library_is_told_and_not_refused() -> None:
@@ -164,31 +175,33 @@ def test_another_library_is_told_and_not_refused() -> None:
     made = compare_results(side(results.case(1)), b, Policy())
     # What the measured processes loaded comes first.
     assert made.software == [
-        'jax: absent became "0.9.1"',
-        'aaa: absent became "1"',
-        'numpy: "2.0.0" became "2.1.0"',
+        Difference(name="jax", a="absent", b='"0.9.1"'),
+        Difference(name="aaa", a="absent", b='"1"'),
+        Difference(name="numpy", a='"2.0.0"', b='"2.1.0"'),
     ]
 
 
 def test_a_single_case_without_its_run_has_no_known_machine() -> None:
     a = side(results.case(1))
     b = Measured("x.json", None, {results.NAME: results.case(2)}, {}, "b" * 64, None)
-    with pytest.raises(UsageError, match=r"x\.json lies in no run"):
+    with pytest.raises(RefusedError) as error:
         compare_results(a, b, Policy())
+    assert "B lies in no run" in refused(error.value)
 
 
 def test_another_harness_is_a_warning() -> None:
     made = judged(results.case(1), results.case(2, protocol_harness_sha256="1" * 64))
-    assert any(text.startswith("harness: ") for text in made.warnings)
+    assert any(reason.code == "harness_differs" for reason in made.warnings)
 
 
 def test_disturbed_processes_are_told() -> None:
     quiet = results.case(1)
     flagged = msgspec.structs.replace(
-        quiet.observations[0], telemetry=Telemetry(flags=["steal of 5 %"])
+        quiet.observations[0], telemetry=Telemetry(flags=[because("steal", steal_share=0.05)])
     )
     noisy = msgspec.structs.replace(quiet, observations=[flagged, *quiet.observations[1:]])
-    assert "B: something else disturbed 1 of 6 processes" in judged(quiet, noisy).warnings
+    disturbed = because("disturbed", side="B", n_disturbed=1, n_processes=6)
+    assert disturbed in judged(quiet, noisy).warnings
 
 
 @pytest.mark.parametrize("how", ["status", "gate"])
@@ -196,7 +209,7 @@ def test_a_failed_case_is_refused_and_can_be_left_out(how: str) -> None:
     good = results.case(2)
     other = results.case(3, case="numpy_matmul_512_f32")
     if how == "status":
-        bad = msgspec.structs.replace(good, status="failed", reason="correctness_gate")
+        bad = msgspec.structs.replace(good, status="failed", reason=because("correctness_gate"))
     else:
         gate = Gate(
             passed=False, max_abs_error=9.0, max_scaled_error=9.0, tolerance=1e-5, checked=[]
@@ -204,15 +217,15 @@ def test_a_failed_case_is_refused_and_can_be_left_out(how: str) -> None:
         seen = [*good.observations, samples.observation(gate=gate, status="failed")]
         bad = msgspec.structs.replace(good, observations=seen)
     a, b = side(results.case(1), other), side(bad, other)
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(RefusedError) as error:
         compare_results(a, b, Policy())
-    assert "failed: in B: correctness_gate" in str(refused.value)
-    assert results.NAME in str(refused.value)
-    assert "--allow failed leaves failed cases out" in str(refused.value)
+    told = refused(error.value)
+    assert f"failed: in B: its answer is wrong ({results.NAME})" in told
+    assert "--allow failed leaves failed cases out" in told
     made = compare_results(a, b, Policy(), ("failed",))
     assert {item.case for item in made.metrics} == {other.case}
     assert [(item.case, item.side) for item in made.left_out] == [(results.NAME, "B")]
-    with pytest.raises(NothingComparableError, match="correctness_gate"):
+    with pytest.raises(NothingValidError):
         compare_results(side(results.case(1)), side(bad), Policy(), ("failed",))
 
 
@@ -227,13 +240,15 @@ def test_nothing_in_common_names_the_field_that_keeps_them_apart() -> None:
 def test_cases_of_one_side_are_told_but_not_those_that_nobody_measured() -> None:
     shared = results.case(1)
     more = results.case(2, case="only_here")
-    absent = results.case(3, case="gpu", status="warn", reason="gpu_unavailable", n=0)
-    gone = results.case(3, case="jax", status="warn", reason="missing_dependency: jax", n=0)
+    absent = results.case(3, case="gpu", status="warn", reason=because("gpu_unavailable"), n=0)
+    gone = results.case(
+        3, case="jax", status="warn", reason=because("missing_dependency", name="jax"), n=0
+    )
     measured = results.case(3, case="jax")
     made = compare_results(side(shared, more, absent, measured), side(shared, gone), Policy())
     assert [(item.case, item.side, item.reason) for item in made.left_out] == [
-        ("only_here", "B", "only in A"),
-        ("jax", "B", "missing_dependency: jax"),
+        ("only_here", "B", because("only_in", side="A")),
+        ("jax", "B", because("missing_dependency", name="jax")),
     ]
 
 

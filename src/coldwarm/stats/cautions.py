@@ -13,7 +13,7 @@ from coldwarm.contracts.result import Caution
 from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
@@ -105,7 +105,7 @@ def _warm(
     unsteady = [p.steadiness.reason for p in processes if not p.steadiness.steady]
     if unsteady:
         n_unsteady = warm.steady.n_processes - warm.steady.n_steady
-        reason = _most_common(unsteady)
+        reason = _most_common(unsteady, key=lambda reason: reason.code)
         cautions.append(_caution("unsteady", WARM, (n_unsteady, total), reason))
     levels = [p.steadiness.levels for p in processes if p.steadiness.levels is not None]
     if levels:
@@ -159,9 +159,8 @@ def severity(flag: Reason) -> float:
     return max((float(v) for v in flag.values.values() if isinstance(v, int | float)), default=0.0)
 
 
-def _most_common(reasons: Sequence[Reason]) -> Reason:
-    """Return the most common reason, and how many others there are."""
-    by_brief = {brief(reason): reason for reason in reasons}
-    (first, _), *others = Counter(map(brief, reasons)).most_common()
-    reason = by_brief[first]
-    return because("most_common", reason, n_others=len(others)) if others else reason
+def _most_common(reasons: Sequence[Reason], key: Callable[[Reason], str] = brief) -> Reason:
+    """Return the most common reason, and how many others there are, as the key tells them apart."""
+    first = {key(reason): reason for reason in reversed(reasons)}
+    (common, _), *others = Counter(map(key, reasons)).most_common()
+    return because("most_common", first[common], n_others=len(others)) if others else first[common]
