@@ -18,16 +18,30 @@ Each carries the exit code the command line ends with.
 from __future__ import annotations
 
 import errno
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+class ExitCode(IntEnum):
+    """What a command ends with; 1 is said of a verdict and of nothing else."""
+
+    FINE = 0
+    REGRESSION = 1
+    USAGE = 2
+    FAILED = 3
+    """A case failed, or an artifact is wrong."""
+    NOTHING_VALID = 4
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
 class ColdwarmError(Exception):
     """Base of all: its message is one line that says what was wrong and what to do."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class UsageError(ColdwarmError):
@@ -37,7 +51,15 @@ class UsageError(ColdwarmError):
 class ContractError(ColdwarmError):
     """An artifact that does not keep its contract; says which file, line and field."""
 
-    exit_code = 3
+    exit_code = ExitCode.FAILED
+
+    def __init__(
+        self, path: str, what: str, *, line: int | None = None, field: str | None = None
+    ) -> None:
+        """Keep the parts of the message."""
+        place = path if line is None else f"{path}:{line}"
+        super().__init__(one_line(": ".join(part for part in (place, field, what) if part)))
+        self.path, self.what, self.line, self.field = path, what, line, field
 
 
 class NewerVersionError(ContractError):
@@ -51,7 +73,7 @@ class PluginError(ColdwarmError):
 class NothingComparableError(ColdwarmError):
     """Two results that have no validly measured figure in common."""
 
-    exit_code = 4
+    exit_code = ExitCode.NOTHING_VALID
 
 
 class RunDirectoryError(ColdwarmError):
@@ -65,7 +87,12 @@ class ResumeError(ColdwarmError):
 class StorageError(ColdwarmError):
     """A file that could not be written; what was measured before is kept."""
 
-    exit_code = 3
+    exit_code = ExitCode.FAILED
+
+
+def one_line(message: str) -> str:
+    """Return the message with everything escaped that could start another line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
 def storage_error(path: Path, error: OSError) -> StorageError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.observation import Judgement
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence
 
 OWNER = "bytecode"
-LIMITATIONS = ("Python bytecode is as installed in every mode but first_ever",)
+LIMITATIONS = (because("bytecode_as_installed"),)
 
 
 def isolate(root: Path) -> dict[str, str]:
@@ -29,13 +30,11 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     """Judge ``first_ever`` by an empty prefix that the process then filled."""
     del compiles
     if mode != "first_ever":
-        return Judgement(proved=True, reason="bytecode: as installed")
+        return Judgement(proved=True, reason=because("as_installed", owner=OWNER))
     if evidence.files_before:
-        return Judgement(
-            proved=False, reason=f"bytecode: {evidence.files_before} files before the spawn"
-        )
+        reason = because("files_before", owner=OWNER, n_files=evidence.files_before)
+        return Judgement(proved=False, reason=reason)
     if not evidence.files_after:
-        return Judgement(proved=False, reason="bytecode: the process wrote none, so it used some")
-    return Judgement(
-        proved=True, reason=f"bytecode: empty before, {evidence.files_after} files written"
-    )
+        return Judgement(proved=False, reason=because("none_written", owner=OWNER))
+    reason = because("written", owner=OWNER, n_files=evidence.files_after)
+    return Judgement(proved=True, reason=reason)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import FILLED
 from coldwarm.contracts.observation import Judgement
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence
+    from coldwarm.contracts.reasons import Reason
 
 
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
@@ -20,28 +23,23 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     start; its blocks are judged by themselves.
     """
     if mode == "warm_process":
-        return Judgement(proved=True, reason="nothing is asked of the start")
-    if mode == "cold_process_warm_cache":
-        return _filled(evidence)
-    return _empty(evidence, compiles=compiles)
+        return Judgement(proved=True, reason=because("start_not_judged"))
+    proved, reason = _filled(evidence) if mode == FILLED else _empty(evidence, compiles=compiles)
+    return Judgement(proved=proved, reason=reason)
 
 
-def _empty(evidence: CacheEvidence, *, compiles: bool) -> Judgement:
+def _empty(evidence: CacheEvidence, *, compiles: bool) -> tuple[bool, Reason]:
     owner = evidence.owner
     if evidence.files_before is None or evidence.hits is None:
-        return Judgement(proved=False, reason=f"{owner}: no listing or no count of hits")
+        return False, because("uncounted", owner=owner, count_names=["files", "hits"])
     if evidence.files_before:
-        return Judgement(
-            proved=False, reason=f"{owner}: {evidence.files_before} files before the spawn"
-        )
+        return False, because("files_before", owner=owner, n_files=evidence.files_before)
     if evidence.hits and not own_entries(evidence):
-        return Judgement(proved=False, reason=f"{owner}: {evidence.hits} hits in an empty cache")
+        return False, because("foreign_hits", owner=owner, n_hits=evidence.hits)
     if compiles and not evidence.compiles:
-        return Judgement(proved=False, reason=f"{owner}: nothing was compiled")
-    hits = f"{evidence.hits} hits of its own entries" if evidence.hits else "0 hits"
-    return Judgement(
-        proved=True, reason=f"{owner}: empty before, {hits}, {evidence.compiles or 0} compiles"
-    )
+        return False, because("not_compiled", owner=owner)
+    compiled = evidence.compiles or 0
+    return True, because("empty_before", owner=owner, n_hits=evidence.hits, n_compiles=compiled)
 
 
 def own_entries(evidence: CacheEvidence) -> bool:
@@ -54,21 +52,15 @@ def own_entries(evidence: CacheEvidence) -> bool:
     return evidence.files_before == 0 and bool(evidence.files_after) and bool(evidence.compiles)
 
 
-def _filled(evidence: CacheEvidence) -> Judgement:
-    owner = evidence.owner
-    wrong = {
-        "misses": evidence.misses,
-        "bypasses": evidence.bypasses,
-        "compiles": evidence.compiles,
-    }
-    said = ", ".join(f"{number} {name}" for name, number in wrong.items() if number)
+def _filled(evidence: CacheEvidence) -> tuple[bool, Reason]:
+    owner, hits = evidence.owner, evidence.hits
+    wrong = [evidence.misses or 0, evidence.bypasses or 0, evidence.compiles or 0]
     if not evidence.files_before:
-        return Judgement(proved=False, reason=f"{owner}: no files before the spawn")
-    if not evidence.hits:
-        return Judgement(proved=False, reason=f"{owner}: no hits")
-    if said:
-        return Judgement(proved=False, reason=f"{owner}: {said} with a filled cache")
-    return Judgement(
-        proved=True,
-        reason=f"{owner}: {evidence.files_before} files before, {evidence.hits} hits, no miss",
-    )
+        return False, because("files_before", owner=owner, n_files=0)
+    if not hits:
+        return False, because("no_hits", owner=owner)
+    if any(wrong):
+        misses, bypasses, compiles = wrong
+        counts = {"n_misses": misses, "n_bypasses": bypasses, "n_compiles": compiles}
+        return False, because("not_from_cache", owner=owner, **counts)
+    return True, because("filled_before", owner=owner, n_files=evidence.files_before, n_hits=hits)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import FILLED
 from coldwarm.contracts.observation import Judgement
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,11 +20,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence
 
 OWNER = "cuda"
-LIMITATIONS = (
-    "cuda: the driver reports no hits or misses; its cache is judged by the files in it",
-    "cuda: clocks, persistence mode and what the driver holds are as the machine left them",
-    "cuda: kernels are loaded on first use where CUDA_MODULE_LOADING is lazy, the default",
-)
+LIMITATIONS = (because("cuda_uncounted"), because("cuda_as_left"), because("cuda_lazy"))
 
 
 def isolate(root: Path) -> dict[str, str]:
@@ -45,14 +43,17 @@ def isolate(root: Path) -> dict[str, str]:
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Judge by files alone: none before a cold start, none that is new in a warm one."""
     del compiles  # the driver compiles or not, whatever the framework does
-    if mode == "warm_process":
-        return Judgement(proved=True, reason="nothing is asked of the start")
     before, new = evidence.files_before, sum(evidence.new_files.values())
-    if before is None:
-        return Judgement(proved=False, reason=f"{OWNER}: no listing")
-    if mode == "cold_process_warm_cache":
-        said = f"{OWNER}: {before} files before the spawn, {new} new"
-        return Judgement(proved=not new, reason=said)
-    if before:
-        return Judgement(proved=False, reason=f"{OWNER}: {before} files before the spawn")
-    return Judgement(proved=True, reason=f"{OWNER}: empty before, {new} files written")
+    if mode == "warm_process":
+        proved, reason = True, because("start_not_judged")
+    elif before is None:
+        proved, reason = False, because("uncounted", owner=OWNER, count_names=["files"])
+    elif mode == FILLED:
+        proved, reason = not new, because("none_new", owner=OWNER, n_files=before)
+        if new:
+            reason = because("new_files", owner=OWNER, n_files=new)
+    elif before:
+        proved, reason = False, because("files_before", owner=OWNER, n_files=before)
+    else:
+        proved, reason = True, because("written", owner=OWNER, n_files=new)
+    return Judgement(proved=proved, reason=reason)

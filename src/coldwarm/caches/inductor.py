@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import counts
+from coldwarm.contracts.base import FILLED
 from coldwarm.contracts.observation import Judgement
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,10 +22,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence
 
 OWNER = "inductor"
-LIMITATIONS = (
-    "inductor: the C++ compiler and the libraries it links are as the machine left them",
-    "inductor: a filled cache still runs the C++ preprocessor and a test of vector instructions",
-)
+LIMITATIONS = (because("inductor_compiler"), because("inductor_preprocessor"))
 
 # Machine code: with a filled cache none of these may appear.
 EXECUTABLES = ("so", "o", "gch", "cubin", "hsaco")
@@ -72,22 +71,26 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     their code is compiled again. Nor does any new file make a hit one of the process's own
     entries: temporary files appear here even where the cache itself lies elsewhere.
     """
-    cold = mode in {"cold_process_cold_cache", "first_ever"}
-    if cold and evidence.hits and not any(evidence.new_files.get(f".{n}") for n in _KERNELS):
-        reason = f"{OWNER}: {evidence.hits} hits in an empty cache, and no new machine code"
-        return Judgement(proved=False, reason=reason)
-    if cold and evidence.compiles and not evidence.files_after:
-        reason = f"{OWNER}: {evidence.compiles} compiles, and no file in the private directories"
+    cold, hits = mode in {"cold_process_cold_cache", "first_ever"}, evidence.hits or 0
+    compiled = evidence.compiles or 0
+    if cold and hits and not any(evidence.new_files.get(f".{n}") for n in _KERNELS):
+        return Judgement(proved=False, reason=because("foreign_hits", owner=OWNER, n_hits=hits))
+    if cold and compiled and not evidence.files_after:
+        reason = because("kept_elsewhere", owner=OWNER, n_entries=compiled)
         return Judgement(proved=False, reason=reason)
     judged = counts.judge(mode, evidence, compiles=compiles)
-    if mode == "cold_process_warm_cache" and judged.proved:
-        new = {name: evidence.new_files.get(f".{name}", 0) for name in EXECUTABLES}
-        said = ", ".join(f"{number} new .{name}" for name, number in new.items() if number)
-        if said:
-            reason = f"{OWNER}: {evidence.hits} hits, and yet {said}: compiled again"
-            return Judgement(proved=False, reason=reason)
+    if not judged.proved:
+        return judged
+    new = {name: evidence.new_files.get(f".{name}", 0) for name in EXECUTABLES}
+    if mode == FILLED and any(new.values()):
+        kinds = [f".{name}" for name, number in new.items() if number]
+        total = sum(new.values())
+        reason = because(
+            "compiled_again", owner=OWNER, n_hits=hits, n_files=total, suffix_names=kinds
+        )
+        return Judgement(proved=False, reason=reason)
     asked = evidence.misses or evidence.bypasses  # a graph that cannot be kept goes past the cache
-    if cold and compiles and judged.proved and not asked:
-        said = f"{OWNER}: {evidence.compiles} compiles and no miss: the cache was not asked"
-        return Judgement(proved=False, reason=said)
+    if cold and compiles and not asked:
+        reason = because("cache_not_asked", owner=OWNER, n_compiles=compiled)
+        return Judgement(proved=False, reason=reason)
     return judged

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.caches import counts
 from coldwarm.contracts.observation import Judgement
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,12 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence
 
 OWNER = "jax"
-LIMITATIONS = (
-    (
-        "JAX: with a cache directory set, a first call also makes the cache key and, where it"
-        " compiles, writes the entry; both are inside the compile part"
-    ),
-)
+LIMITATIONS = (because("jax_cache_key"),)
 
 
 def isolate(root: Path) -> dict[str, str]:
@@ -50,10 +46,10 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
         return _untouched(evidence)
     cold = mode in {"cold_process_cold_cache", "first_ever"}
     if cold and evidence.writes and not evidence.files_after:
-        reason = f"{OWNER}: {evidence.writes} entries written, and none in the private directory"
+        reason = because("kept_elsewhere", owner=OWNER, n_entries=evidence.writes)
         return Judgement(proved=False, reason=reason)
     if cold and evidence.hits and counts.own_entries(evidence) and not evidence.writes:
-        reason = f"{OWNER}: {evidence.hits} hits in an empty cache, and no entry written"
+        reason = because("foreign_hits", owner=OWNER, n_hits=evidence.hits)
         return Judgement(proved=False, reason=reason)
     return counts.judge(mode, evidence, compiles=compiles)
 
@@ -61,15 +57,15 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
 def _untouched(evidence: CacheEvidence) -> Judgement:
     """Judge a start that loads what was compiled beforehand: nothing asked, nothing compiled."""
     counted = {
-        "requests": evidence.requests,
-        "compiles": evidence.compiles,
-        "files": evidence.files_after,
+        "n_requests": evidence.requests,
+        "n_compiles": evidence.compiles,
+        "n_files": evidence.files_after,
     }
-    unknown = [name for name, number in counted.items() if number is None]
-    said = ", ".join(f"{number} {name}" for name, number in counted.items())
-    if unknown:
-        return Judgement(proved=False, reason=f"{OWNER}: no count of {', '.join(unknown)}")
-    if any(counted.values()):
-        reason = f"{OWNER}: {said} where nothing was left to compile"
+    known = {name: number for name, number in counted.items() if number is not None}
+    if len(known) < len(counted):
+        unknown = [name.removeprefix("n_") for name in counted if name not in known]
+        reason = because("uncounted", owner=OWNER, count_names=unknown)
         return Judgement(proved=False, reason=reason)
-    return Judgement(proved=True, reason=f"{OWNER}: not used: {said}")
+    if any(known.values()):
+        return Judgement(proved=False, reason=because("cache_used", owner=OWNER, **known))
+    return Judgement(proved=True, reason=because("cache_not_used", owner=OWNER))

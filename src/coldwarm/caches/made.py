@@ -1,4 +1,4 @@
-"""What was made beforehand: files that every process of a case finds beside its caches.
+"""What was made ahead of time: files that every process of a case finds beside its caches.
 
 They are no cache, since they are there in every mode, but they are proved like one.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.observation import Judgement
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,12 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence
 
 OWNER = "made"
-LIMITATIONS = (
-    (
-        "what was made beforehand was written on this machine shortly before: its file is in"
-        " memory, except in first_ever, and fits this very processor"
-    ),
-)
+LIMITATIONS = (because("made_shortly_before"),)
 
 
 def isolate(root: Path) -> dict[str, str]:
@@ -33,15 +29,13 @@ def isolate(root: Path) -> dict[str, str]:
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Judge every mode alike: the files were there, were loaded, and no other appeared."""
     del mode, compiles
-    new = sum(evidence.new_files.values())
-    faults = {
-        "no files before the spawn": not evidence.files_before,
-        "nothing was loaded": not evidence.hits,
-        f"{new} new files": new > 0,
-    }
-    wrong = [text for text, there in faults.items() if there]
-    if wrong:
-        return Judgement(proved=False, reason=f"{OWNER}: {', '.join(wrong)}")
-    noun = "file" if evidence.files_before == 1 else "files"
-    size = f"{evidence.files_before} {noun} of {evidence.bytes_before} bytes"
-    return Judgement(proved=True, reason=f"{OWNER}: loaded {size}, made beforehand")
+    before, new = evidence.files_before or 0, sum(evidence.new_files.values())
+    size = evidence.bytes_before or 0
+    proved, reason = True, because("loaded", owner=OWNER, n_files=before, size_bytes=size)
+    if not before:
+        proved, reason = False, because("files_before", owner=OWNER, n_files=0)
+    elif not evidence.hits:
+        proved, reason = False, because("no_hits", owner=OWNER)
+    elif new:
+        proved, reason = False, because("new_files", owner=OWNER, n_files=new)
+    return Judgement(proved=proved, reason=reason)

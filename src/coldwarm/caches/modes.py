@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import coldwarm.caches
 from coldwarm.contracts.observation import Block, CacheEvidence, Judgement
+from coldwarm.contracts.reasons import because, together
 from coldwarm.errors import PluginError
 
 if TYPE_CHECKING:
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
 
 
 class Owner(Protocol):
     """What a file of this folder offers for the cache that it is named after."""
 
     OWNER: str
-    LIMITATIONS: tuple[str, ...]
+    LIMITATIONS: tuple[Reason, ...]
 
     def isolate(self, root: Path) -> dict[str, str]:
         """Return the variables that move the cache under ``root``."""
@@ -59,25 +61,26 @@ def judge(mode: CacheMode, evidence: Iterable[CacheEvidence], *, compiles: bool)
     """Judge a start: every owner must prove the mode."""
     judgements = [owner(e.owner).judge(mode, e, compiles=compiles) for e in evidence]
     if not judgements:
-        return Judgement(proved=True, reason="a fresh process; this backend keeps no cache")
+        return Judgement(proved=True, reason=because("no_cache"))
     failed = [judgement.reason for judgement in judgements if not judgement.proved]
-    said = failed or [judgement.reason for judgement in judgements]
-    return Judgement(proved=not failed, reason="; ".join(said))
+    reasons = failed or [judgement.reason for judgement in judgements]
+    return Judgement(proved=not failed, reason=together(reasons))
 
 
 def judge_blocks(blocks: Sequence[Block]) -> Judgement:
     """Judge the warm regime: there are blocks, and nothing was compiled in any."""
-    if not blocks:
-        return Judgement(proved=False, reason="no block of warm calls")
-    unknown = sum(block.compiles is None for block in blocks)
+    uncounted = sum(block.compiles is None for block in blocks)
     compiled = sum(block.compiles or 0 for block in blocks)
-    if unknown:
-        return Judgement(proved=False, reason=f"{unknown} blocks without a count of compiles")
-    if compiled:
-        return Judgement(proved=False, reason=f"{compiled} programs compiled in the warm window")
-    return Judgement(proved=True, reason=f"0 compiles in {len(blocks)} blocks")
+    proved, reason = True, because("nothing_compiled", n_blocks=len(blocks))
+    if not blocks:
+        proved, reason = False, because("no_warm_block")
+    elif uncounted:
+        proved, reason = False, because("blocks_uncounted", n_blocks=uncounted)
+    elif compiled:
+        proved, reason = False, because("compiled_in_window", n_programs=compiled)
+    return Judgement(proved=proved, reason=reason)
 
 
-def limitations(names: Iterable[str]) -> list[str]:
+def limitations(names: Iterable[str]) -> list[Reason]:
     """Return what cannot be controlled for these owners."""
-    return [text for name in names for text in owner(name).LIMITATIONS]
+    return [reason for name in names for reason in owner(name).LIMITATIONS]

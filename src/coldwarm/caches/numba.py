@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import counts
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "numba"
-LIMITATIONS = (
-    "numba: a file .numba_config.yaml in the working directory, if there is one, is obeyed",
-)
+LIMITATIONS = (because("numba_config"),)
 
 
 def isolate(root: Path) -> dict[str, str]:

@@ -8,26 +8,22 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.reasons import because
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
 
-LIMITATIONS = (
-    "file pages are as the machine left them in every mode but first_ever",
-    (
-        "first_ever drops file pages by advice to the kernel, which may keep pages that are"
-        " mapped by another process; bytes read from storage are published beside it"
-    ),
-)
+AS_LEFT, BY_ADVICE = because("pages_as_left"), because("pages_by_advice")
 
 
-def limitations(modes: Iterable[CacheMode]) -> list[str]:
+def limitations(modes: Iterable[CacheMode]) -> list[Reason]:
     """Return what cannot be controlled in these modes."""
     wanted = set(modes)
-    as_left, advice = LIMITATIONS
-    said = [as_left] if wanted - {"first_ever"} else []
-    return [*said, advice] if "first_ever" in wanted else said
+    as_left = [AS_LEFT] if wanted - {"first_ever"} else []
+    return [*as_left, BY_ADVICE] if "first_ever" in wanted else as_left
 
 
 @cache

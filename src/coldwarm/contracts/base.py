@@ -16,6 +16,7 @@ CACHE_MODES: tuple[CacheMode, ...] = (
     "first_ever",
 )
 WARM: CacheMode = "warm_process"
+FILLED: CacheMode = "cold_process_warm_cache"
 Dtype = Literal["f32", "f64", "bf16", "own"]
 DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "own": "own"}
 Status = Literal["ok", "warn", "failed"]
@@ -24,6 +25,11 @@ Seconds = Annotated[float, msgspec.Meta(ge=0.0)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0.0)]
 Positive = Annotated[float, msgspec.Meta(gt=0.0)]
 Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+
+
+def group_name(workload: str, size: int, dtype: str) -> str:
+    """Return the name of what is compared: a workload at one size and dtype."""
+    return f"{workload}_{size}_{dtype}"
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
-from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.plan import BreakEven
+from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.result import Comparison, Summary
 
 

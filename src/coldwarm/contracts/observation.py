@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
@@ -19,21 +21,26 @@ PHASES = (
 )
 
 
-class Phase(Record, frozen=True, kw_only=True):
-    """One phase of a process's life, on the axis that starts at the spawn."""
+class PhaseCounts(Record, frozen=True, kw_only=True):
+    """What a process counts of itself in a phase."""
 
     name: str
-    start_s: Seconds
-    duration_s: Seconds
     peak_rss_bytes: Count | None = None
     """Highest resident memory of the process up to the end of this phase."""
     involuntary_switches: Count | None = None
     """Involuntary context switches of the main thread in this phase."""
+
+
+class Phase(PhaseCounts, frozen=True, kw_only=True):
+    """One phase of a process's life, on the axis that starts at the spawn."""
+
+    start_s: Seconds
+    duration_s: Seconds
     null_reasons: dict[str, Reason] = {}
 
 
-class FirstCallParts(Record, frozen=True, kw_only=True):
-    """Exclusive times inside the first call; with ``rest_s`` they sum to the whole.
+class CallParts(Record, frozen=True, kw_only=True):
+    """Exclusive times inside a call, those of compiling and what replaces it.
 
     A part is ``None`` where the backend has no such step or gives no account of it.
     """
@@ -42,6 +49,14 @@ class FirstCallParts(Record, frozen=True, kw_only=True):
     lower_s: Seconds | None = None
     compile_s: Seconds | None = None
     cache_read_s: Seconds | None = None
+
+
+PARTS = CallParts.__struct_fields__
+
+
+class FirstCallParts(CallParts, frozen=True, kw_only=True):
+    """Exclusive times inside the first call; with ``rest_s`` they sum to the whole."""
+
     rest_s: Seconds
     null_reasons: dict[str, Reason] = {}
 
@@ -64,7 +79,23 @@ class LoopAccount(Record, frozen=True, kw_only=True):
     null_reasons: dict[str, Reason] = {}
 
 
-class Block(Record, frozen=True, kw_only=True):
+class BlockCounts(Record, frozen=True, kw_only=True):
+    """What a process counts of itself in a block of warm calls."""
+
+    batch: Annotated[int, msgspec.Meta(ge=1)]
+    """Calls that one sample holds."""
+    compiles: Count | None
+    """Programs compiled inside the window; must be 0 for the samples to count."""
+    involuntary_switches: Count | None = None
+    page_faults: Count | None = None
+    """Pages that the kernel had to hand out in this block without reading from storage."""
+    idle_cpu_s: Seconds | None = None
+    """Processor time this process used between its previous block and this one."""
+    cpu_s: Seconds | None = None
+    """Processor time this process used in this block, all threads together."""
+
+
+class Block(BlockCounts, frozen=True, kw_only=True):
     """A run of consecutive warm calls in one process.
 
     ``samples_s`` are seconds for one call: each is the wall clock of ``batch`` calls
@@ -75,17 +106,7 @@ class Block(Record, frozen=True, kw_only=True):
     """Position among all blocks and processes of the suite, in time."""
     start_s: Seconds
     """Since the spawn of this process."""
-    batch: int
     samples_s: list[Seconds]
-    compiles: Count | None
-    """Programs compiled inside the window; must be 0 for the samples to count."""
-    involuntary_switches: Count | None = None
-    page_faults: Count | None = None
-    """Pages that the kernel had to hand out in this block without reading from storage."""
-    idle_cpu_s: Seconds | None = None
-    """Processor time this process used between its previous block and this one."""
-    cpu_s: Seconds | None = None
-    """Processor time this process used in this block, all threads together."""
     wall_s: Seconds | None = None
     """Wall clock of this block, what lies between its samples included."""
     bound_to: Count | None = None
@@ -93,7 +114,21 @@ class Block(Record, frozen=True, kw_only=True):
     null_reasons: dict[str, Reason] = {}
 
 
-class CacheEvidence(Record, frozen=True, kw_only=True):
+class CacheCounts(Record, frozen=True, kw_only=True):
+    """What the owner of a cache counts in a process."""
+
+    requests: Count | None = None
+    hits: Count | None = None
+    misses: Count | None = None
+    writes: Count | None = None
+    bypasses: Count | None = None
+    compiles: Count | None = None
+
+
+COUNTS = CacheCounts.__struct_fields__
+
+
+class CacheEvidence(CacheCounts, frozen=True, kw_only=True):
     """Counters and file listings of one cache of one process.
 
     ``files_before`` and ``files_after`` count the files in the private directories
@@ -101,12 +136,6 @@ class CacheEvidence(Record, frozen=True, kw_only=True):
     """
 
     owner: str
-    requests: Count | None = None
-    hits: Count | None = None
-    misses: Count | None = None
-    writes: Count | None = None
-    bypasses: Count | None = None
-    compiles: Count | None = None
     files_before: Count | None = None
     files_after: Count | None = None
     bytes_before: Count | None = None
@@ -125,24 +154,27 @@ class Judgement(Record, frozen=True, kw_only=True):
     reason: Reason
 
 
-class Gate(Record, frozen=True, kw_only=True):
-    """The correctness gate: the first output against the float64 reference."""
+class GateFigures(Record, frozen=True, kw_only=True):
+    """How far an output is from the float64 reference."""
 
     passed: bool
     max_abs_error: float | None
     max_scaled_error: float | None
     """Largest absolute error over the largest magnitude in the reference."""
     tolerance: float
+
+
+class Gate(GateFigures, frozen=True, kw_only=True):
+    """The correctness gate: the outputs against the float64 reference."""
+
     checked: list[str]
     """Which outputs were compared, such as ``first_call`` and ``last_call``."""
     reason: Reason | None = None
 
 
-class HarnessCost(Record, frozen=True, kw_only=True):
-    """What the harness itself costs in this process, in seconds."""
+class HarnessFigures(Record, frozen=True, kw_only=True):
+    """What a process measures of the harness's own cost, in seconds."""
 
-    load_s: Seconds
-    """Reading the worker's own source files and its request, before the import."""
     timer_s: Seconds | None = None
     loop_s: Seconds | None = None
     """A null workload in the same batched loop, for one call."""
@@ -151,10 +183,27 @@ class HarnessCost(Record, frozen=True, kw_only=True):
     unsynced_call_s: Seconds | None = None
     """A warm call timed without synchronising, which would be a wrong figure: it is how
     long the call took to be handed over, shown to be held against the warm median."""
+
+
+class HarnessCost(HarnessFigures, frozen=True, kw_only=True):
+    """What the harness itself costs in this process, in seconds."""
+
+    load_s: Seconds
+    """Reading the worker's own source files and its request, before the import."""
     null_reasons: dict[str, Reason] = {}
 
 
-class Telemetry(Record, frozen=True, kw_only=True):
+class ProcessTotals(Record, frozen=True, kw_only=True):
+    """What a process has used in all."""
+
+    involuntary_switches: Count | None = None
+    cpu_user_s: Seconds | None = None
+    cpu_system_s: Seconds | None = None
+    child_cpu_s: Seconds | None = None
+    """Processor time of finished child processes, such as a C++ compiler."""
+
+
+class Telemetry(ProcessTotals, frozen=True, kw_only=True):
     """What the machine did while the process ran."""
 
     load_1m_before: float | None = None
@@ -169,11 +218,6 @@ class Telemetry(Record, frozen=True, kw_only=True):
     throttled_s: Seconds | None = None
     """Time the control group was throttled by its CPU quota."""
     thermal_throttles: Count | None = None
-    involuntary_switches: Count | None = None
-    cpu_user_s: Seconds | None = None
-    cpu_system_s: Seconds | None = None
-    child_cpu_s: Seconds | None = None
-    """Processor time of finished child processes, such as a C++ compiler."""
     flags: list[Reason] = []
     """What made this observation noisy; it is flagged and never dropped."""
     null_reasons: dict[str, Reason] = {}

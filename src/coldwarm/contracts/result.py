@@ -14,11 +14,12 @@ from coldwarm.contracts.base import (
     Seconds,
     Sha256,
     Status,
+    group_name,
 )
-from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.making import Making
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.protocol import Protocol
+from coldwarm.contracts.reasons import Reason
 
 
 class Summary(Record, frozen=True, kw_only=True):
@@ -167,6 +168,11 @@ class CaseResult(Record, frozen=True, kw_only=True):
     """What was made beforehand and what it cost; empty where the backend makes nothing."""
     observations: list[Observation] = []
     null_reasons: dict[str, Reason] = {}
+
+    @property
+    def group(self) -> str:
+        """What it is compared within."""
+        return group_name(self.workload, self.size, self.dtype)
 
 
 class SuiteCase(Record, frozen=True, kw_only=True):

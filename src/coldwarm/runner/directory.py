@@ -159,6 +159,17 @@ class RunDirectory:
                 part.unlink(missing_ok=True)
         return hashlib.sha256(data).hexdigest()
 
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there.
+
+        Raises:
+            StorageError: it cannot be removed.
+        """
+        try:
+            (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise storage_error(self.path / name, error) from error
+
     def prepare(self) -> None:
         """Make an empty place for private caches and references.
 

@@ -1,4 +1,4 @@
-"""Takes one process through its life and turns what it said into an observation."""
+"""Takes one process through its life: start, blocks, end."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import listing, made, pages
 from coldwarm.errors import storage_error
-from coldwarm.runner import artifacts, translate
+from coldwarm.runner import artifacts
 from coldwarm.runner.machine import telemetry
-from coldwarm.runner.process import space, temporary
+from coldwarm.runner.process import replies, temporary
 from coldwarm.runner.process.isolation import build, owners_of
 from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.running import Running, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from coldwarm.caches.listing import Listing
     from coldwarm.clock import Clock
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import Block, Observation
     from coldwarm.runner.process.guarded import Guard
     from coldwarm.runner.schedule.suites import Case, Options
 
@@ -150,7 +150,7 @@ def start(place: Place, slot: Slot) -> Running:
     try:
         found = variables(place, case, slot.mode, slot.root)
         copies = artifacts.lay(place.work, case, slot.root)
-        before = {owner: listing.take(slot.root / owner) for owner in owners}
+        before = _listings(slot, owners)
     except OSError as error:
         raise storage_error(slot.root, error) from error
     if slot.mode == "first_ever":
@@ -160,7 +160,7 @@ def start(place: Place, slot: Slot) -> Running:
     reading = telemetry.read(place.clock.now_s())
     process = spawn(place, case, job(place, slot), found)
     try:
-        said = process.receive("start")
+        reply = process.receive(replies.Start)
     except ProcessFailedError as error:
         error.wall_s = process.wait().wall_s
         place.measured_s += process.active_s
@@ -169,15 +169,19 @@ def start(place: Place, slot: Slot) -> Running:
         process.kill()
         place.measured_s += process.active_s
         raise
-    cpu_s = translate.cpu_so_far(process.pid)
+    cpu_s = process.cpu_so_far()
     after = telemetry.read(place.clock.now_s())
     expected = place.inputs.get(case.group) if case.shares_inputs else None
     running = Running(
-        slot, process, order, started_at, before, said, reading, after, cpu_s, expected
+        slot, process, order, started_at, before, reply, reading, after, cpu_s, expected
     )
     if slot.persistent:
-        running.after = {owner: listing.take(slot.root / owner) for owner in owners}
+        running.after = _listings(slot, owners)
     return running
+
+
+def _listings(slot: Slot, owners: Iterable[str]) -> dict[str, Listing]:
+    return {owner: listing.take(slot.root / owner) for owner in owners}
 
 
 def bind(running: Running, processors: Sequence[int]) -> None:
@@ -187,46 +191,29 @@ def bind(running: Running, processors: Sequence[int]) -> None:
         os.sched_setaffinity(running.process.pid, processors)
 
 
-def block(  # noqa: PLR0913 - what a block is
-    place: Place,
-    running: Running,
-    batch: int,
-    seconds: float,
-    limit: int,
-    *,
-    bound_to: int | None = None,
-) -> Block:
-    """Let a held process run one block of warm calls.
-
-    ``bound_to`` is written down: the processor that its main thread was bound to.
+def block(
+    place: Place, running: Running, batch: int, seconds: float, limit: int
+) -> tuple[replies.Block, int]:
+    """Let a held process run one block of warm calls; return it and its position in time.
 
     Raises:
         ProcessFailedError: it died or hung in it.
     """
+    process = running.process
     order = place.next_order(f"{running.slot.case.id} block")
-    cpu_s, before = translate.cpu_so_far(running.process.pid), telemetry.read(place.clock.now_s())
-    running.process.go_on()
-    running.process.send({"op": "block", "batch": batch, "seconds": seconds, "limit": limit})
-    said = running.process.receive("block")
-    running.process.hold()
-    after, cpu_after_s = (
-        telemetry.read(place.clock.now_s()),
-        translate.cpu_so_far(running.process.pid),
-    )
+    cpu_s, before = process.cpu_so_far(), telemetry.read(place.clock.now_s())
+    process.go_on()
+    process.send({"op": "block", "batch": batch, "seconds": seconds, "limit": limit})
+    reply = process.receive(replies.Block)
+    process.hold()
+    after, cpu_after_s = telemetry.read(place.clock.now_s()), process.cpu_so_far()
     used_s = None if cpu_s is None or cpu_after_s is None else cpu_after_s - cpu_s
     running.readings.append(telemetry.BlockReading(before, after, used_s))
-    made = translate.block(said, order, running.process.spawned_ns, bound_to)
-    running.blocks.append(made)
-    return made
+    return reply, order
 
 
-def started(running: Running) -> Observation:
-    """Return what is known of a process that stays, as soon as it has started."""
-    return translate.observation(running, end=None, exit_wall_s=None)
-
-
-def finish(place: Place, running: Running) -> Observation:
-    """End a process and return its observation.
+def finish(place: Place, running: Running) -> None:
+    """End a process and hear its last word.
 
     Raises:
         ProcessFailedError: it failed on the way out.
@@ -236,14 +223,15 @@ def finish(place: Place, running: Running) -> Observation:
         if running.slot.persistent:
             process.go_on()
             process.send({"op": "quit"})
-        end = process.receive("end")
+        running.end = process.receive(replies.End)
     except BaseException:
         process.kill()
         raise
     finally:
-        ended = process.wait()
+        running.wall_s = process.wait().wall_s
         _count(place, running)
-    return translate.observation(running, end=end, exit_wall_s=ended.wall_s)
+    if not running.slot.persistent:
+        running.after = _listings(running.slot, running.before)
 
 
 def abandon(place: Place, running: Running) -> None:
@@ -258,23 +246,6 @@ def _count(place: Place, running: Running) -> None:
     if not running.counted:
         place.measured_s += running.process.active_s
     running.counted = True
-
-
-def failure(
-    place: Place, slot: Slot, error: ProcessFailedError, running: Running | None = None
-) -> Observation:
-    """Return the observation of a process that failed.
-
-    Raises:
-        StorageError: it failed because the disk is full: that is nobody's result.
-    """
-    wall_s = error.wall_s
-    if running is not None:
-        abandon(place, running)
-        wall_s = running.process.wait().wall_s
-    space.check(place.work, f"{error.reason}\n{error.detail}")
-    order = max(len(place.order) - 1, 0) if running is None else running.order
-    return translate.failed(slot, error, place.clock.date(), order, wall_s)
 
 
 def discard(root: Path) -> None:

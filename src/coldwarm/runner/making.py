@@ -1,4 +1,4 @@
-"""Makes what a backend ``prepares``, once for a case, in a process of its own.
+"""Makes what a backend ``prepares`` ahead of time, once for a case, in a process of its own.
 
 What it wrote lies under the run's own working directory and is gone when the run has ended; a
 run that goes on makes it again.
@@ -6,22 +6,20 @@ run that goes on makes it again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coldwarm.caches import listing
 from coldwarm.caches.made import OWNER
 from coldwarm.contracts.making import Making
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import storage_error
 from coldwarm.runner import accounts, artifacts, launch, translate
 from coldwarm.runner.machine import telemetry
+from coldwarm.runner.process import replies
 from coldwarm.runner.process.isolation import owners_of
 from coldwarm.runner.process.spawn import ProcessFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.launch import Place
     from coldwarm.runner.schedule.suites import Case
@@ -51,9 +49,10 @@ def make(place: Place, case: Case) -> Making:
     }
     order, date = place.next_order(f"{case.id} make"), place.clock.date()
     reading = telemetry.read(place.clock.now_s())
-    process = launch.spawn(place, case, {**launch.case_job(place, case), **_job(folder)}, variables)
+    job = {**launch.case_job(place, case), "role": "make", "made": str(folder)}
+    process = launch.spawn(place, case, job, variables)
     try:
-        said = process.receive("made")
+        reply = process.receive(replies.Made)
         ended = process.wait()
     except ProcessFailedError as error:
         raise _explained(error) from error
@@ -61,42 +60,30 @@ def make(place: Place, case: Case) -> Making:
         process.kill()
         place.measured_s += process.active_s
     after = telemetry.read(place.clock.now_s())
-    found = artifacts.describe(folder)
-    if not found:
-        text = "make: the backend wrote no file, so there is nothing to load"
-        raise ProcessFailedError(text, process.output_tail)
-    spans = translate.phases(said, process.spawned_ns)
+    made = artifacts.describe(folder)
+    if not made:
+        raise _explained(ProcessFailedError(because("no_artifact"), process.output_tail))
+    spans = translate.phases(reply.entered_ns, reply.phases, process.spawned_ns)
     return Making(
         case=case.id,
         order=order,
         started_at=date,
         wall_s=ended.wall_s,
         phases=spans,
-        parts=accounts.of_call(said["parts"], spans[-1].duration_s),
-        artifacts=found,
-        evidence=_evidence(root, before, said["counters"]),
-        input_sha256=said["input_sha256"],
-        device=translate.device(said["device"]),
-        versions=said["versions"],
-        telemetry=telemetry.between(reading, after, ended.cpu_s, said),
+        parts=accounts.of_call(reply.parts, spans[-1].duration_s),
+        artifacts=made,
+        evidence=translate.evidence(
+            before, {owner: listing.take(root / owner) for owner in before}, reply.counters
+        ),
+        input_sha256=reply.input_sha256,
+        device=translate.device(reply.device),
+        versions=reply.versions,
+        telemetry=telemetry.between(reading, after, ended.cpu_s, translate.totals_of(reply)),
     )
-
-
-def _job(folder: Path) -> dict[str, Any]:
-    return {"role": "make", "made": str(folder)}
 
 
 def _explained(error: ProcessFailedError) -> ProcessFailedError:
     """Say that it was the making that failed; a missing device is told as it is."""
-    if error.reason == "gpu_unavailable":
+    if error.reason.code == "gpu_unavailable":
         return error
-    return ProcessFailedError(f"make: {error.reason}", error.detail)
-
-
-def _evidence(
-    root: Path, before: Mapping[str, Listing], counters: Mapping[str, Mapping[str, Any]]
-) -> list[Any]:
-    return [
-        translate.cache_evidence(owner, seen, listing.take(root / owner), counters.get(owner, {}))
-        for owner, seen in before.items()
-    ]
+    return ProcessFailedError(because("making_failed", error.reason), error.detail)

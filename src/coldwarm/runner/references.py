@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.reasons import because
 from coldwarm.runner.launch import workload_job
+from coldwarm.runner.process import replies
 from coldwarm.runner.process.guarded import MARK
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 
@@ -28,14 +30,14 @@ def compute(place: Place, case: Case) -> str | ProcessFailedError:
     variables = {**os.environ, MARK: place.guard.mark_value}
     process = MeasuredProcess(job, variables, place.guard, timeout_s=place.options.timeout_s)
     try:
-        said = process.receive("reference")
+        reply = process.receive(replies.Reference)
         process.wait()
     except OutOfTimeError:
         text = f"the reference of {case.group}"
         raise OutOfTimeError(text) from None
     except ProcessFailedError as error:
-        return ProcessFailedError(f"no reference answer: {error.reason}", error.detail)
+        return ProcessFailedError(because("reference_failed", error.reason), error.detail)
     finally:
         process.kill()
-    place.inputs[case.group] = str(said["input_sha256"])
-    return place.inputs[case.group]
+    place.inputs[case.group] = reply.input_sha256
+    return reply.input_sha256

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from coldwarm.caches import modes, pages
 from coldwarm.contracts.files import codec, nextstat
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.functions.candidates import OwnCase
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode, Status
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.directory import RunDirectory
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.suites import Case, Options
 
 ENVIRONMENT = "environment.json"
+INDEX = "suite.json"
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Facts:
     started_at: str
     environment: Environment
     environment_sha256: str
-    unavailable: Mapping[str, str]
+    unavailable: Mapping[str, Reason]
     """Case to the reason why it cannot run here."""
     inputs: Mapping[str, str]
     """Group to the hash of its inputs."""
@@ -48,7 +51,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
     """Return a case's result so far."""
     observations = ledger.of(case)
     status, reason = _status(case, ledger, facts)
-    wrong = status == "failed" and reason == "correctness_gate"
+    wrong = reason is not None and reason.code == "correctness_gate"
     summary = summarise.CaseSummary(cold=[], warm=None, warnings=[])
     # Of a case that did not run, or gave a wrong answer, there is only the reason.
     if observations and not wrong:
@@ -88,38 +91,37 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
     )
 
 
-def _null_reasons(sha256: str | None, reason: str | None, *, has_warm: bool) -> dict[str, str]:
-    why = {}
+def _null_reasons(
+    sha256: str | None, reason: Reason | None, *, has_warm: bool
+) -> dict[str, Reason]:
+    missing = {}
     if sha256 is None:
-        why["dataset_sha256"] = "no process came as far as making the inputs"
+        missing["dataset_sha256"] = because("inputs_not_reached")
     if not has_warm:
-        why["warm"] = reason or "the warm regime was not measured"
-    return why
+        missing["warm"] = reason or because("warm_not_asked")
+    return missing
 
 
-def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, str | None]:
+def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, Reason | None]:
     if case.id in facts.unavailable:
         return "warn", facts.unavailable[case.id]
     failure = ledger.failure(case)
     if failure is not None:
-        if failure.reason == "gpu_unavailable":
-            return "warn", failure.reason
-        return "failed", failure.reason
-    if not ledger.of(case):
-        return "warn", "not_measured: the run ended before it"
+        absent = failure.reason is not None and failure.reason.code == "gpu_unavailable"
+        return "warn" if absent else "failed", failure.reason
     missing = [mode for mode in facts.options.cache_modes if not ledger.good(case, mode)]
     return ("warn", _why_missing(missing, case, ledger)) if missing else ("ok", None)
 
 
-def _why_missing(missing: Sequence[CacheMode], case: Case, ledger: Ledger) -> str:
-    rejected = [seen.reason for seen in ledger.of(case) if seen.status == "rejected"]
-    named = ", ".join(missing)
+def _why_missing(missing: Sequence[CacheMode], case: Case, ledger: Ledger) -> Reason:
+    names: list[str] = list(missing)
+    rejected = [o.reason for o in ledger.of(case) if o.status == "rejected" and o.reason]
     if not rejected:
-        return f"not_measured: the run ended before {named}"
-    return f"not_proved: no valid process in {named} ({rejected[-1]})"
+        return because("not_measured", mode_names=names)
+    return because("not_proved", rejected[-1], mode_names=names)
 
 
-def _limitations(case: Case, options: Options) -> list[str]:
+def _limitations(case: Case, options: Options) -> list[Reason]:
     names = {name for m in options.cache_modes for name in owners_of(_kind(case), case.device, m)}
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
@@ -140,7 +142,7 @@ def _without_timing(seen: Observation) -> Observation:
         blocks=[],
         evidence=[replace(found, raw={}) for found in seen.evidence],
         **dict.fromkeys(gone),
-        null_reasons=dict.fromkeys(gone, "correctness_gate"),
+        null_reasons=dict.fromkeys(gone, because("correctness_gate")),
     )
 
 
@@ -213,9 +215,9 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
         order=list(order),
         wall_s=wall_s,
         measured_s=measured_s,
-        null_reasons={} if finished_at else {"finished_at": "the run was interrupted"},
+        null_reasons={} if finished_at else {"finished_at": because("interrupted")},
     )
-    directory.write("suite.json", codec.encode(suite))
+    directory.write(INDEX, codec.encode(suite))
     return suite
 
 

@@ -81,8 +81,8 @@ def refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environm
     ]
     if first["fingerprint"] != now["fingerprint"]:
         before = codec.decode(first["environment"].encode(), "the journal's environment")
-        named = differences(before, machine) if isinstance(before, type(machine)) else []
-        changed += named or ["the environment"]
+        differing = differences(before, machine) if isinstance(before, type(machine)) else []
+        changed += [f"{d.name}: {d.a} became {d.b}" for d in differing] or ["the environment"]
     if changed:
         text = (
             f"this run cannot be resumed: {'; '.join(changed[:4])} changed since it started;"

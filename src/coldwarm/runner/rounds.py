@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
-from coldwarm.runner import launch, making
+from coldwarm.runner import launch, making, translate
+from coldwarm.runner.process import space
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
 from coldwarm.runner.schedule.ledger import used_s
@@ -96,14 +97,34 @@ class Rounds:
         try:
             made = making.make(self.place, case)
         except ProcessFailedError as error:
-            mode = self.place.options.cache_modes[0]
-            attempt = self.ledger.next_attempt(case, mode, round_)
-            slot = Slot(case, mode, round_, attempt, self.place.work)
-            self._record(launch.failure(self.place, slot, error))
+            self.fail(case, error, round_)
             return
         self._made.add(case.id)
         self.directory.append("making", made)
         self.ledger.add_making(made)
+
+    def fail(self, case: Case, error: ProcessFailedError, round_: int = 0) -> None:
+        """Write down that a case failed before any of its measured processes."""
+        mode = self.place.options.cache_modes[0]
+        attempt = self.ledger.next_attempt(case, mode, round_)
+        slot = Slot(case, mode, round_, attempt, self.place.work)
+        self._record(self._failure(slot, error))
+
+    def _failure(
+        self, slot: Slot, error: ProcessFailedError, running: Running | None = None
+    ) -> Observation:
+        """End a process that failed, and return its observation.
+
+        Raises:
+            StorageError: it failed because the disk is full: that is nobody's result.
+        """
+        place, wall_s = self.place, error.wall_s
+        if running is not None:
+            launch.abandon(place, running)
+            wall_s = running.process.wait().wall_s
+        space.check(place.work, f"{error.reason}\n{error.detail}")
+        order = max(len(place.order) - 1, 0) if running is None else running.order
+        return translate.failed(slot, error, place.clock.date(), order, wall_s)
 
     def _record(self, observation: Observation) -> None:
         self.directory.append("observation", observation)
@@ -167,9 +188,10 @@ class Rounds:
         running = None
         try:
             running = launch.start(self.place, slot)
-            return launch.finish(self.place, running)
+            launch.finish(self.place, running)
         except ProcessFailedError as error:
-            return launch.failure(self.place, slot, error, running)
+            return self._failure(slot, error, running)
+        return translate.observation(running)
 
     def _fill(self, case: Case, round_: int) -> bool:
         """Make sure that there are filled caches, by a run that is thrown away if need be."""
@@ -229,11 +251,11 @@ class Rounds:
             try:
                 running = launch.start(self.place, slot)
             except ProcessFailedError as error:
-                self._record(launch.failure(self.place, slot, error))
+                self._record(self._failure(slot, error))
                 self._drop(slot)
                 return None
             running.process.hold()
-            observation = launch.started(running)
+            observation = translate.observation(running)
             if filled or observation.status != "ok":
                 self._record(observation)
             if observation.status == "ok":
@@ -243,14 +265,16 @@ class Rounds:
         return None
 
     def _dropped_out(self, running: Running, error: ProcessFailedError) -> None:
-        self._record(launch.failure(self.place, running.slot, error, running))
+        self._record(self._failure(running.slot, error, running))
         self._drop(running.slot)
 
     def _end(self, running: Running) -> None:
         try:
-            observation = launch.finish(self.place, running)
+            launch.finish(self.place, running)
         except ProcessFailedError as error:
-            observation = launch.failure(self.place, running.slot, error, running)
+            observation = self._failure(running.slot, error, running)
+        else:
+            observation = translate.observation(running)
         self._record(observation)
         kept = self._filled.get(running.slot.case.id) == running.slot.root
         if observation.status != "ok" or not kept:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block
     from coldwarm.runner.machine import telemetry
+    from coldwarm.runner.process.replies import End, Start
     from coldwarm.runner.process.spawn import MeasuredProcess
     from coldwarm.runner.schedule.suites import Case
 
@@ -39,13 +40,17 @@ class Running:
     order: int
     started_at: str
     before: dict[str, Listing]
-    start: dict[str, Any]
+    start: Start
     start_telemetry: telemetry.Reading
     start_after: telemetry.Reading
     start_cpu_s: float | None
     input_sha256: str | None
-    after: dict[str, Listing] | None = None
-    """The caches after the start of a process that stays: its blocks may write there, too."""
+    after: dict[str, Listing] = field(default_factory=dict)
+    """The caches after its start, or after its end where it has no blocks."""
+    end: End | None = None
+    """Its last word; ``None``: it is alive."""
+    wall_s: float | None = None
+    """From its spawn to its exit."""
     counted: bool = False
     """Whether the time of its process is in ``Place.measured_s``."""
     blocks: list[Block] = field(default_factory=list)

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.clock import RealClock
 from coldwarm.contracts.environment import fingerprint
-from coldwarm.contracts.files import codec
-from coldwarm.runner import launch, references, results, resuming
+from coldwarm.contracts.files import codec, reader
+from coldwarm.contracts.reasons import because
+from coldwarm.runner import references, results, resuming
 from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
 from coldwarm.runner.functions.candidates import OwnCase
 from coldwarm.runner.launch import Place
-from coldwarm.runner.listener import Listener, Silent
+from coldwarm.runner.listener import Listener
 from coldwarm.runner.machine import environment, ptxas
 from coldwarm.runner.process.guarded import Guard, terminable
 from coldwarm.runner.process.spawn import OutOfTimeError
 from coldwarm.runner.rounds import Rounds
-from coldwarm.runner.running import Slot
 from coldwarm.runner.schedule import allowance, availability, suites
 from coldwarm.runner.schedule.budget import Budget, left, wanting
 from coldwarm.runner.schedule.estimates import Costs
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from coldwarm.clock import Clock
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.runner.process.spawn import ProcessFailedError
     from coldwarm.runner.schedule.budget import Wanted
     from coldwarm.runner.schedule.suites import Case, Options
 
@@ -79,7 +78,7 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
     chosen = suites.choose(options) if cases is None else list(cases)
     with RunDirectory(out_dir, resume=resume) as directory, terminable():
         session = _Session(
-            options, chosen, directory, listener or Silent(), clock or RealClock(), spent_s
+            options, chosen, directory, listener or Listener(), clock or RealClock(), spent_s
         )
         return session.run(resume=resume, more_s=more_s)
 
@@ -108,6 +107,8 @@ class _Session:
         if not resume:
             self.directory.append("header", header)
         self.directory.prepare()
+        # An index is true of the files beside it, which from here on change.
+        self.directory.remove(results.INDEX)
         facts = self._facts(machine, header)
         budget = Budget(self.options.time_budget_s, began_s - previous_s - self.spent_s)
         runnable = [case for case in self.cases if case.id not in facts.unavailable]
@@ -122,7 +123,7 @@ class _Session:
                 self._measure(place, runnable, facts, budget)
             except OutOfTimeError as error:
                 what = str(error) or next(reversed(place.order), "the first process")
-                self.listener.note(f"the time budget ended while {what} ran")
+                self.listener.note(because("budget_ended", process=what))
             except KeyboardInterrupt:
                 interrupted = True
             finally:
@@ -169,7 +170,7 @@ class _Session:
                 return
             chosen = wanted(members, round_, at_most_s)
             if any(chosen.values()) and name not in self.inputs:
-                self._reference(place, name, members)
+                self._reference(rounds, name, members)
                 chosen = wanted(members, round_, at_most_s)
             if not any(chosen.values()):
                 continue
@@ -187,25 +188,17 @@ class _Session:
             self.directory.append("event", self.resumed)
         self.resumed, self.ended = None, False
 
-    def _reference(self, place: Place, group: str, members: Sequence[Case]) -> None:
+    def _reference(self, rounds: Rounds, group: str, members: Sequence[Case]) -> None:
         """Compute a group's float64 answer; without one the group has failed as a whole."""
         if isinstance(members[0], OwnCase):
-            self.inputs[group] = members[0].give_answer(place)
+            self.inputs[group] = members[0].give_answer(rounds.place)
             return
-        answer = references.compute(place, members[0])
+        answer = references.compute(rounds.place, members[0])
         if isinstance(answer, str):
             self.inputs[group] = answer
             return
         for case in members:
-            self._fail(place, case, answer)
-
-    def _fail(self, place: Place, case: Case, why: ProcessFailedError) -> None:
-        mode = self.options.cache_modes[0]
-        slot = Slot(case, mode, 0, self.ledger.next_attempt(case, mode, 0), place.work)
-        observation = launch.failure(place, slot, why)
-        self.directory.append("observation", observation)
-        self.ledger.add(observation)
-        self.listener.observed(observation)
+            rounds.fail(case, answer)
 
     def _facts(self, machine: Environment, header: dict[str, Any]) -> results.Facts:
         sha256 = self.directory.write(results.ENVIRONMENT, codec.encode(machine))
@@ -249,11 +242,14 @@ class _Session:
         """Take up what a journal holds; return the seconds that the run has used.
 
         Raises:
+            ContractError: the results that it has left are not those that it wrote.
             ResumeError: the options, the environment or a source changed since.
         """
+        if (self.directory.path / results.INDEX).exists():
+            reader.read(self.directory.path)
         entries, faults = self.directory.entries()
         for fault in faults:
-            self.listener.note(f"journal line {fault.line}: {fault.reason}; left out")
+            self.listener.note(because("line_left_out", n_line=fault.line, text=fault.what))
         if not entries and not faults:  # it ended before it had begun
             self.directory.append("header", header)
             return 0.0

@@ -14,7 +14,7 @@ import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coldwarm.runner import launch
+from coldwarm.runner import launch, translate
 from coldwarm.runner.process.spawn import ProcessFailedError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Turns:
             return None
 
     def _first(self, running: Running) -> Block:
-        made = launch.block(self.place, running, 1, _FIRST_BLOCK_S, BLOCK_LIMIT)
+        made = self._taken(running, 1, _FIRST_BLOCK_S)
         later = made.samples_s[len(made.samples_s) // 2 :]
         self._call_s.setdefault(running.slot.case.id, statistics.median(later))
         return made
@@ -117,7 +117,16 @@ class Turns:
         seconds = self._seconds(running)
         if bound_to is not None:
             launch.bind(running, [bound_to])
-        return launch.block(self.place, running, batch, seconds, BLOCK_LIMIT, bound_to=bound_to)
+        return self._taken(running, batch, seconds, bound_to)
+
+    def _taken(
+        self, running: Running, batch: int, seconds: float, bound_to: int | None = None
+    ) -> Block:
+        """Let a process run a block and put it down."""
+        reply, order = launch.block(self.place, running, batch, seconds, BLOCK_LIMIT)
+        made = translate.block(reply, order, running.process.spawned_ns, bound_to)
+        running.blocks.append(made)
+        return made
 
 
 def _in_one_processor(block: Block) -> bool:

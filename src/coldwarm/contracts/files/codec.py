@@ -21,6 +21,7 @@ from coldwarm.contracts.bench import BenchReport
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files.faults import explain, fault
+from coldwarm.contracts.files.migrations import MIGRATIONS
 from coldwarm.contracts.files.positions import line_of
 from coldwarm.contracts.files.strict import parse, refuse_non_finite
 from coldwarm.contracts.noise import NoiseReport
@@ -32,7 +33,7 @@ from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import NewerVersionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 R = TypeVar("R", bound=Record)
@@ -79,9 +80,6 @@ def _contract(type_: type[Record]) -> Contract:
 
 CONTRACTS: dict[str, Contract] = {_contract(type_).kind: _contract(type_) for type_ in _TYPES}
 """What can be read and written, by kind."""
-
-MIGRATIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""By older ``schema_version``, the function that turns its document into the next one."""
 
 _VERSION = re.compile(r"^(?P<kind>[a-z0-9_.]+)\.v(?P<number>[0-9]{1,9})$")
 _NUMBERS = re.compile(rb"\[\s*\n([-+0-9.eE,\s]+)\]")
@@ -207,7 +205,7 @@ def _recognise(document: Any, text: str, path: str) -> tuple[Contract, dict[str,
     if int(matched["number"]) > contract.version:
         what = f"{named} is newer than v{contract.version}, which this coldwarm {__version__}"
         advice = "reads; upgrade coldwarm (pip install --upgrade coldwarm) to read it"
-        raise NewerVersionError(str(fault(path, None, None, f"{what} {advice}")))
+        raise NewerVersionError(path, f"{what} {advice}")
     return contract, _migrate(document, contract, path, line)
 
 

@@ -25,15 +25,9 @@ _FIELD = re.compile(r"(?:unknown|required) field `(?P<name>.*)`", re.DOTALL)
 _LONGEST_SHOWN = 60
 
 
-def one_line(message: str) -> str:
-    """Return the message with everything escaped that could start another line."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
-
-
 def fault(path: str, line: int | None, field: str | None, what: str) -> ContractError:
     """Return the error for a fault in the file ``path``, its message in one line."""
-    place = path if line is None else f"{path}:{line}"
-    return ContractError(one_line(": ".join(part for part in (place, field, what) if part)))
+    return ContractError(path, what, line=line, field=field)
 
 
 def dotted(path: Sequence[str | int]) -> str:

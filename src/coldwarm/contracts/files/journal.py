@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
+from coldwarm.contracts.files import migrations
 from coldwarm.contracts.files.codec import decode_as, encode_compact
-from coldwarm.contracts.files.faults import explain, one_line
+from coldwarm.contracts.files.faults import explain, fault
 from coldwarm.contracts.files.strict import parse
 from coldwarm.contracts.making import Making
 from coldwarm.contracts.observation import Observation
-from coldwarm.errors import ContractError, NewerVersionError, StorageError
+from coldwarm.errors import ContractError, NewerVersionError, StorageError, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,8 @@ class Fault(NamedTuple):
 
     line: int
     """From 1."""
-    reason: str
+    what: str
+    """What is wrong with it."""
     torn: bool
     """Whether it is the last line and without its newline: the write was cut short."""
 
@@ -80,8 +82,7 @@ def read_lines(path: Path) -> tuple[list[Entry], list[Fault]]:
             for number, line in enumerate(file, start=1):
                 _read_line(line, number, path, entries, faults)
     except OSError as error:
-        message = one_line(f"{path}: cannot be read: {error.strerror}")
-        raise ContractError(message) from None
+        raise fault(str(path), None, None, f"cannot be read: {error.strerror}") from None
     return entries, faults
 
 
@@ -121,10 +122,10 @@ def _read_line(
         except NewerVersionError:
             raise
         except ContractError as error:
-            problem = str(error).removeprefix(f"{place}:1: ").removeprefix(f"{place}: ")
+            problem = one_line(": ".join(filter(None, (error.field, error.what))))
     if problem is not None:
-        reason = "torn: the write was cut short" if torn else problem
-        faults.append(Fault(number, reason, torn))
+        what = "torn: the write was cut short" if torn else problem
+        faults.append(Fault(number, what, torn))
     elif torn:
         faults.append(Fault(number, "torn: only its newline is missing, it counts", torn=True))
 
@@ -149,12 +150,12 @@ def _entry(line: bytes, place: str) -> Entry:
     text, record = parse(body, place)
     if parts.kind == "making":
         try:
-            return Entry(parts.kind, msgspec.convert(record, Making))
+            # It carries no version of its own.
+            return Entry(parts.kind, msgspec.convert(migrations.reasons(record), Making))
         except msgspec.ValidationError as error:
             raise explain(error, record, Making, text, place) from None
     if not isinstance(record, dict):
-        message = f"{place}: record: expected an object"
-        raise ContractError(message)
+        raise fault(place, None, "record", "expected an object")
     return Entry(parts.kind, record)
 
 

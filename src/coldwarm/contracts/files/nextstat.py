@@ -35,6 +35,7 @@ from coldwarm.contracts.published import (
     Timing,
     Warm,
 )
+from coldwarm.contracts.reasons import brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -65,7 +66,6 @@ SUFFIXES: dict[CacheMode, str] = {
 """What a cache mode adds to the case's id."""
 
 _DTYPES: dict[Dtype, Literal["float32", "float64"]] = {"f32": "float32", "f64": "float64"}
-_WRONG = "correctness_gate"
 _SHA256_OF_NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 _NOT_INSTALLED = "not installed"
 
@@ -124,10 +124,11 @@ def _result(
 
 def _publishable(case: CaseResult) -> list[Observation]:
     """Return the valid observations; none at all where any answer was wrong."""
-    wrong = (case.reason or "").startswith(_WRONG) or any(
-        seen.gate is not None and not seen.gate.passed for seen in case.observations
-    )
-    return [] if wrong else [seen for seen in case.observations if seen.status == "ok"]
+    wrong = case.reason is not None and case.reason.code == "correctness_gate"
+    gates = [observation.gate for observation in case.observations]
+    if wrong or any(gate is not None and not gate.passed for gate in gates):
+        return []
+    return [observation for observation in case.observations if observation.status == "ok"]
 
 
 def _status(
@@ -135,9 +136,10 @@ def _status(
 ) -> tuple[Status, str | None]:
     """Return the case's status, or a warning where it is fine but this mode gave no run."""
     if case.status != "ok" or runs or mode == "warm_process":
-        return case.status, case.reason
+        return case.status, None if case.reason is None else brief(case.reason)
     reasons = [seen.reason for seen in case.observations if seen.cache_mode == mode and seen.reason]
-    return "warn", f"no_valid_run: {reasons[0] if reasons else 'none reached its second call'}"
+    why = brief(reasons[0]) if reasons else "none reached its second call"
+    return "warn", f"no_valid_run: {why}"
 
 
 def _meta(observations: Sequence[Observation], environment: Environment) -> ResultMeta:
@@ -192,7 +194,7 @@ def _warm_calls(
     calls = [sample for samples in steady for sample in samples]
     if not calls:
         return [], "no process has warm samples that count"
-    return calls, "" if case.warm.steady.steady else case.warm.steady.reason
+    return calls, "" if case.warm.steady.steady else brief(case.warm.steady.reason)
 
 
 def _cold(runs: list[ColdRun], case: CaseResult, mode: CacheMode) -> Cold:

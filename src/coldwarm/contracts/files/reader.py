@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.environment import Environment
-from coldwarm.contracts.files.codec import decode, decode_as, load_as, read_bytes
+from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.files.faults import fault
+from coldwarm.contracts.files.index import NAME, Index
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import UsageError
 
@@ -39,17 +40,16 @@ def read(path: Path) -> Measured:
         ContractError: a file does not keep its contract, or is not the one that was indexed.
     """
     if path.is_dir():
-        index = path / "suite.json"
-        if not index.exists():
-            text = f"{path} holds no suite.json; name the directory of a finished run"
+        if not (path / NAME).exists():
+            text = f"{path} holds no {NAME}; name the directory of a finished run"
             raise UsageError(text)
-        return _run(path, load_as(SuiteResult, index))
+        return _run(path / NAME)
     if not path.exists():
         text = f"{path}: no such file or directory; name a run's directory or the file of a case"
         raise UsageError(text)
     record = decode(read_bytes(path), str(path))
     if isinstance(record, SuiteResult):
-        return _run(path.parent, record)
+        return _run(path)
     if isinstance(record, CaseResult):
         return _single(path, record)
     held = f"{path} holds no cases ({type(record).__name__})"
@@ -57,32 +57,27 @@ def read(path: Path) -> Measured:
     raise UsageError(text)
 
 
-def _run(folder: Path, suite: SuiteResult) -> Measured:
-    cases = {}
-    for row in suite.cases:
-        path = folder / row.path
-        cases[row.case] = decode_as(CaseResult, _indexed(path, row.sha256), str(path))
-        if cases[row.case].case != row.case:
-            raise fault(str(path), None, "case", f"is not {row.case}, as suite.json has it")
-    place = folder / suite.environment_path
-    environment = decode_as(Environment, _indexed(place, suite.environment_sha256), str(place))
+def _run(path: Path) -> Measured:
+    """Read what an index names; the first fault that ``validate`` would find is raised."""
+    index, folder = Index(path), path.parent
+    records = {}
+    for file, record, error in index.checked():
+        if error is not None:
+            raise error
+        records[file] = record
+    suite = index.suite
+    if not isinstance(suite, SuiteResult):
+        raise fault(str(path), 1, "schema_version", "is the index of published results alone")
+    environment = records.pop(folder / suite.environment_path)
+    cases = {c.case: (str(file), c) for file, c in records.items() if isinstance(c, CaseResult)}
     return Measured(
         path=str(folder),
         suite=suite,
-        cases=cases,
-        files={row.case: str(folder / row.path) for row in suite.cases},
+        cases={name: case for name, (_, case) in cases.items()},
+        files={name: file for name, (file, _) in cases.items()},
         environment_sha256=suite.environment_sha256,
-        environment=environment,
+        environment=environment if isinstance(environment, Environment) else None,
     )
-
-
-def _indexed(path: Path, sha256: str) -> bytes:
-    """Return what a file holds, which must be what the index says."""
-    data = read_bytes(path)
-    if hashlib.sha256(data).hexdigest() != sha256:
-        what = "is not the file that suite.json indexes (its hash differs)"
-        raise fault(str(path), None, None, f"{what}; restore it, or measure again")
-    return data
 
 
 def _single(path: Path, case: CaseResult) -> Measured:

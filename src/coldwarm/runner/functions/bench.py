@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
 from coldwarm.runner import suite
@@ -107,7 +108,8 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         found, setting, chosen = _candidates(request, guard, work, stack)
         if listener is not None:
             names = ", ".join(target.label for target in found)
-            listener.note(f"looking at {names}: each is called twice, and its answer kept")
+            text = f"looking at {names}: each is called twice, and its answer kept"
+            listener.note(because("stated", text=text))
         seen = inspection.look(found, setting, guard, work)
         if set(asked.cache_modes) & set(COLD):
             inspection.refuse_own_caches(found, seen)

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.protocol import OwnCandidate
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.functions import backend as own_backend
 from coldwarm.registry import BackendEntry, Source, WorkloadEntry
@@ -17,6 +18,7 @@ from coldwarm.runner.schedule.suites import Case
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.inspection import Seen, Setting
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.launch import Place
@@ -46,7 +48,7 @@ class OwnCase(Case):
     """Of the inputs that all functions are given; the reference's own, where it is a factory's."""
     caches: Path
     """Where the look at it left what it compiled."""
-    notes: list[str]
+    notes: list[Reason]
 
     @property
     def group(self) -> str:
@@ -191,7 +193,7 @@ def cases(
                 answer=answer,
                 tolerance=allowed,
                 inputs_sha256=given,
-                notes=_notes(one, owners),
+                notes=[because("stated", text=note) for note in _notes(one, owners)],
                 caches=caches_of(target, work),
             )
         )

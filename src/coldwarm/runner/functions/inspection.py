@@ -12,6 +12,7 @@ import msgspec
 
 from coldwarm.errors import UsageError
 from coldwarm.functions.backend import Own
+from coldwarm.runner.process import replies
 from coldwarm.runner.process.isolation import build
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 
@@ -138,7 +139,8 @@ def ask(  # noqa: PLR0913 - what a process needs
         text = f"{target.label}: {target.python} cannot be started: {error.strerror}"
         raise UsageError(f"{text}; name another --python") from error
     try:
-        said = process.receive("look" if role == "look" else "marked")
+        reply = process.receive(replies.Inspection if role == "look" else replies.Marked)
+        said: dict[str, Any] = msgspec.to_builtins(reply)
         said["wall_s"] = process.wait().wall_s
     except ProcessFailedError as error:
         raise UsageError(_why(target, error)) from error
@@ -152,10 +154,12 @@ def ask(  # noqa: PLR0913 - what a process needs
 
 def _why(target: Target, error: ProcessFailedError) -> str:
     """Return one line on why a candidate cannot be used."""
-    reason = error.reason.removeprefix("exception: ")
-    for own in ("TargetError: ", "IncomparableError: ", "UnfinishedError: "):
-        if reason.startswith(own):
-            return f"{target.label}: {reason.removeprefix(own)}"
+    values = error.reason.values
+    reason = str(error.reason)
+    if error.reason.code == "exception":
+        reason = f"{values['error']}: {values['text']}"
+        if values["error"] in {"TargetError", "IncomparableError", "UnfinishedError"}:
+            return f"{target.label}: {values['text']}"
     # A syntax error names the place itself.
     place = "" if ", line " in reason else _last_line_of(target, error.detail)
     who = f"{target.label} ({target.text})" if target.name else target.text.removesuffix(":")

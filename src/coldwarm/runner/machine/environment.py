@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from coldwarm.contracts.environment import Environment, Python
+from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner.machine import hardware as machine
 from coldwarm.runner.machine import software as tools
 from coldwarm.runner.machine.variables import allowed
@@ -32,7 +33,7 @@ def collect() -> Environment:
 
 
 def _gather(inquiries: tools.Inquiries, root: Path) -> Environment:
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     return Environment(
         collected_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         cpu=machine.cpu(root),
@@ -69,8 +70,8 @@ def interpreter() -> Python:
     arguments = sysconfig.get_config_var("CONFIG_ARGS")
     reasons = {}
     if not isinstance(arguments, str):
-        why = "the interpreter does not keep the arguments it was configured with"
-        reasons = {"optimized": why, "link_time_optimized": why}
+        not_told = because("not_told", by="the interpreter")
+        reasons = dict.fromkeys(("optimized", "link_time_optimized"), not_told)
         arguments = None
     return Python(
         version=platform.python_version(),

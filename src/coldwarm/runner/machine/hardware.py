@@ -16,10 +16,14 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from coldwarm.contracts.environment import Cpu, CpuCache, Frequency, Limits, System
+from coldwarm.contracts.reasons import because
 from coldwarm.runner.machine.software import answer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from coldwarm.contracts.reasons import Reason
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _UNLIMITED = 2**60
@@ -28,29 +32,26 @@ _CPU = "sys/devices/system/cpu"
 
 def cpu(root: Path) -> Cpu:
     """Return the processor of this machine."""
-    reasons: dict[str, str] = {}
-    model = _cpu_model(root)
-    if model is None:
-        reasons["model"] = "the system does not name its processor"
-    caches = _caches(root)
-    if caches is None:
-        reasons["caches"] = "the system does not describe the processor's caches"
-    physical = psutil.cpu_count(logical=False)
-    if physical is None:
-        reasons["physical_cores"] = "the system does not tell cores from threads"
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    if usable is None:
-        reasons["usable_cores"] = "this system has no affinity of processes"
+    has_affinity = hasattr(os, "sched_getaffinity")
+    values: dict[str, Any] = {
+        "model": _cpu_model(root),
+        "physical_cores": psutil.cpu_count(logical=False),
+        "logical_cores": psutil.cpu_count(),
+        "usable_cores": len(os.sched_getaffinity(0)) if has_affinity else None,
+        "caches": _caches(root),
+    }
     return Cpu(
-        model=model,
+        **values,
         architecture=platform.machine(),
-        physical_cores=physical,
-        logical_cores=psutil.cpu_count(),
-        usable_cores=usable,
-        caches=caches,
         frequency=_frequency(root),
-        null_reasons=reasons,
+        null_reasons=_not_told(values),
     )
+
+
+def _not_told(values: Mapping[str, object]) -> dict[str, Reason]:
+    """Return the reason of every value that is missing."""
+    missing = because("not_told", by="the system")
+    return {name: missing for name, value in values.items() if value is None}
 
 
 def limits(root: Path) -> Limits:
@@ -60,17 +61,16 @@ def limits(root: Path) -> Limits:
     """
     groups = _groups(root)
     if groups is None:
-        why = "no control groups on this system"
         names = ("cgroup_version", "cpu_quota", "memory_bytes")
-        return Limits(null_reasons=dict.fromkeys(names, why))
+        return Limits(null_reasons=dict.fromkeys(names, because("no_control_groups")))
     version, cpu_folders, memory_folders = groups
     quotas = [q for q in map(_quota, cpu_folders) if q is not None]
     memories = [m for m in map(_memory, memory_folders) if m is not None]
     reasons = {}
     if not quotas:
-        reasons["cpu_quota"] = "unlimited"
+        reasons["cpu_quota"] = because("unlimited")
     if not memories:
-        reasons["memory_bytes"] = "unlimited"
+        reasons["memory_bytes"] = because("unlimited")
     return Limits(
         cgroup_version=version,
         cpu_quota=min(quotas, default=None),
@@ -81,31 +81,22 @@ def limits(root: Path) -> Limits:
 
 def system(root: Path) -> System:
     """Return the operating system, its memory, its clock and what it runs on."""
-    reasons: dict[str, str] = {}
-    libc = _libc()
-    if libc is None:
-        reasons["libc"] = "the C library does not give its version"
-    source = _read(root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
-    if source is None:
-        reasons["clock_source"] = "the system does not name its clock source"
-    virtual = _virtualization(root)
-    if virtual is None:
-        reasons["virtualization"] = "this system gives no sign either way"
-    steal = _steal_share()
-    if steal is None:
-        reasons["steal_share"] = "this system does not count stolen time"
+    source = root / "sys/devices/system/clocksource/clocksource0/current_clocksource"
+    values: dict[str, Any] = {
+        "libc": _libc(),
+        "virtualization": _virtualization(root),
+        "steal_share": _steal_share(),
+        "clock_source": _read(source),
+    }
     return System(
+        **values,
         os=_os_name(),
         kernel=platform.release(),
-        libc=libc,
         ram_bytes=psutil.virtual_memory().total,
         swap_bytes=psutil.swap_memory().total,
-        virtualization=virtual,
         container=_container(root),
-        steal_share=steal,
-        clock_source=source,
         clock_resolution_s=time.get_clock_info("monotonic").resolution,
-        null_reasons=reasons,
+        null_reasons=_not_told(values),
     )
 
 
@@ -181,10 +172,10 @@ def _frequency(root: Path) -> Frequency:
         "max_hz": _integer(policy / "scaling_max_freq", 1000),
         "boost": _boost(root),
     }
-    why = "the system does not show a frequency policy (common in virtual machines)"
+    missing = because("no_frequency_policy")
     return Frequency(
         **values,
-        null_reasons={name: why for name, value in values.items() if value is None},
+        null_reasons={name: missing for name, value in values.items() if value is None},
     )
 
 

@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 import coldwarm
 from coldwarm.contracts.environment import Compiler, Gpu, Harness, Ptxas, ThreadPool
+from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner.machine.variables import redact
 
 PtxasKind = Literal["path", "toolkit", "wheel", "triton"]
@@ -38,7 +39,7 @@ class _Inquiry:
 
     def __init__(self, command: list[str]) -> None:
         self._name = Path(command[0]).name
-        self._problem = ""
+        self._problem: Reason | None = None
         self._process: subprocess.Popen[str] | None = None
         try:
             self._process = subprocess.Popen(
@@ -52,12 +53,20 @@ class _Inquiry:
                 env={**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
             )
         except FileNotFoundError:
-            self._problem = f"no {self._name} on PATH"
+            self._problem = because("not_on_path", program=self._name)
         except OSError as error:
-            self._problem = f"{self._name} cannot be run: {error.strerror}"
+            self._problem = self._failed(error.strerror or str(error))
+
+    def _failed(self, text: str) -> Reason:
+        return because("program_failed", program=self._name, text=text)
+
+    @property
+    def silent(self) -> Reason:
+        """Why something is missing in its answer, or all of it."""
+        return self.answer[1] or because("not_told", by=self._name)
 
     @functools.cached_property
-    def answer(self) -> tuple[str | None, str]:
+    def answer(self) -> tuple[str | None, Reason | None]:
         """What it said, or ``None`` and why; waits for its end."""
         if self._process is None:
             return None, self._problem
@@ -67,11 +76,11 @@ class _Inquiry:
             # Its children too: they would hold the pipe open.
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.communicate()
-            return None, f"{self._name} did not answer within {TIMEOUT_S:g} s"
+            return None, because("no_answer", program=self._name, limit_s=TIMEOUT_S)
         if self._process.returncode != 0:
             last = (err.strip().splitlines() or [f"exit status {self._process.returncode}"])[-1]
-            return None, f"{self._name} failed: {redact(last[:200], str(Path.home()))}"
-        return out.strip(), ""
+            return None, self._failed(redact(last[:200], str(Path.home())))
+        return out.strip(), None
 
 
 class Inquiries(NamedTuple):
@@ -115,51 +124,49 @@ def answer(command: list[str]) -> str | None:
     return _Inquiry(command).answer[0] or None
 
 
-def thread_pools(asked: Inquiries, reasons: dict[str, str]) -> list[ThreadPool] | None:
+def thread_pools(asked: Inquiries, reasons: dict[str, Reason]) -> list[ThreadPool] | None:
     """Return the BLAS and OpenMP pools that come with NumPy."""
-    text, why = asked.pools.answer
+    text, problem = asked.pools.answer
     try:
-        return None if text is None else [_pool(found) for found in json.loads(text)]
+        if text is not None:
+            return [_pool(pool) for pool in json.loads(text)]
     except (ValueError, KeyError, TypeError) as error:
-        why = f"the answer of threadpoolctl was not understood: {error!r}"
-        return None
-    finally:
-        if why:
-            reasons["thread_pools"] = why
+        problem = because("not_understood", program="threadpoolctl", text=repr(error))
+    reasons["thread_pools"] = problem or asked.pools.silent
+    return None
 
 
-def compiler(asked: Inquiries, reasons: dict[str, str]) -> Compiler | None:
+def compiler(asked: Inquiries, reasons: dict[str, Reason]) -> Compiler | None:
     """Return the C++ compiler that ``torch.compile`` would use."""
-    text, why = asked.compiler.answer
+    text, _ = asked.compiler.answer
     if not text:
-        reasons["compiler"] = why or "the compiler does not give its version"
+        reasons["compiler"] = asked.compiler.silent
         return None
     command = redact(asked.compiler_command, str(Path.home()))
     return Compiler(command=command, version=text.splitlines()[0])
 
 
-def gpus(asked: Inquiries, reasons: dict[str, str]) -> list[Gpu] | None:
+def gpus(asked: Inquiries, reasons: dict[str, Reason]) -> list[Gpu] | None:
     """Return the GPUs as the driver lists them; ``None`` where there is no driver."""
-    text, why = asked.gpus.answer
-    overview, no_overview = asked.driver.answer
+    text, _ = asked.gpus.answer
     if text is None:
-        reasons["gpus"] = why
+        reasons["gpus"] = asked.gpus.silent
         return None
-    cuda = re.search(r"CUDA Version:\s*([\d.]+)", overview or "")
-    why = "" if cuda else no_overview or "nvidia-smi does not state a CUDA version"
-    return [_gpu(line, cuda[1] if cuda else None, why) for line in text.splitlines() if line]
+    stated = re.search(r"CUDA Version:\s*([\d.]+)", asked.driver.answer[0] or "")
+    cuda = stated[1] if stated else None
+    return [_gpu(line, cuda, asked.driver.silent) for line in text.splitlines() if line]
 
 
-def ptxas(asked: Inquiries, reasons: dict[str, str]) -> list[Ptxas] | None:
+def ptxas(asked: Inquiries, reasons: dict[str, Reason]) -> list[Ptxas] | None:
     """Return each ``ptxas`` there is; not looked for on a machine without a GPU."""
     if asked.gpus.answer[0] is None:
-        reasons["ptxas"] = "not looked for: no NVIDIA driver here"
+        reasons["ptxas"] = because("no_driver")
         return None
     found = []
     for kind, file in ptxas_files():
-        text, why = _Inquiry([str(file), "--version"]).answer
-        version = re.search(r"release [\d.]+, V([\d.]+)", text or "")
-        missing = {} if version else {"version": why or "its answer names no version"}
+        inquiry = _Inquiry([str(file), "--version"])
+        version = re.search(r"release [\d.]+, V([\d.]+)", inquiry.answer[0] or "")
+        missing = {} if version else {"version": inquiry.silent}
         found.append(
             Ptxas(kind=kind, version=version[1] if version else None, null_reasons=missing)
         )
@@ -168,19 +175,18 @@ def ptxas(asked: Inquiries, reasons: dict[str, str]) -> list[Ptxas] | None:
 
 def harness(asked: Inquiries) -> Harness:
     """Return this coldwarm's version, and its commit where it runs from a checkout."""
-    commit, why = asked.commit.answer
-    changes, why_not = asked.changes.answer
-    tracked, _ = asked.tracked.answer
-    if tracked is None:
+    commit, problem = asked.commit.answer
+    changes, _ = asked.changes.answer
+    reasons = {}
+    if asked.tracked.answer[0] is None:
         # Installed somewhere inside another project's checkout: that one's commit says
         # nothing about this code.
         commit, changes = None, None
-        why = why_not = why or "coldwarm does not run from a checkout of its own"
-    reasons = {}
+        reasons = dict.fromkeys(("git_commit", "git_dirty"), problem or because("no_checkout"))
     if commit is None:
-        reasons["git_commit"] = why
+        reasons.setdefault("git_commit", asked.commit.silent)
     if changes is None:
-        reasons["git_dirty"] = why_not
+        reasons.setdefault("git_dirty", asked.changes.silent)
     return Harness(
         version=coldwarm.__version__,
         git_commit=None if commit is None else commit.splitlines()[-1],
@@ -199,7 +205,7 @@ def _compiler_command() -> list[str]:
 
 def _pool(found: dict[str, Any]) -> ThreadPool:
     reasons = {
-        name: "the library does not say"
+        name: because("not_told", by="the library")
         for name in ("version", "threading_layer", "architecture")
         if not found.get(name)
     }
@@ -215,7 +221,7 @@ def _pool(found: dict[str, Any]) -> ThreadPool:
     )
 
 
-def _gpu(line: str, cuda: str | None, no_cuda: str) -> Gpu:
+def _gpu(line: str, cuda: str | None, no_cuda: Reason) -> Gpu:
     """Read one line of ``nvidia-smi``; ``[N/A]`` and the like are missing values."""
     model, driver, *rest = [field.strip() for field in line.split(",")]
     memory, capability, persistence, mig = (*rest, "", "", "", "")[:4]
@@ -226,7 +232,8 @@ def _gpu(line: str, cuda: str | None, no_cuda: str) -> Gpu:
         "persistence": {"Enabled": True, "Disabled": False}.get(persistence),
         "mig": {"Enabled": True, "Disabled": False}.get(mig),
     }
-    reasons = {name: "the driver does not say" for name, value in values.items() if value is None}
+    not_told = because("not_told", by="the driver")
+    reasons = {name: not_told for name, value in values.items() if value is None}
     if cuda is None:
         reasons["cuda"] = no_cuda
     return Gpu(model=model, driver=driver, **values, null_reasons=reasons)

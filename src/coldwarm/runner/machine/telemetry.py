@@ -6,12 +6,18 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict, replace
 
 from coldwarm.contracts.observation import Telemetry
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.observation import ProcessTotals
+    from coldwarm.contracts.reasons import Reason
 
 FOREIGN_CPU_FLAG = 0.15
 STEAL_FLAG = 0.01
@@ -115,47 +121,49 @@ def _thermal() -> int | None:
 
 
 def between(
-    before: Reading, after: Reading, own_cpu_s: float | None, said: Mapping[str, float | None]
+    before: Reading, after: Reading, own_cpu_s: float | None, totals: ProcessTotals
 ) -> Telemetry:
     """Return what happened between two readings, with the flags it deserves.
 
     ``own_cpu_s`` is the processor time of the process and its children meanwhile;
-    ``said`` what the process said of itself when it ended.
+    ``totals`` what the process counted of itself when it ended.
     """
     wall_s = max(after.now_s - before.now_s, 1e-9)
-    foreign = _foreign(before, after, own_cpu_s, wall_s)
-    steal_share = _share(before.steal_s, after.steal_s, before.total_s, after.total_s)
-    throttled_s = _difference(before.throttled_s, after.throttled_s)
-    thermal = _difference(before.thermal, after.thermal)
     pressure_s = _difference(before.pressure_s, after.pressure_s)
-    switches = said.get("involuntary_switches")
-    flags = []
-    if foreign is not None and foreign > FOREIGN_CPU_FLAG and foreign * wall_s > FEWEST_TICKS_S:
-        flags.append(f"other processes used {foreign:.2g} processors")
-    if steal_share is not None and steal_share > STEAL_FLAG:
-        flags.append(f"the host took {steal_share:.1%} of the processor time")
-    if throttled_s:
-        flags.append(f"the CPU quota throttled it for {throttled_s:.3g} s")
-    if thermal:
-        flags.append(f"{int(thermal)} thermal throttles")
-    if switches is not None and switches / wall_s > SWITCHES_PER_S_FLAG:
-        flags.append(f"{switches / wall_s:.0f} involuntary switches a second")
-    values = {
+    thermal = _difference(before.thermal, after.thermal)
+    values: dict[str, Any] = {
+        **asdict(totals),
         "load_1m_before": before.load_1m,
         "load_1m_after": after.load_1m,
-        "foreign_cpu": foreign,
+        "foreign_cpu": _foreign(before, after, own_cpu_s, wall_s),
         "cpu_pressure_share": None if pressure_s is None else min(1.0, pressure_s / wall_s),
-        "steal_share": steal_share,
-        "throttled_s": throttled_s,
+        "steal_share": _share(before.steal_s, after.steal_s, before.total_s, after.total_s),
+        "throttled_s": _difference(before.throttled_s, after.throttled_s),
         "thermal_throttles": None if thermal is None else int(thermal),
-        "involuntary_switches": None if switches is None else int(switches),
-        "cpu_user_s": said.get("cpu_user_s"),
-        "cpu_system_s": said.get("cpu_system_s"),
-        "child_cpu_s": said.get("child_cpu_s"),
     }
-    missing = {name: "this system keeps no such count" for name, v in values.items() if v is None}
-    missing["warm_foreign_cpu"] = "no warm block was measured"
-    return Telemetry(**values, flags=flags, null_reasons=missing)  # type: ignore[arg-type]  # a dict of the fields above
+    uncounted = because("not_told", by="this system")
+    missing = {name: uncounted for name, value in values.items() if value is None}
+    missing["warm_foreign_cpu"] = because("no_warm_block")
+    measured = Telemetry(**values, null_reasons=missing)
+    return replace(measured, flags=_flags(measured, wall_s))
+
+
+def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
+    """Return what makes an observation of so many seconds noisy."""
+    flags = []
+    foreign = measured.foreign_cpu
+    if foreign is not None and foreign > FOREIGN_CPU_FLAG and foreign * wall_s > FEWEST_TICKS_S:
+        flags.append(because("foreign_cpu", foreign_processors=foreign))
+    if measured.steal_share is not None and measured.steal_share > STEAL_FLAG:
+        flags.append(because("steal", steal_share=measured.steal_share))
+    if measured.throttled_s:
+        flags.append(because("throttled", throttled_s=measured.throttled_s))
+    if measured.thermal_throttles:
+        flags.append(because("thermal", n_throttles=measured.thermal_throttles))
+    switches_per_s = (measured.involuntary_switches or 0) / wall_s
+    if switches_per_s > SWITCHES_PER_S_FLAG:
+        flags.append(because("switches", switches_per_s=switches_per_s))
+    return flags
 
 
 def _difference(before: float | None, after: float | None) -> float | None:
@@ -183,12 +191,12 @@ def _foreign(
     return max(0.0, busy_s - own_cpu_s - runner_s) / wall_s
 
 
-def during_blocks(readings: Sequence[BlockReading]) -> tuple[float | None, list[str]]:
+def during_blocks(readings: Sequence[BlockReading]) -> tuple[float | None, list[Reason]]:
     """Return the processors that others used during warm blocks, and the flag for it."""
     wall_s = foreign_s = 0.0
-    for one in readings:
-        block_s = max(one.after.now_s - one.before.now_s, 1e-9)
-        foreign = _foreign(one.before, one.after, one.own_cpu_s, block_s)
+    for reading in readings:
+        block_s = max(reading.after.now_s - reading.before.now_s, 1e-9)
+        foreign = _foreign(reading.before, reading.after, reading.own_cpu_s, block_s)
         if foreign is None:
             return None, []
         wall_s, foreign_s = wall_s + block_s, foreign_s + foreign * block_s
@@ -197,4 +205,4 @@ def during_blocks(readings: Sequence[BlockReading]) -> tuple[float | None, list[
     used = foreign_s / wall_s
     if used <= FOREIGN_CPU_FLAG or foreign_s <= FEWEST_TICKS_S:
         return used, []
-    return used, [f"other processes used {used:.2g} processors during warm calls"]
+    return used, [because("foreign_cpu_warm", foreign_processors=used)]

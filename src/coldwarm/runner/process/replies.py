@@ -2,142 +2,147 @@
 
 A candidate shares the process with the worker, so whatever comes up the pipe may have
 been written by either. A reply that does not have its shape is told from one that has
-before anything is computed from it.
+before anything is computed from it. What a process counts of itself has the fields of the
+record that it becomes a part of.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
 from coldwarm import wire
-from coldwarm.contracts.base import Count, Seconds, Sha256
-from coldwarm.contracts.observation import HarnessCost
+from coldwarm.contracts.base import Count, Record, Seconds, Sha256
+from coldwarm.contracts.observation import (
+    BlockCounts,
+    CacheCounts,
+    CallParts,
+    Device,
+    GateFigures,
+    HarnessFigures,
+    PhaseCounts,
+    ProcessTotals,
+)
+from coldwarm.contracts.reasons import Reason, because
 
 _PHASES = ["import", "device_init", "setup", "wrap", "first_call", "second_call"]
 _LOOP_PHASES = [*_PHASES[:-1], "remaining_calls", _PHASES[-1]]
 _MAKING = ["import", "device_init", "setup", "wrap", "make"]
-_HARNESS = set(HarnessCost.__struct_fields__) - {"load_s", "null_reasons"}
 _Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
-_Number = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
+_Durations = Annotated[list[_Moment], msgspec.Meta(min_length=1)]
+Stated = str | Reason
+"""A reason as a process gives it: a code with its values, or words of its own."""
+_EXCEPTION = re.compile(r"exception: (?P<error>\w+): (?P<text>.*)", re.DOTALL)
 
 
 class MalformedReplyError(Exception):
-    """A line that is no reply, or not the one that was due; the message says why."""
+    """A line that is no reply, or not the one that was due."""
+
+    def __init__(self, reason: Reason) -> None:
+        """Keep the reason."""
+        super().__init__(str(reason))
+        self.reason = reason
 
 
-class _Span(msgspec.Struct):
-    name: str
+def as_reason(stated: Stated) -> Reason:
+    """Return a reason of the measured side; words of its own are kept as they are."""
+    return stated if isinstance(stated, Reason) else because("stated", text=stated)
+
+
+class Span(PhaseCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """A phase, on the clock of the process."""
+
     begin_ns: _Moment
     end_ns: _Moment
-    peak_rss_bytes: Count | None
-    involuntary_switches: Count | None
 
 
-class _Gate(msgspec.Struct, forbid_unknown_fields=True):
-    passed: bool
-    max_abs_error: float | None
-    max_scaled_error: float | None
-    tolerance: float
-    reason: str | None
+class Gate(GateFigures, frozen=True, kw_only=True):
+    """An output against the reference."""
+
+    reason: Stated | None
 
 
-class _Device(msgspec.Struct, forbid_unknown_fields=True):
-    platform: str
-    kind: str
-    count: Count
-    memory_peak_bytes: Count | None
+class Counters(CacheCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """What the owner of a cache has counted."""
+
+    raw: dict[str, float | int | str | None] = msgspec.field(default_factory=dict)
 
 
-class _Counters(msgspec.Struct):
-    requests: Count | None = None
-    hits: Count | None = None
-    misses: Count | None = None
-    writes: Count | None = None
-    bypasses: Count | None = None
-    compiles: Count | None = None
-    raw: dict[str, float | int | str | None] = {}
+class Parts(CallParts, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """The parts of a call, and why some are missing."""
+
+    reasons: dict[str, Stated] = msgspec.field(default_factory=dict)
 
 
-class _Parts(msgspec.Struct):
-    trace_s: Seconds | None
-    lower_s: Seconds | None
-    compile_s: Seconds | None
-    cache_read_s: Seconds | None
-    reasons: dict[str, str] = {}
+class Loop(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """The loop of a scenario; ``parts`` are of all steps but the first."""
 
-
-class _Loop(msgspec.Struct):
-    steps_ns: Annotated[list[_Number], msgspec.Meta(min_length=1)]
+    steps_ns: _Durations
     compiles: list[Count] | None
-    parts: _Parts
+    parts: Parts
 
 
-class _Start(msgspec.Struct):
-    type: Literal["start"]
+class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="start"):
+    """After the second call and the gate."""
+
     entered_ns: _Moment
+    phases: list[Span]
+    parts: Parts
+    counters: dict[str, Counters]
+    input_sha256: Sha256
+    device: Device
+    versions: dict[str, str]
     loaded_ns: _Moment
-    phases: list[_Span]
-    parts: _Parts
-    counters: dict[str, _Counters]
     bytecode: dict[str, Count]
     read_bytes: Count | None
-    gate: _Gate | None
-    input_sha256: Sha256
-    device: _Device
-    versions: dict[str, str]
-    loop: _Loop | None = None
+    gate: Gate | None
+    loop: Loop | None = None
 
 
-class _Block(msgspec.Struct):
-    type: Literal["block"]
+class Block(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="block"):
+    """A block of warm calls."""
+
     start_ns: _Moment
-    batch: Annotated[int, msgspec.Meta(ge=1)]
-    samples_ns: Annotated[list[_Number], msgspec.Meta(min_length=1)]
-    compiles: Count | None
-    involuntary_switches: Count
-    page_faults: Count
-    idle_cpu_s: Seconds
-    cpu_s: Seconds
+    samples_ns: _Durations
     wall_ns: Count
 
 
-class _End(msgspec.Struct):
-    type: Literal["end"]
-    gate: _Gate | None
-    involuntary_switches: Count
-    cpu_user_s: Seconds
-    cpu_system_s: Seconds
-    child_cpu_s: Seconds
-    counters: dict[str, _Counters]
-    device: _Device
-    harness: dict[str, Seconds | None] | None
+class _Ended(ProcessTotals, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """What every process says last that runs a candidate."""
+
+    counters: dict[str, Counters]
+    device: Device
+
+
+class End(_Ended, frozen=True, kw_only=True, tag="end"):
+    """The last word of a process that was measured."""
+
+    gate: Gate | None
+    harness: HarnessFigures | None
     analysis: dict[str, float | int | None]
 
 
-class _Reference(msgspec.Struct):
-    type: Literal["reference"]
+class Reference(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="reference"):
+    """The reference answer is written."""
+
     input_sha256: Sha256
 
 
-class _Made(msgspec.Struct):
-    type: Literal["made"]
+class Made(_Ended, frozen=True, kw_only=True, tag="made"):
+    """What is made ahead of time is written."""
+
     entered_ns: _Moment
-    phases: list[_Span]
-    parts: _Parts
-    counters: dict[str, _Counters]
+    phases: list[Span]
+    parts: Parts
     input_sha256: Sha256
-    device: _Device
     versions: dict[str, str]
-    involuntary_switches: Count
-    cpu_user_s: Seconds
-    cpu_system_s: Seconds
-    child_cpu_s: Seconds
 
 
-class _Look(msgspec.Struct):
-    type: Literal["look"]
+class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="look"):
+    """What calling a user's function twice has shown."""
+
     kind: Literal["function", "factory"]
     file: str | None
     placement: str | None
@@ -147,42 +152,47 @@ class _Look(msgspec.Struct):
     mutates: bool
     repeats: bool
     own_cache: str | None
+    """The cache that its module has set by itself; ``None``: none."""
     further: Count
     device: Literal["cpu", "gpu"]
     frameworks: list[str]
-    counters: dict[str, _Counters]
+    counters: dict[str, Counters]
     versions: dict[str, str]
+    strays: list[str]
+    """Modules of the user's checkout that were imported where a commit's are wanted."""
     first_s: Seconds
     second_s: Seconds
 
 
-class _Marked(msgspec.Struct):
-    type: Literal["marked"]
+class Marked(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="marked"):
+    """The functions of a user's file that are marked."""
+
     file: str | None
     marked: list[dict[str, Any]]
 
 
-class _Failed(msgspec.Struct):
-    type: Literal["failed"]
-    reason: str
+class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="failed"):
+    """The process cannot go on."""
+
+    reason: Stated
     detail: str
 
-
-Kind = Literal["start", "block", "end", "reference", "made", "look", "marked", "failed"]
-_SHAPES: dict[str, type[msgspec.Struct]] = {
-    "start": _Start,
-    "block": _Block,
-    "end": _End,
-    "reference": _Reference,
-    "made": _Made,
-    "look": _Look,
-    "marked": _Marked,
-    "failed": _Failed,
-}
+    @property
+    def why(self) -> Reason:
+        """The reason as data; the one place that reads the words of a worker."""
+        if isinstance(self.reason, Reason):
+            return self.reason
+        if self.reason == "gpu_unavailable":
+            return because("gpu_unavailable")
+        raised = _EXCEPTION.fullmatch(self.reason)
+        return because("exception", **raised.groupdict()) if raised else as_reason(self.reason)
 
 
-def read(line: bytes, due: Kind, spawned_ns: int) -> dict[str, Any]:
-    """Return the reply in a line: the one that is due, or ``failed``.
+R = TypeVar("R", bound=Record)
+
+
+def read(line: bytes, due: type[R], spawned_ns: int) -> R | Failed:
+    """Return the reply in a line: the one that is due, or ``Failed``.
 
     Raises:
         MalformedReplyError: it is no message, another one, or one without its shape.
@@ -191,52 +201,47 @@ def read(line: bytes, due: Kind, spawned_ns: int) -> dict[str, Any]:
         message = wire.decode(line)
         msgspec.json.encode(message)  # half a surrogate pair could not be written down
     except (ValueError, OverflowError) as error:
-        text = f"garbage on the pipe: {line[:60]!r}"
-        raise MalformedReplyError(text) from error
-    kind = message.get("type")
-    if kind != due and kind != "failed":  # noqa: PLR1714 - it may be unhashable
-        text = f"garbage on the pipe: expected a {due!r} message, got {str(kind)[:40]!r}"
-        raise MalformedReplyError(text)
+        raise MalformedReplyError(because("garbage", text=f"{line[:60]!r}")) from error
+    name, kind = str(due.__struct_config__.tag), message.get("type")
+    if kind not in [name, "failed"]:  # a list: it may be unhashable
+        text = f"expected a {name!r} message, got {str(kind)[:40]!r}"
+        raise MalformedReplyError(because("garbage", text=text))
+    shape: type[R | Failed] = Failed if kind == "failed" else due
+    missing = [field for field in shape.__struct_encode_fields__ if field not in message]
     try:
-        said = msgspec.convert(message, _SHAPES[str(kind)])
+        reply = msgspec.convert(message, shape)
     except msgspec.ValidationError as error:
-        text = f"malformed {kind!r} message: {error}"
-        raise MalformedReplyError(text) from error
-    if isinstance(said, _Start):
-        _check_order(said, spawned_ns)
-    if isinstance(said, _Made):
-        _check_making(said, spawned_ns)
-    if isinstance(said, _End) and said.harness is not None and set(said.harness) != _HARNESS:
-        text = f"malformed 'end' message: expected the harness figures {sorted(_HARNESS)}"
-        raise MalformedReplyError(text)
-    if isinstance(said, _Block) and said.start_ns < spawned_ns:
-        text = "malformed 'block' message: it began before the process did"
-        raise MalformedReplyError(text)
-    return message
+        raise _malformed(str(kind), str(error)) from error
+    if missing:
+        raise _malformed(name, f"Object missing required field `{missing[0]}`")
+    wrong = _wrong(reply, spawned_ns)
+    if wrong is not None:
+        raise _malformed(name, wrong)
+    return reply
+
+
+def _malformed(message: str, text: str) -> MalformedReplyError:
+    return MalformedReplyError(because("malformed", message=message, text=text))
+
+
+def _wrong(reply: object, spawned_ns: int) -> str | None:
+    """Say what is wrong with the order of a reply's moments, ``None``: nothing."""
+    if isinstance(reply, Block) and reply.start_ns < spawned_ns:
+        return "it began before the process did"
+    if not isinstance(reply, Start | Made):
+        return None
+    names = [span.name for span in reply.phases]
+    if isinstance(reply, Made):
+        due, loaded = _MAKING, []
+    else:
+        due, loaded = _PHASES if reply.loop is None else _LOOP_PHASES, [reply.loaded_ns]
+        names = [*names[: len(due)], *(n for n in names[len(due) :] if not _is_new_shape(n))]
+    if names != due:
+        return f"expected the phases {', '.join(due)}"
+    stamps = [stamp for span in reply.phases for stamp in (span.begin_ns, span.end_ns)]
+    stamps = [spawned_ns, reply.entered_ns, *loaded, *stamps]
+    return None if stamps == sorted(stamps) else "its phases are not one after the other"
 
 
 def _is_new_shape(name: str) -> bool:
     return name.startswith("new_shape_")
-
-
-def _check_order(said: _Start, spawned_ns: int) -> None:
-    """Refuse phases that are missing, overlap, or lie before the spawn."""
-    names = [span.name for span in said.phases]
-    due = _PHASES if said.loop is None else _LOOP_PHASES
-    if names[: len(due)] != due or not all(map(_is_new_shape, names[len(due) :])):
-        text = f"malformed 'start' message: expected the phases {', '.join(due)}"
-        raise MalformedReplyError(text)
-    stamps = [spawned_ns, said.entered_ns, said.loaded_ns]
-    stamps += [stamp for span in said.phases for stamp in (span.begin_ns, span.end_ns)]
-    if stamps != sorted(stamps):
-        text = "malformed 'start' message: its phases are not one after the other"
-        raise MalformedReplyError(text)
-
-
-def _check_making(said: _Made, spawned_ns: int) -> None:
-    """Refuse a making whose phases are missing, overlap, or lie before the spawn."""
-    stamps = [stamp for span in said.phases for stamp in (span.begin_ns, span.end_ns)]
-    stamps = [spawned_ns, said.entered_ns, *stamps]
-    if [span.name for span in said.phases] != _MAKING or stamps != sorted(stamps):
-        text = f"malformed 'made' message: expected {', '.join(_MAKING)}, one after the other"
-        raise MalformedReplyError(text)

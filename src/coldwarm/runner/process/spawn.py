@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from coldwarm import wire
+from coldwarm.contracts.reasons import because
 from coldwarm.runner.process import replies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.process.guarded import Guard
 
 WORKER = Path(__file__).resolve().parents[2] / "worker" / "main.py"
@@ -27,11 +31,11 @@ _CHUNK_BYTES = 1024 * 1024
 
 
 class ProcessFailedError(Exception):
-    """The process gave no result; ``reason`` is short, ``detail`` its last words."""
+    """The process gave no result; ``detail`` is what it printed last."""
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    def __init__(self, reason: Reason, detail: str = "") -> None:
         """Keep the reason and the detail."""
-        super().__init__(reason)
+        super().__init__(str(reason))
         self.reason = reason
         self.detail = detail
         self.wall_s = 0.0
@@ -120,7 +124,15 @@ class MeasuredProcess:
         except BrokenPipeError:
             return
 
-    def receive(self, due: replies.Kind) -> dict[str, Any]:
+    def cpu_so_far(self) -> float | None:
+        """Return its processor time and that of its ended children, in seconds."""
+        try:
+            times = psutil.Process(self.pid).cpu_times()
+        except psutil.Error:
+            return None
+        return float(times.user + times.system + times.children_user + times.children_system)
+
+    def receive(self, due: type[replies.R]) -> replies.R:
         """Wait for the next message, which must be the one that is due.
 
         Raises:
@@ -135,21 +147,21 @@ class MeasuredProcess:
                 self.kill()
                 if ends < deadline:
                     raise OutOfTimeError
-                reason = f"timeout: no answer within {self._timeout_s:g} s"
+                reason = because("timeout", limit_s=self._timeout_s)
                 raise ProcessFailedError(reason, self.output_tail)
             self._check_limits()
             if not self._read_up() and b"\n" not in self._inbox:
                 raise self._died()
         line, _, self._inbox = self._inbox.partition(b"\n")
         try:
-            message = replies.read(line, due, self.spawned_ns)
+            reply = replies.read(line, due, self.spawned_ns)
         except replies.MalformedReplyError as error:
             self.kill()
-            raise ProcessFailedError(str(error), self.output_tail) from error
-        if message["type"] == "failed":
+            raise ProcessFailedError(error.reason, self.output_tail) from error
+        if isinstance(reply, replies.Failed):
             self.kill()
-            raise ProcessFailedError(message["reason"], message["detail"] or self.output_tail)
-        return message
+            raise ProcessFailedError(reply.why, reply.detail or self.output_tail)
+        return reply
 
     def _wait(self, deadline: float) -> bool:
         """Wait for bytes or the end of the process; drain its output; False: too late."""
@@ -209,12 +221,11 @@ class MeasuredProcess:
     def _check_limits(self) -> None:
         if self._printed_bytes > OUTPUT_LIMIT_BYTES:
             self.kill()
-            limit = OUTPUT_LIMIT_BYTES // 2**20
-            reason = f"output_flood: it printed more than {limit} MiB"
+            reason = because("output_flood", limit_bytes=OUTPUT_LIMIT_BYTES)
             raise ProcessFailedError(reason, self.output_tail)
         if len(self._inbox) > wire.LINE_LIMIT_BYTES:
             self.kill()
-            reason = "garbage on the pipe: a line without end"
+            reason = because("garbage", text="a line without end")
             raise ProcessFailedError(reason, self.output_tail)
 
     def _died(self) -> ProcessFailedError:
@@ -223,9 +234,9 @@ class MeasuredProcess:
         ended = self.wait(grace_s=0.0)
         reason = describe_exit(ended.code)
         if lingered:
-            reason = "closed its pipe without a result"
+            reason = because("pipe_closed")
         elif self._inbox and ended.code == 0:
-            reason = f"garbage on the pipe: {self._inbox[:60]!r}"
+            reason = because("garbage", text=f"{self._inbox[:60]!r}")
         return ProcessFailedError(reason, self.output_tail)
 
     def hold(self) -> None:
@@ -301,13 +312,13 @@ class MeasuredProcess:
         self._output = None
 
 
-def describe_exit(code: int) -> str:
-    """Return an exit status in words: ``signal: SIGSEGV``, ``exit: 3``."""
+def describe_exit(code: int) -> Reason:
+    """Return why a process has ended, by its exit status."""
     if code >= 0:
-        return f"exit: {code} before a result"
+        return because("exited", status=str(code))
+    if -code == signal.SIGKILL:
+        return because("killed")
     try:
-        name = signal.Signals(-code).name
+        return because("signal", name=signal.Signals(-code).name)
     except ValueError:
-        name = str(-code)
-    hint = " (killed; out of memory?)" if -code == signal.SIGKILL else ""
-    return f"signal: {name}{hint}"
+        return because("signal", name=str(-code))

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import ColdwarmError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.registry import BackendEntry, WorkloadEntry
 
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -34,16 +36,16 @@ class Availability:
     gpus: int | None
     """NVIDIA GPUs that the driver counts; ``None``: nobody asked."""
 
-    def reason_against(self, backend: BackendEntry, device: str) -> str | None:
+    def reason_against(self, backend: BackendEntry, device: str) -> Reason | None:
         """Return why a backend cannot run on a device here; ``None``: it can."""
         for module in backend.kind.modules:
             if not self.modules.get(module, False):
-                return f"missing_dependency: {module}"
+                return because("missing_dependency", name=module)
         for program in backend.kind.programs(device):
             if not self.programs.get(program, False):
-                return f"missing_dependency: {program}"
+                return because("missing_dependency", name=program)
         if device == "gpu" and not self.gpus:
-            return "gpu_unavailable"
+            return because("gpu_unavailable")
         return None
 
     def version(self, backend: BackendEntry) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 
 from coldwarm import registry
-from coldwarm.contracts.base import CACHE_MODES, DTYPE_NAMES, CacheMode, Dtype
+from coldwarm.contracts.base import CACHE_MODES, DTYPE_NAMES, CacheMode, Dtype, group_name
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Case:
     @property
     def group(self) -> str:
         """What it is compared within: workload, size and dtype."""
-        return f"{self.workload.name}_{self.size}_{self.dtype}"
+        return group_name(self.workload.name, self.size, self.dtype)
 
     @property
     def id(self) -> str:

@@ -1,0 +1,158 @@
+"""Whether the index of a run and the files that it names agree, each fault in one line."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from coldwarm.contracts.environment import Environment
+from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
+from coldwarm.contracts.files.faults import dotted, fault
+from coldwarm.contracts.files.nextstat import cold_median_s, tally, warm_median_s
+from coldwarm.contracts.files.positions import line_of
+from coldwarm.contracts.published import NextstatResult, NextstatSuite
+from coldwarm.contracts.result import CaseResult, SuiteResult
+from coldwarm.errors import ContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from pathlib import Path
+
+    from coldwarm.contracts.base import Record
+
+NAME = "suite.json"
+ADVICE = "measure again, or restore the file"
+_At = tuple[str | int, ...]
+
+
+class Checked(NamedTuple):
+    """A file, with what it holds or what is wrong with it."""
+
+    path: Path
+    record: Record | None
+    fault: ContractError | None
+
+
+class Index:
+    """The index of a run, with its text for line numbers.
+
+    ``suite`` is what it says, ``named`` the files that it names as far as they were checked.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read it.
+
+        Raises:
+            ContractError: it does not keep its contract.
+        """
+        data = read_bytes(path)
+        self.path, self.suite = path, decode(data, str(path))
+        self.named: set[Path] = {path}
+        self._text = data.decode()
+
+    def checked(self) -> Iterator[Checked]:
+        """Yield every file that is named and every fault, in the order of the index."""
+        suite = self.suite
+        if isinstance(suite, SuiteResult):
+            pair = suite.environment_path, suite.environment_sha256
+            yield from self._file(pair, (), "environment_", Environment)
+            for place, case in enumerate(suite.cases):
+                yield from self._member(place, (case.path, case.sha256), CaseResult)
+            for status in ("ok", "warn", "failed"):
+                count = sum(case.status == status for case in suite.cases)
+                yield from self._agree((f"n_{status}",), getattr(suite, f"n_{status}"), count)
+        elif isinstance(suite, NextstatSuite):
+            for place, item in enumerate(suite.cases):
+                yield from self._member(place, (item.path, item.sha256), NextstatResult)
+            counted = msgspec.to_builtins(tally(suite.cases))
+            for name, value in msgspec.to_builtins(suite.summary).items():
+                yield from self._agree(("summary", name), value, counted[name])
+        else:
+            named = getattr(suite, "schema_version", "")
+            yield self._fault(("schema_version",), f"expected an index of a run, got {named!r}")
+
+    def _member(self, place: int, pair: tuple[str, str], type_: type[Record]) -> Iterator[Checked]:
+        """Check a case that the index names, and what the index says of it."""
+        at = ("cases", place)
+        record = yield from self._file(pair, at, "", type_)
+        for name, said, held in _statements(self.suite, place, record):
+            yield from self._agree((*at, name), said, held)
+
+    def _agree(self, at: _At, said: object, held: object) -> Iterator[Checked]:
+        """Check one statement of the index against what the files say."""
+        if said != held:
+            what = f"says {_shown(said)}, but its files say {_shown(held)}; {ADVICE}"
+            yield self._fault(at, what)
+
+    def _file(
+        self, pair: tuple[str, str], at: _At, prefix: str, type_: type[Record]
+    ) -> Generator[Checked, None, Record | None]:
+        """Check a file that the index names, and return its record if it is whole.
+
+        Args:
+            pair: The path and the SHA-256 in the index.
+            at: Where in the index they stand.
+            prefix: What the names of the two fields begin with.
+            type_: What the file should hold.
+        """
+        path, sha256 = pair
+        pure = PurePosixPath(path)
+        if pure.is_absolute() or ".." in pure.parts:
+            what = f"{path!r} leads out of the folder; expected a path below it"
+            yield self._fault((*at, f"{prefix}path"), what)
+            return None
+        file = self.path.parent / pure
+        if file in self.named:
+            yield self._fault((*at, f"{prefix}path"), f"{path!r} is named twice; {ADVICE}")
+            return None
+        self.named.add(file)
+        if not file.is_file():
+            yield self._fault((*at, f"{prefix}path"), f"{path!r} is not there; {ADVICE}")
+            return None
+        try:
+            data = read_bytes(file)
+            actual = hashlib.sha256(data).hexdigest()
+            if actual != sha256:
+                what = f"{path} has {actual}: it was changed after it was written; {ADVICE}"
+                yield self._fault((*at, f"{prefix}sha256"), what)
+            record = decode_as(type_, data, str(file))
+        except ContractError as error:
+            yield Checked(file, None, error)
+            return None
+        if actual == sha256:
+            yield Checked(file, record, None)
+        return record
+
+    def _fault(self, at: _At, what: str) -> Checked:
+        error = fault(str(self.path), line_of(self._text, at), dotted(at), what)
+        return Checked(self.path, self.suite, error)
+
+
+def _shown(value: object) -> str:
+    return str(value) if isinstance(value, msgspec.Struct) else repr(value)
+
+
+def _statements(
+    suite: Record, place: int, record: Record | None
+) -> list[tuple[str, object, object]]:
+    """Return what an index says of a member beside what the member says itself."""
+    if isinstance(suite, SuiteResult) and isinstance(record, CaseResult):
+        case = suite.cases[place]
+        return [
+            ("case", case.case, record.case),
+            ("status", case.status, record.status),
+            ("reason", case.reason, record.reason),
+            ("environment_sha256", suite.environment_sha256, record.environment_sha256),
+        ]
+    if isinstance(suite, NextstatSuite) and isinstance(record, NextstatResult):
+        item = suite.cases[place]
+        return [
+            ("case", item.case, record.case),
+            ("status", item.status, record.status),
+            ("cold_ttfr_median_s", item.cold_ttfr_median_s, cold_median_s(record)),
+            ("warm_call_median_s", item.warm_call_median_s, warm_median_s(record)),
+        ]
+    return []
