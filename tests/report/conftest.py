@@ -9,6 +9,7 @@ import pytest
 
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.protocol import Effort, Protocol
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import (
     CaseResult,
     Caution,
@@ -23,13 +24,16 @@ from coldwarm.contracts.result import (
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
 
 HASH = "0" * 64
 EMPTY: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
 WARM: CacheMode = "warm_process"
 FIRST: CacheMode = "first_ever"
-UNSTEADY = "2 of 5 processes"
+RISING = because("drifts", change_share=0.12)
+NO_CACHE = because("stated", text="it keeps no cache")
+OPEN = because("interval_across", because("common_rounds", n_rounds=5), confidence_share=0.97)
 
 
 class Job(NamedTuple):
@@ -51,7 +55,7 @@ def summary(median: float, *, processes: int = 5) -> Summary:
         maximum=median * 1.08,
         low=None if alone else median * 0.98,
         high=None if alone else median * 1.03,
-        null_reasons={"low": "an interval needs at least 2 processes"} if alone else {},
+        null_reasons={"low": because("few_processes", n_processes=1, n_needed=2)} if alone else {},
     )
 
 
@@ -67,21 +71,21 @@ def cold(mode: CacheMode, seconds: dict[str, float], *, processes: int = 5) -> C
     )
 
 
-def warm(median: float | None, *, not_steady: str | None = None) -> WarmSummary:
+def warm(median: float | None, *, not_steady: Reason | None = None) -> WarmSummary:
     return WarmSummary(
         n_processes=3,
         n_rejected=0,
         call_s=None if median is None else summary(median),
         steady=SteadyState(
             steady=not_steady is None,
-            reason=not_steady or "steady",
+            reason=not_steady or because("steady", n_processes=3, n_warmup=5),
             n_processes=3,
             n_steady=0 if not_steady else 3,
             warmup_samples=[4, 5, 4],
         ),
         batch=1,
         precision_reached=None if median is None else 0.12,
-        null_reasons={"call_s": "programs were compiled in the window"} if median is None else {},
+        null_reasons={"call_s": because("no_warm_samples")} if median is None else {},
     )
 
 
@@ -97,27 +101,16 @@ def against(
         threshold=0.05,
         smallest_detectable=0.08,
         verdict=verdict,
-        reason="the interval holds 1, and only differences from 8 % up would have shown",
+        reason=OPEN,
     )
 
 
-def caution(kind: CautionKind, figure: str, value: float, **changes: Any) -> Caution:
-    made = Caution(
-        kind=kind,
-        subject=WARM,
-        n_processes=2,
-        of_processes=5,
-        figure=figure,
-        value=value,
-        text=f"{figure} {kind}",
-        advice=f"what to do about {kind}",
-    )
-    return msgspec.structs.replace(made, **changes)
+def caution(kind: CautionKind, reason: Reason, n: int = 2, of: int = 5) -> Caution:
+    return Caution(kind=kind, cache_mode=WARM, n_processes=n, of_processes=of, reason=reason)
 
 
-def noisy(figure: str) -> Caution:
-    subject = "other processes used … processors"
-    return caution("noisy", figure, float(figure), subject=subject)
+def noisy(processors: float) -> Caution:
+    return caution("noisy", because("foreign_cpu", foreign_processors=processors))
 
 
 def protocol(candidate: str, job: Job) -> Protocol:
@@ -216,16 +209,16 @@ def group(job: Job) -> list[CaseResult]:
         job,
         cold=[cold(EMPTY, start)],
         warm=warm(0.00134),
-        null_reasons={FILLED: "numpy keeps no cache"},
+        null_reasons={FILLED: NO_CACHE},
     )
     torch = compiled("torch_compile_cpu", job, 41.0)
     eager = case(
         "torch_eager_cpu",
         job,
         cold=[cold(EMPTY, {**start, "import": 1.01, "ttfr": 1.02, "ttfr_process": 1.17})],
-        warm=warm(0.00131, not_steady="rises by 12 % from start to end"),
-        warnings=[noisy("0.9"), caution("unsteady", UNSTEADY, 2)],
-        null_reasons={FILLED: "torch_eager keeps no cache"},
+        warm=warm(0.00131, not_steady=RISING),
+        warnings=[noisy(0.9), caution("unsteady", RISING)],
+        null_reasons={FILLED: NO_CACHE},
         comparisons=[
             against(f"{EMPTY}.ttfr_s", "slower", 10.4),
             against("warm.call_s", "undecided"),
@@ -235,10 +228,10 @@ def group(job: Job) -> list[CaseResult]:
         numpy,
         compiled("jax_jit_cpu", job, 1.0),
         eager,
-        msgspec.structs.replace(torch, warnings=[noisy("1.4"), caution("unsteady", UNSTEADY, 2)]),
-        case("numba", job, status="failed", reason="correctness_gate"),
-        case("jax_jit_gpu", job, status="warn", reason="gpu_unavailable"),
-        case("torch_compile_gpu", job, status="warn", reason="gpu_unavailable"),
+        msgspec.structs.replace(torch, warnings=[noisy(1.4), caution("unsteady", RISING)]),
+        case("numba", job, status="failed", reason=because("correctness_gate")),
+        case("jax_jit_gpu", job, status="warn", reason=because("gpu_unavailable")),
+        case("torch_compile_gpu", job, status="warn", reason=because("gpu_unavailable")),
     ]
 
 

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from coldwarm.contracts.observation import Block
+from coldwarm.contracts.reasons import because
 from coldwarm.report.progress import LiveProgress, PlainProgress, open_progress
 
 if TYPE_CHECKING:
@@ -55,19 +56,21 @@ def test_plain_lines(observation: Observation) -> None:
         progress.observed(observation)
         progress.estimate(0.12, 61.0)
         progress.observed(
-            msgspec.structs.replace(observation, status="failed", reason="timeout", wall_s=60.0)
+            msgspec.structs.replace(
+                observation, status="failed", reason=because("timeout", limit_s=60.0), wall_s=60.0
+            )
         )
         stays = msgspec.structs.replace(observation, cache_mode=FILLED, also_modes=[WARM])
         progress.observed(stays)
         progress.observed(msgspec.structs.replace(stays, blocks=[block]))
         progress.observed(observation)
-        progress.note("[b]no GPU[/b]")
+        progress.note(because("stated", text="[b]no GPU[/b]"))
     lines = written(to).splitlines()
     assert lines[0] == "measuring with at least 4 processes, within 240 s; warm: the median call"
     assert lines[1].split() == ["done", "case", "process", "took", "ended"]
     assert lines[2:] == [
         f"[ 25 %] {CASE}         empty caches   17.3 s  ok",
-        f"[ 50 %] {CASE}         empty caches   60.0 s  failed: timeout",
+        f"[ 50 %] {CASE}         empty caches   60.0 s  failed: timeout: no answer within 60 s",
         f"[ 75 %] {CASE}         filled caches  17.3 s  ok",
         f"[100 %] {CASE}         warm           583 µs  ok",
         f"[extra] {CASE}         empty caches   17.3 s  ok",
@@ -90,9 +93,11 @@ def test_live_display(observation: Observation, cases: list[CaseResult]) -> None
         row = next(line for line in written(to).splitlines() if "jax_jit_cpu_matmul" in line)
         assert row.split()[1:] == ["811", "ms", "534", "ms", "583", "µs", "ok"]
         progress.observed(
-            msgspec.structs.replace(observation, status="rejected", reason="a cache hit")
+            msgspec.structs.replace(
+                observation, status="rejected", reason=because("stated", text="a cache hit")
+            )
         )
-        progress.note("the machine is busy")
+        progress.note(because("stated", text="the machine is busy"))
     after = written(to).rsplit("\x1b[?25h", 1)[-1]
     assert f"note: {CASE} · empty caches: rejected: a cache hit" in " ".join(after.split())
     assert "note: the machine is busy" in after

@@ -11,7 +11,9 @@ import pytest
 from rich.console import Console
 from tests.contracts import samples
 
+from coldwarm.contracts.reasons import because
 from coldwarm.report import markdown, terminal
+from coldwarm.report.reasons import words
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
@@ -108,14 +110,16 @@ def test_a_first_call_without_an_account_is_all_rest(
 def test_a_missing_figure_has_a_reason(suite: SuiteResult, cases: list[CaseResult]) -> None:
     text = shown(suite, cases)
     assert "±2.1% – 1.34 ms" in line_of(text, "numpy")
-    assert "filled caches of numpy: numpy keeps no cache;" in flat(text)
+    assert "filled caches of numpy, torch_eager_cpu: it keeps no cache" in flat(text)
     assert not re.search(r"(?<![\d.])0(\.0+)? (s|ms|µs|ns|MB)\b", text)
 
 
 def test_a_warm_figure_that_is_missing(suite: SuiteResult, cases: list[CaseResult]) -> None:
     assert cases[0].warm
     empty = msgspec.structs.replace(
-        cases[0].warm, call_s=None, null_reasons={"call_s": "programs were compiled"}
+        cases[0].warm,
+        call_s=None,
+        null_reasons={"call_s": because("stated", text="programs were compiled")},
     )
     text = shown(suite, [msgspec.structs.replace(cases[0], warm=empty)])
     assert "warm of numpy: programs were compiled" in flat(text)
@@ -129,14 +133,15 @@ def test_a_single_process_has_no_interval(suite: SuiteResult, cases: list[CaseRe
 
 def test_what_was_not_measured_is_one_line(suite: SuiteResult, cases: list[CaseResult]) -> None:
     text = shown(suite, cases)
-    assert text.count("gpu_unavailable") == 1
-    wanted = "gpu_unavailable: jax_jit_gpu, torch_compile_gpu (in 2 groups)"
+    assert text.count("no GPU") == 1
+    why = words(because("gpu_unavailable"))
+    wanted = f"{why}: jax_jit_gpu, torch_compile_gpu (in 2 groups)"
     assert f"not measured {wanted}" in flat(text)
-    assert r"- **not measured**: gpu\_unavailable: jax\_jit\_gpu," in markdown.render(suite, cases)
+    assert rf"- **not measured**: {why}: jax\_jit\_gpu," in markdown.render(suite, cases)
 
 
 def test_a_failed_case_says_so_in_words(suite: SuiteResult, cases: list[CaseResult]) -> None:
-    assert shown(suite, cases).count("failed: numba: correctness_gate") == 2
+    assert shown(suite, cases).count("failed: numba: its answer is wrong") == 2
 
 
 def test_nothing_measured_at_all(suite: SuiteResult, cases: list[CaseResult]) -> None:
@@ -148,7 +153,7 @@ def test_nothing_measured_at_all(suite: SuiteResult, cases: list[CaseResult]) ->
 
 def test_text_is_shown_as_it_is(suite: SuiteResult, cases: list[CaseResult]) -> None:
     odd = "[bold]<b>|*odd*|</b>"
-    one = msgspec.structs.replace(cases[0], status="warn", reason=odd)
+    one = msgspec.structs.replace(cases[0], status="warn", reason=because("stated", text=odd))
     assert odd in shown(suite, [one])
     assert r"\[bold\]\<b\>\|\*odd\*\|\</b\>" in markdown.render(suite, [one])
 
@@ -175,5 +180,5 @@ def test_markdown_tables_are_well_formed(suite: SuiteResult, cases: list[CaseRes
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
         assert len(widths) == 1
     assert "| `jax_jit_cpu` | 811 ms ±2.1%<br>8.3× slower |" in text
-    assert "- **no figure**: filled caches of numpy: numpy keeps no cache" in text
+    assert r"- **no figure**: filled caches of numpy, torch\_eager\_cpu: it keeps no cache" in text
     assert "<sup>" not in text

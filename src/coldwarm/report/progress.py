@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from rich.live import Live
 from rich.text import Text
@@ -48,11 +48,12 @@ _Row = tuple[str, list[str], str]
 """Of a case: its name, its figures, its status."""
 
 
-class Progress(Listener, Protocol):
+class Progress(Listener):
     """A listener that shows what it hears, and never raises because of it."""
 
     def __enter__(self) -> Self:
         """Start showing."""
+        return self
 
     def __exit__(
         self,
@@ -69,25 +70,13 @@ def open_progress(console: Console) -> Progress:
     return LiveProgress(console) if able else PlainProgress(console)
 
 
-class PlainProgress:
+class PlainProgress(Progress):
     """One line for each finished process."""
 
     def __init__(self, console: Console) -> None:
         """Write to this console."""
         self._console = console
         self._share = Share()
-
-    def __enter__(self) -> Self:
-        """Nothing to prepare."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Nothing to restore."""
 
     def started(self, plan_total: int, budget_s: float | None) -> None:
         """Say what is planned."""
@@ -98,9 +87,6 @@ class PlainProgress:
         )
         self._row("done", "case", "process", "took", "ended")
 
-    def process(self, case: str, mode: str, number: int, of: int) -> None:
-        """Say nothing: the line comes when the process is through."""
-
     def observed(self, observation: Observation) -> None:
         """Print the line of a finished process."""
         self._share.ended()
@@ -108,9 +94,6 @@ class PlainProgress:
         mode, seconds = _what_it_shows(observation)
         took = units.duration(seconds)
         self._row(done, observation.case, mode_name(mode), took, outcome(observation))
-
-    def case_updated(self, case_result: CaseResult) -> None:
-        """Say nothing: the table comes at the end."""
 
     def note(self, reason: Reason) -> None:
         """Print a note."""
@@ -129,7 +112,7 @@ class PlainProgress:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-class LiveProgress:
+class LiveProgress(Progress):
     """A display that redraws itself when something happened."""
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
