@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli.run import Duration
+from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.plan import Plan
     from coldwarm.runner.functions.bench import Request
     from coldwarm.runner.suite import Outcome
-
-EXIT_OK, EXIT_REGRESSION, EXIT_CASE_FAILED, EXIT_NOTHING_VALID = 0, 1, 3, 4
-EXIT_INTERRUPTED = 130
 
 
 @click.command("bench")
@@ -185,9 +183,9 @@ def _show(report: BenchReport, plan: Plan | None, outcome: Outcome, *, as_json: 
 
 def _code(report: BenchReport, outcome: Outcome) -> int:
     if outcome.interrupted:
-        return EXIT_INTERRUPTED
+        return ExitCode.INTERRUPTED
     if outcome.suite.n_failed:
-        return EXIT_CASE_FAILED
+        return ExitCode.FAILED
     if not any(one.ttfr or one.call for one in report.candidates):
-        return EXIT_NOTHING_VALID
-    return EXIT_REGRESSION if report.n_failing else EXIT_OK
+        return ExitCode.NOTHING_VALID
+    return ExitCode.REGRESSION if report.n_failing else ExitCode.FINE

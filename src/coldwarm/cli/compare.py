@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from coldwarm.errors import ExitCode, NothingComparableError, UsageError
+
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.files.reader import Measured
     from coldwarm.contracts.policy import Policy
-
-EXIT_OK, EXIT_REGRESSION = 0, 1
 
 
 @click.command("compare")
@@ -76,13 +76,20 @@ def command(
     3 a broken artifact, 4 nothing valid to compare.
     """
     from coldwarm.contracts.files import reader
-    from coldwarm.stats.compare.results import compare_results
+    from coldwarm.report import refusals
+    from coldwarm.stats.compare import results
 
     limits = _policy(thresholds, failures, policy)
+    fields = _parts(allowed, "--allow")
     second = reader.read(b)
-    comparison = compare_results(reader.read(a), second, limits, _parts(allowed, "--allow"))
+    try:
+        comparison = results.compare_results(reader.read(a), second, limits, fields)
+    except results.RefusedError as error:
+        raise UsageError(refusals.refused(error)) from None
+    except results.NothingValidError as error:
+        raise NothingComparableError(refusals.nothing_valid(error)) from None
     _show(comparison, second, form, everything=everything)
-    return EXIT_REGRESSION if comparison.n_failing else EXIT_OK
+    return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 
 
 def _parts(values: tuple[str, ...], option: str) -> list[str]:

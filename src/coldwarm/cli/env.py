@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.environment import Cpu, Environment, Limits
+    from coldwarm.contracts.reasons import Reason
 
 _WIDTH = 80
 _GIB = 2**30
@@ -69,7 +70,10 @@ def _rows(environment: Environment) -> Iterator[tuple[str, str]]:
     yield "thread pools", _pools(environment)
     yield "libraries", _libraries(environment)
     compiler = environment.compiler
-    yield "compiler", compiler.version or "" if compiler else _missing(environment, "compiler")
+    yield (
+        "compiler",
+        compiler.version or "" if compiler else _words(environment.null_reasons, "compiler"),
+    )
     yield from _gpus(environment)
     yield "coldwarm", _harness(environment)
     for place, (name, value) in enumerate(environment.variables.items()):
@@ -78,12 +82,15 @@ def _rows(environment: Environment) -> Iterator[tuple[str, str]]:
         yield "variables", "none of those that matter is set"
 
 
-def _why(reasons: dict[str, str], name: str) -> str:
-    return f"unknown: {reasons.get(name, 'no reason is given')}"
+def _why(reasons: dict[str, Reason], name: str) -> str:
+    return f"unknown: {_words(reasons, name)}"
 
 
-def _missing(environment: Environment, name: str) -> str:
-    return environment.null_reasons.get(name, "unknown")
+def _words(reasons: dict[str, Reason], name: str) -> str:
+    from coldwarm.contracts.reasons import because
+    from coldwarm.report.reasons import words
+
+    return words(reasons.get(name, because("unstated")))
 
 
 def _cores(cpu: Cpu) -> str:
@@ -112,15 +119,11 @@ def _frequency(cpu: Cpu) -> str:
 
 
 def _limits(limits: Limits) -> str:
-    reasons = limits.null_reasons
-    cpus = reasons.get("cpu_quota", "unknown")
-    memory = reasons.get("memory_bytes", "unknown")
-    if limits.cpu_quota is not None:
-        cpus = f"{limits.cpu_quota:g}"
-    if limits.memory_bytes is not None:
-        memory = f"{limits.memory_bytes / _GIB:.1f} GiB"
+    reasons, quota, size = limits.null_reasons, limits.cpu_quota, limits.memory_bytes
     if limits.cgroup_version is None:
-        return reasons.get("cgroup_version", "unknown")
+        return _words(reasons, "cgroup_version")
+    cpus = _words(reasons, "cpu_quota") if quota is None else f"{quota:g}"
+    memory = _words(reasons, "memory_bytes") if size is None else f"{size / _GIB:.1f} GiB"
     return f"processors {cpus}, memory {memory} (control groups v{limits.cgroup_version})"
 
 
@@ -141,7 +144,7 @@ def _build(environment: Environment) -> str:
 def _pools(environment: Environment) -> str:
     pools = environment.thread_pools
     if pools is None:
-        return _missing(environment, "thread_pools")
+        return _words(environment.null_reasons, "thread_pools")
     shown = (
         f"{p.internal_api} {p.version or ''} ({p.user_api}), {p.threads} threads" for p in pools
     )
@@ -159,7 +162,7 @@ def _gpus(environment: Environment) -> Iterator[tuple[str, str]]:
         memory = "" if gpu.memory_bytes is None else f", {gpu.memory_bytes / _GIB:.0f} GiB"
         yield "gpu", f"{gpu.model}{memory}, driver {gpu.driver}, CUDA {gpu.cuda or 'unknown'}"
     if not environment.gpus:
-        yield "gpu", "none" if environment.gpus == [] else _missing(environment, "gpus")
+        yield "gpu", "none" if environment.gpus == [] else _words(environment.null_reasons, "gpus")
     for tool in environment.ptxas or ():
         yield "ptxas", f"{tool.version or 'version unknown'} ({tool.kind})"
 
@@ -167,6 +170,6 @@ def _gpus(environment: Environment) -> Iterator[tuple[str, str]]:
 def _harness(environment: Environment) -> str:
     harness = environment.harness
     if harness.git_commit is None:
-        return f"{harness.version} ({harness.null_reasons.get('git_commit', 'no commit')})"
+        return f"{harness.version} ({_words(harness.null_reasons, 'git_commit')})"
     state = {True: ", changed since", False: "", None: ", changes unknown"}[harness.git_dirty]
     return f"{harness.version}, commit {harness.git_commit[:12]}{state}"

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli.run import Duration
+from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.noise import NoiseReport
     from coldwarm.runner.functions.noise import Part, Regime, Request
-
-EXIT_NOTHING_VALID, EXIT_INTERRUPTED = 4, 130
 
 
 @click.command("noise")
@@ -87,8 +86,9 @@ def command(  # noqa: PLR0917 - click hands options over by name
     else:
         view.render(report, Console())
     if not report.complete:
-        return EXIT_INTERRUPTED
-    return 0 if any(one.pair_s is not None for one in report.figures) else EXIT_NOTHING_VALID
+        return ExitCode.INTERRUPTED
+    measured = any(figure.pair_s is not None for figure in report.figures)
+    return ExitCode.FINE if measured else ExitCode.NOTHING_VALID
 
 
 def _regimes(*, cold_only: bool, warm_only: bool) -> tuple[Regime, ...]:
@@ -108,5 +108,7 @@ def _report(request: Request, parts: Sequence[Part]) -> NoiseReport:
 
     first = parts[0].outcome
     place = codec.load_as(Environment, first.path / first.suite.environment_path)
-    seen = [noise.Seen(part.outcome.suite, part.outcome.cases, part.total_s) for part in parts]
-    return noise.report(request.name, place, seen, threshold=request.threshold, most=MOST_PAIRS)
+    benches = [
+        noise.EqualSides(part.outcome.suite, part.outcome.cases, part.total_s) for part in parts
+    ]
+    return noise.report(request.name, place, benches, threshold=request.threshold, most=MOST_PAIRS)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from coldwarm.errors import ExitCode
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.plan import Caches, Plan, Sweepable
     from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.plan.jobs import Job
-
-EXIT_NOTHING_VALID = 4
 
 
 @click.command("plan")
@@ -70,8 +70,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     """
     from rich.console import Console
 
-    from coldwarm.cli.show import load
-    from coldwarm.contracts.files import codec
+    from coldwarm.contracts.files import codec, reader
     from coldwarm.contracts.plan import PlanReport
     from coldwarm.report import plan as view
     from coldwarm.stats.plan.jobs import Job
@@ -79,7 +78,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     if shapes > calls:
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
         raise click.BadParameter(text, param_hint="--shapes")
-    suite, cases = load(directory)
+    suite, cases = reader.read_run(directory)
     job = Job(calls, shapes, processes, caches)
     plans = _plans(_groups(directory, cases, group), job, sweep)
     report = PlanReport(run_id=suite.run_id, suite=suite.suite, plans=plans)
@@ -87,7 +86,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
         sys.stdout.write(codec.encode(report).decode())
     else:
         view.render(report, Console())
-    return 0 if any(plan.cheapest for plan in plans) else EXIT_NOTHING_VALID
+    return ExitCode.FINE if any(plan.cheapest for plan in plans) else ExitCode.NOTHING_VALID
 
 
 def _groups(

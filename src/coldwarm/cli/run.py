@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from coldwarm.errors import ExitCode
+
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.suites import Options
     from coldwarm.runner.suite import Outcome
 
-EXIT_OK, EXIT_CASE_FAILED, EXIT_NOTHING_VALID, EXIT_INTERRUPTED = 0, 3, 4, 130
+NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
+"""Codes of reasons for which a case has no valid figure."""
 
 
 def _split(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -184,7 +187,9 @@ def _show(outcome: Outcome, *, as_json: bool) -> None:
     if outcome.interrupted:
         click.echo(f"Interrupted. Go on with: coldwarm run --out-dir {outcome.path} --resume")
         return
-    missed = sum((case.reason or "").startswith("not_measured") for case in outcome.cases)
+    missed = sum(
+        case.reason is not None and case.reason.code == NOT_MEASURED for case in outcome.cases
+    )
     if missed:
         text = f"The time budget ended before {missed} cases were measured."
         click.echo(f"{text} Go on with: coldwarm run --out-dir {outcome.path} --resume")
@@ -192,10 +197,10 @@ def _show(outcome: Outcome, *, as_json: bool) -> None:
 
 def _code(outcome: Outcome) -> int:
     if outcome.interrupted:
-        return EXIT_INTERRUPTED
+        return ExitCode.INTERRUPTED
     if outcome.suite.n_failed:
-        return EXIT_CASE_FAILED
-    unproved = [case for case in outcome.suite.cases if (case.reason or "").startswith("not_")]
-    if unproved and not outcome.suite.n_ok:
-        return EXIT_NOTHING_VALID
-    return EXIT_OK
+        return ExitCode.FAILED
+    reasons = [case.reason.code for case in outcome.suite.cases if case.reason is not None]
+    if not outcome.suite.n_ok and {NOT_MEASURED, NOT_PROVED}.intersection(reasons):
+        return ExitCode.NOTHING_VALID
+    return ExitCode.FINE

@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
-
-if TYPE_CHECKING:
-    from coldwarm.contracts.result import CaseResult, SuiteResult
 
 _PICTURE_COLUMNS = 80
 
@@ -32,9 +28,10 @@ def command(directory: Path, form: str) -> None:
     """
     from rich.console import Console
 
+    from coldwarm.contracts.files import reader
     from coldwarm.report import markdown, terminal
 
-    suite, cases = load(directory)
+    suite, cases = reader.read_run(directory)
     if form == "markdown":
         click.echo(markdown.render(suite, cases))
         return
@@ -46,22 +43,3 @@ def command(directory: Path, form: str) -> None:
     picture = console.export_svg(title=f"coldwarm run --suite {suite.suite}")
     # A picture must be whole without a network: the viewer's own font serves.
     click.echo(re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL))
-
-
-def load(directory: Path) -> tuple[SuiteResult, list[CaseResult]]:
-    """Read the index and the cases of a run's directory.
-
-    Raises:
-        UsageError: it holds no run.
-        ContractError: a file does not keep its contract.
-    """
-    from coldwarm.contracts.files import codec
-    from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.errors import UsageError
-
-    index = directory / "suite.json"
-    if not index.exists():
-        text = f"{directory} holds no suite.json; name the directory of a finished run"
-        raise UsageError(text)
-    suite = codec.load_as(SuiteResult, index)
-    return suite, [codec.load_as(CaseResult, directory / row.path) for row in suite.cases]
