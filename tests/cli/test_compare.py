@@ -16,6 +16,7 @@ from coldwarm.cli import main
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.files.codec import decode_as, encode
+from coldwarm.contracts.reasons import because
 from coldwarm.report import compare_text
 
 if TYPE_CHECKING:
@@ -130,19 +131,19 @@ def test_a_policy_decides_by_case_and_metric(a: Path, b: Path, call: Call, tmp_p
 def test_refusals_end_with_2_and_allowing_lifts_them(a: Path, tmp_path: Path, call: Call) -> None:
     cpu = Cpu(model="B CPU", architecture="x86_64", frequency=Frequency())
     changed = results.case(3, protocol_workload_sha256="1" * 64)
-    failed = results.case(4, case=OTHER, status="failed", reason="correctness_gate")
+    failed = results.case(4, case=OTHER, status="failed", reason=because("correctness_gate"))
     b = results.write(tmp_path / "c", [changed, failed], samples.environment(cpu=cpu))
     code, out, err = call(a, b)
     assert (code, out) == (2, "")
     assert "workload: workload_sha256" in err
     assert 'machine: cpu.model: "A CPU" became "B CPU"' in err
-    assert "failed: in B: correctness_gate" in err
+    assert "failed: in B: its answer is wrong" in err
     assert "--allow failed,workload,machine leaves failed cases out" in err
     code, out, err = call(a, b, "--allow", "workload,machine", "--allow", "failed")
     assert (code, err) == (0, "")
     told = " ".join(out.split())
     assert "allowed workload: workload_sha256" in told
-    assert f"correctness_gate in B: {OTHER}" in told
+    assert f"its answer is wrong in B: {OTHER}" in told
 
 
 def test_options_that_say_nothing_are_refused(a: Path, b: Path, call: Call) -> None:
@@ -162,8 +163,8 @@ def test_another_environment_than_the_indexed_one_is_no_result(
     (b / "environment.json").write_text((b / "environment.json").read_text() + "\n")
     code, _, err = call(a, b)
     assert code == 3
-    assert "environment.json" in err
-    assert "is not the file that suite.json indexes" in err
+    assert "environment_sha256" in err
+    assert "it was changed after it was written" in err
 
 
 def test_other_inputs_are_told_beside_another_source(a: Path, tmp_path: Path, call: Call) -> None:
@@ -180,12 +181,12 @@ def test_other_inputs_are_told_beside_another_source(a: Path, tmp_path: Path, ca
 def test_a_case_that_failed_on_both_sides_is_told(tmp_path: Path, call: Call) -> None:
     cases = [
         results.case(3),
-        results.case(4, case=OTHER, status="failed", reason="correctness_gate"),
+        results.case(4, case=OTHER, status="failed", reason=because("correctness_gate")),
     ]
     a, b = (results.write(tmp_path / name, cases) for name in ("one", "two"))
     code, out, _ = call(a, b, "--allow", "failed")
     assert code == 0
-    assert f"correctness_gate in both: {OTHER}" in " ".join(out.split())
+    assert f"its answer is wrong in both: {OTHER}" in " ".join(out.split())
 
 
 def test_a_missing_path_ends_with_2(a: Path, tmp_path: Path, call: Call) -> None:
@@ -196,14 +197,14 @@ def test_a_missing_path_ends_with_2(a: Path, tmp_path: Path, call: Call) -> None
 
 def test_a_newer_schema_and_a_broken_artifact_end_with_3(a: Path, b: Path, call: Call) -> None:
     file = b / "cases" / f"{OTHER}.json"
-    file.write_text(file.read_text().replace("case_result.v1", "case_result.v2"))
+    file.write_text(file.read_text().replace("case_result.v2", "case_result.v3"))
     code, _, err = call(a, file)
     assert code == 3
-    assert "coldwarm.case_result.v2 is newer than v1" in err
+    assert "coldwarm.case_result.v3 is newer than v2" in err
     assert "upgrade coldwarm" in err
     code, _, err = call(a, b)
     assert code == 3
-    assert "is not the file that suite.json indexes" in err
+    assert "it was changed after it was written" in err
 
 
 def test_nothing_in_common_ends_with_4(a: Path, tmp_path: Path, call: Call) -> None:

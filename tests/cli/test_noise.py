@@ -17,7 +17,9 @@ from coldwarm.cli import noise
 from coldwarm.contracts.files.codec import decode_as, load_as
 from coldwarm.contracts.noise import NoiseReport
 from coldwarm.contracts.observation import Judgement
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteResult
+from coldwarm.errors import ExitCode
 from coldwarm.runner.functions import bench
 from coldwarm.runner.functions import noise as runner
 from coldwarm.runner.suite import Outcome
@@ -62,7 +64,7 @@ class Machine:
         for mode in modes:
             for place in range(self.pairs):
                 took = float(level * np.exp(self.spread * rng.standard_normal()))
-                proved = {mode: Judgement(proved=True, reason="made so")}
+                proved = {mode: Judgement(proved=True, reason=because("stated", text="made so"))}
                 kept = {"round": place, "judgements": proved, "ttfr_s": took}
                 calls = [took * (1 + 0.001 * (n % 3)) for n in range(40)]
                 warm = mode == "warm_process"
@@ -170,14 +172,14 @@ def test_equal_sides_that_are_told_apart_are_a_warning(machine: Machine) -> None
 def test_without_a_pair_nothing_valid_was_measured(machine: Machine) -> None:
     machine.pairs = 1
     done = run("--warm-only")
-    assert done.return_value == noise.EXIT_NOTHING_VALID
+    assert done.return_value == ExitCode.NOTHING_VALID
     shown = " ".join(done.output.split())
     assert "1 valid pair of processes, and 2 are needed; --time measures for longer" in shown
 
 
 def test_an_interruption_ends_it_with_what_was_seen(machine: Machine) -> None:
     machine.complete = False
-    assert run().return_value == noise.EXIT_INTERRUPTED
+    assert run().return_value == ExitCode.INTERRUPTED
     assert len(machine.asked) == 1
 
 

@@ -10,12 +10,14 @@ import pytest
 from benchmarks import loop_truth, plan_truth
 from click.testing import CliRunner
 from tests.contracts import samples
+from tests.stats import results
 
 from coldwarm.cli import plan
-from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import FirstCallParts, Judgement, Observation, Phase
-from coldwarm.contracts.result import CaseResult, SteadyState, SuiteCase, SuiteResult, WarmSummary
+from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import CaseResult, SteadyState, WarmSummary
 from coldwarm.errors import UsageError
+from coldwarm.report.reasons import words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +59,10 @@ def observation(candidate: str, mode: CacheMode, place: int) -> Observation:
         ttfr_process_s=start,
         first_call_parts=compiled,
         blocks=block if also else [],
-        judgements={one: Judgement(proved=True, reason="made so") for one in (mode, *also)},
+        judgements={
+            one: Judgement(proved=True, reason=because("stated", text="made so"))
+            for one in (mode, *also)
+        },
     )
 
 
@@ -73,20 +78,6 @@ def case(candidate: str, modes: list[CacheMode], **changes: Any) -> CaseResult:
     return msgspec.structs.replace(made, **changes)
 
 
-def write(folder: Path, cases: list[CaseResult]) -> Path:
-    """Leave what a run of the cases leaves, as far as a plan reads it."""
-    samples.write_run(folder)
-    rows = []
-    for one in cases:
-        path = f"cases/{one.case}.json"
-        (folder / path).write_bytes(encode(one))
-        rows.append(SuiteCase(case=one.case, path=path, sha256="0" * 64, status=one.status))
-    index = folder / "suite.json"
-    suite = msgspec.json.decode(index.read_bytes(), type=SuiteResult)
-    index.write_bytes(encode(msgspec.structs.replace(suite, cases=rows)))
-    return folder
-
-
 @pytest.fixture
 def result(tmp_path: Path) -> Path:
     modes: list[CacheMode] = [EMPTY, FILLED, WARM]
@@ -96,9 +87,9 @@ def result(tmp_path: Path) -> Path:
         candidate="jax_jit_gpu",
         observations=[],
         status="warn",
-        reason="gpu_unavailable",
+        reason=because("gpu_unavailable"),
     )
-    return write(tmp_path / "run", [*(case(name, modes) for name in FIGURES), gone])
+    return results.write(tmp_path / "run", [*(case(name, modes) for name in FIGURES), gone])
 
 
 def run(*arguments: object) -> Result:
@@ -140,16 +131,16 @@ def test_what_was_made_beforehand_is_told_and_not_added(tmp_path: Path) -> None:
     modes: list[CacheMode] = [EMPTY, FILLED, WARM]
     made = [samples.making(seconds) for seconds in (1.0, 3.0, 2.0)]
     jitted = case("jax_jit_cpu", modes, made=made)
-    result = write(tmp_path / "run", [case("numpy", modes), jitted])
+    result = results.write(tmp_path / "run", [case("numpy", modes), jitted])
     plan_of = (result, "--calls", 2000, "--shapes", 2)
     found = document(*plan_of)
     assert (found["cheapest"], found["cheapest_with_making"]) == ("jax_jit_cpu", "numpy")
     totals = {one["candidate"]: one for one in found["totals"]}
     assert totals["jax_jit_cpu"]["made_s"] == 2 * 2.0, "the median, once for each shape"
     assert totals["jax_jit_cpu"]["total_s"] < 2.0
-    assert totals["numpy"]["null_reasons"]["made_s"] == "nothing is made beforehand"
+    assert totals["numpy"]["null_reasons"]["made_s"]["code"] == "nothing_made"
     told = " ".join(run(*plan_of).output.split())
-    assert "made before jax_jit_cpu 4.00 s, once for each shape, not in the totals" in told
+    assert "ahead of time jax_jit_cpu 4.00 s, once for each shape, not in the totals" in told
     assert "paid for as well, numpy is the cheapest" in told
     assert document(result, "--calls", 20000)["cheapest_with_making"] == "jax_jit_cpu"
 
@@ -160,7 +151,9 @@ def test_totals_are_sums(result: Path) -> None:
     warm = 0.0005
     starts = (0.60 + 2 * 0.50) * 1.01 + 3 * 3 * warm
     assert totals["jax_jit_cpu"] == pytest.approx(starts + 3 * 98 * warm * 1.01)
-    assert found["not_measured"] == {"jax_jit_gpu": "gpu_unavailable"}
+    assert found["not_measured"] == {
+        "jax_jit_gpu": {"code": "gpu_unavailable", "values": {}, "parts": []}
+    }
 
 
 def test_the_table_fits_and_says_what_it_means(result: Path) -> None:
@@ -174,7 +167,7 @@ def test_the_table_fits_and_says_what_it_means(result: Path) -> None:
         "Totals by calls",
         "is cheapest",
         "no more than numpy",
-        "gpu_unavailable: jax_jit_gpu",
+        f"{words(because('gpu_unavailable'))}: jax_jit_gpu",
         "what one costs was not measured",
     ):
         assert expected in done.output
@@ -204,15 +197,19 @@ def test_every_sweep_prints(result: Path, over: str) -> None:
 
 def test_unsteady_warm_calls_are_told(tmp_path: Path) -> None:
     moving = SteadyState(
-        steady=False, reason="rises", n_processes=3, n_steady=2, warmup_samples=[1, 1, 1]
+        steady=False,
+        reason=because("drifts", change_share=0.1),
+        n_processes=3,
+        n_steady=2,
+        warmup_samples=[1, 1, 1],
     )
     warm = WarmSummary(n_processes=3, n_rejected=0, call_s=None, steady=moving, batch=1)
-    folder = write(tmp_path, [case("numpy", [EMPTY, FILLED, WARM], warm=warm)])
-    assert "warm calls of numpy did not settle" in run(folder, "--calls", 5).output
+    folder = results.write(tmp_path, [case("numpy", [EMPTY, FILLED, WARM], warm=warm)])
+    assert "the warm calls of numpy did not become" in run(folder, "--calls", 5).output
 
 
 def test_a_mode_that_was_not_measured_is_named_with_the_way_on(tmp_path: Path) -> None:
-    folder = write(tmp_path, [case("numpy", [EMPTY])])
+    folder = results.write(tmp_path, [case("numpy", [EMPTY])])
     assert code(run(folder, "--calls", 2)) == 0
     done = run(folder, "--calls", 2, "--processes", 2)
     assert isinstance(done.exception, UsageError)
@@ -223,11 +220,11 @@ def test_a_mode_that_was_not_measured_is_named_with_the_way_on(tmp_path: Path) -
 
 
 def test_nothing_valid_is_an_exit_code_of_its_own(tmp_path: Path) -> None:
-    broken = case("numpy", [EMPTY], status="failed", reason="correctness_gate")
-    folder = write(tmp_path, [broken])
+    broken = case("numpy", [EMPTY], status="failed", reason=because("correctness_gate"))
+    folder = results.write(tmp_path, [broken])
     done = run(folder, "--calls", 2)
     assert code(done) == 4
-    assert "correctness_gate: numpy" in done.output
+    assert "its answer is wrong: numpy" in done.output
 
 
 def test_an_unknown_group_gets_the_nearest(result: Path) -> None:

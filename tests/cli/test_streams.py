@@ -11,7 +11,7 @@ import pytest
 from tests.contracts import samples
 from tests.stats import results
 
-from coldwarm.cli.main import EXIT_PIPE
+from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def test_a_reader_that_goes_away_is_no_regression(run: Path, command: list[str])
         check=False,
     )
     os.close(write)
-    assert done.returncode == EXIT_PIPE
+    assert done.returncode == ExitCode.BROKEN_PIPE
     assert "Traceback" not in done.stderr
 
 

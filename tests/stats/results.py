@@ -76,7 +76,12 @@ def write(
         stored = msgspec.structs.replace(made, environment_sha256=surroundings)
         path = f"cases/{made.case}.json"
         sha256 = _write(folder / path, encode(stored))
-        rows.append(SuiteCase(case=made.case, path=path, sha256=sha256, status=made.status))
+        rows.append(
+            SuiteCase(
+                case=made.case, path=path, sha256=sha256, status=made.status, reason=made.reason
+            )
+        )
+    statuses = [row.status for row in rows]
     suite = SuiteResult(
         suite="quick",
         run_id=folder.name,
@@ -88,9 +93,9 @@ def write(
         environment_path="environment.json",
         environment_sha256=surroundings,
         cases=rows,
-        n_ok=len(rows),
-        n_warn=0,
-        n_failed=0,
+        n_ok=statuses.count("ok"),
+        n_warn=statuses.count("warn"),
+        n_failed=statuses.count("failed"),
         order=[],
         wall_s=1.0,
         measured_s=1.0,
