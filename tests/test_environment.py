@@ -18,10 +18,12 @@ from coldwarm.contracts.environment import (
     CpuCache,
     Environment,
     Frequency,
+    Gpu,
     differences,
     fingerprint,
 )
 from coldwarm.contracts.files.codec import decode, encode
+from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner.machine import hardware as machine
 from coldwarm.runner.machine import software as tools
 from coldwarm.runner.machine.environment import collect, distributions
@@ -89,7 +91,9 @@ def test_the_fingerprint_leaves_out_what_changes_by_itself() -> None:
     system = msgspec.structs.replace(before.system, steal_share=0.5, ram_bytes=2**34 + 2**20)
     base = msgspec.structs.replace(before.system, ram_bytes=2**34)
     one = samples.environment(system=base)
-    other = samples.environment(system=system, collected_at="later", null_reasons={"gpus": "?"})
+    other = samples.environment(
+        system=system, collected_at="later", null_reasons={"gpus": because("no_driver")}
+    )
     assert fingerprint(one) == fingerprint(other)
 
 
@@ -99,11 +103,11 @@ def test_differences_are_named() -> None:
         distributions={"numpy": "2.1.0", "jax": "1"}, variables={"OMP_NUM_THREADS": "1"}
     )
     assert fingerprint(before) != fingerprint(after)
-    assert differences(before, after) == [
-        'distributions.jax: absent became "1"',
-        'distributions.numpy: "2.0.0" became "2.1.0"',
-        "variables: {} became absent",
-        'variables.OMP_NUM_THREADS: absent became "1"',
+    assert [(d.name, d.a, d.b) for d in differences(before, after)] == [
+        ("distributions.jax", "absent", '"1"'),
+        ("distributions.numpy", '"2.0.0"', '"2.1.0"'),
+        ("variables", "{}", "absent"),
+        ("variables.OMP_NUM_THREADS", "absent", '"1"'),
     ]
 
 
@@ -205,7 +209,7 @@ def test_limits_of_control_groups_version_1(tmp_path: Path) -> None:
     )
     limits = machine.limits(root)
     assert (limits.cgroup_version, limits.cpu_quota, limits.memory_bytes) == (1, 0.5, None)
-    assert limits.null_reasons == {"memory_bytes": "unlimited"}
+    assert limits.null_reasons == {"memory_bytes": because("unlimited")}
 
 
 def test_a_machine_without_any_of_it_gives_reasons(tmp_path: Path) -> None:
@@ -239,17 +243,17 @@ def test_gpus_and_ptxas_are_read_from_the_drivers_answers(
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     seen = collect()
     assert seen.gpus is not None
-    assert msgspec.to_builtins(seen.gpus) == [
-        {
-            "model": "NVIDIA H100",
-            "driver": "550.54.15",
-            "cuda": "12.4",
-            "memory_bytes": 81559 * 2**20,
-            "compute_capability": "9.0",
-            "persistence": True,
-            "mig": None,
-            "null_reasons": {"mig": "the driver does not say"},
-        }
+    assert seen.gpus == [
+        Gpu(
+            model="NVIDIA H100",
+            driver="550.54.15",
+            cuda="12.4",
+            memory_bytes=81559 * 2**20,
+            compute_capability="9.0",
+            persistence=True,
+            mig=None,
+            null_reasons={"mig": because("not_told", by="the driver")},
+        )
     ]
     assert seen.ptxas is not None
     assert (seen.ptxas[0].kind, seen.ptxas[0].version) == ("path", "12.4.99")
@@ -264,13 +268,13 @@ def test_a_program_that_fails_or_hangs_is_a_reason(
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("CXX", "slow++ -v")
     asked = tools.start()
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     assert tools.gpus(asked, reasons) is None
     assert tools.compiler(asked, reasons) is None
     asked.wait()
     assert reasons == {
-        "gpus": "nvidia-smi failed: No devices were found",
-        "compiler": "slow++ did not answer within 0.3 s",
+        "gpus": because("program_failed", program="nvidia-smi", text="No devices were found"),
+        "compiler": because("no_answer", program="slow++", limit_s=0.3),
     }
 
 
@@ -288,7 +292,7 @@ def test_another_projects_checkout_is_not_taken_for_the_harnesss(
     asked.wait()
     foreign = tools.harness(asked)
     assert foreign.git_commit is None
-    assert "checkout of its own" in foreign.null_reasons["git_commit"]
+    assert foreign.null_reasons["git_commit"] == because("no_checkout")
     subprocess.run([*git, "add", "venv"], check=True)
     asked = tools.start()
     asked.wait()
@@ -305,11 +309,15 @@ def test_env_shows_a_table_within_80_columns(collected: Environment) -> None:
 
 
 def test_env_shows_an_unusual_machine_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    cpu = Cpu(architecture="riscv64", frequency=Frequency(), null_reasons={"model": "no name"})
+    cpu = Cpu(
+        architecture="riscv64",
+        frequency=Frequency(),
+        null_reasons={"model": because("not_told", by="nobody")},
+    )
     odd = samples.environment(cpu=cpu, gpus=[], variables={"XLA_FLAGS": "[bold]x[/]"})
     monkeypatch.setattr("coldwarm.runner.machine.environment.collect", lambda: odd)
     output = CliRunner().invoke(env, []).output
-    assert "unknown: no name" in output
+    assert "nobody does not tell it" in output
     assert "[bold]x[/]" in output
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from coldwarm.caches import counts, modes
 from coldwarm.contracts.base import CACHE_MODES
 from coldwarm.contracts.observation import Block, CacheEvidence
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import PluginError
 
 if TYPE_CHECKING:
@@ -46,40 +47,40 @@ def filled(**fields: Any) -> CacheEvidence:
 @pytest.mark.parametrize(
     ("mode", "seen", "proved", "reason"),
     [
-        (COLD, empty(), True, "jax: empty before, 0 hits, 1 compiles"),
-        (FIRST, empty(), True, "jax: empty before, 0 hits, 1 compiles"),
-        (COLD, empty(files_before=2), False, "jax: 2 files before the spawn"),
-        (COLD, empty(hits=1), False, "jax: 1 hits in an empty cache"),
-        (COLD, empty(compiles=0), False, "jax: nothing was compiled"),
-        (COLD, empty(compiles=None), False, "jax: nothing was compiled"),
+        (COLD, empty(), True, "empty_before: jax, 0, 1"),
+        (FIRST, empty(), True, "empty_before: jax, 0, 1"),
+        (COLD, empty(files_before=2), False, "files_before: jax, 2"),
+        (COLD, empty(hits=1), False, "foreign_hits: jax, 1"),
+        (COLD, empty(compiles=0), False, "not_compiled: jax"),
+        (COLD, empty(compiles=None), False, "not_compiled: jax"),
         (
             COLD,
             empty(hits=1, files_after=2),
             True,
-            "jax: empty before, 1 hits of its own entries, 1 compiles",
+            "empty_before: jax, 1, 1",
         ),
-        (COLD, empty(hits=1, files_after=0), False, "jax: 1 hits in an empty cache"),
-        (COLD, empty(hits=1, files_after=2, compiles=0), False, "jax: 1 hits in an empty cache"),
+        (COLD, empty(hits=1, files_after=0), False, "foreign_hits: jax, 1"),
+        (COLD, empty(hits=1, files_after=2, compiles=0), False, "foreign_hits: jax, 1"),
         (
             COLD,
             empty(hits=1, files_after=2, files_before=1),
             False,
-            "jax: 1 files before the spawn",
+            "files_before: jax, 1",
         ),
-        (COLD, empty(hits=None), False, "jax: no listing or no count of hits"),
-        (COLD, empty(files_before=None), False, "jax: no listing or no count of hits"),
-        (COLD, filled(), False, "jax: 3 files before the spawn"),
-        (FILLED, filled(), True, "jax: 3 files before, 2 hits, no miss"),
-        (FILLED, filled(misses=None, bypasses=None), True, "jax: 3 files before, 2 hits, no miss"),
-        (FILLED, filled(hits=0), False, "jax: no hits"),
-        (FILLED, filled(hits=None), False, "jax: no hits"),
-        (FILLED, filled(misses=1), False, "jax: 1 misses with a filled cache"),
-        (FILLED, filled(bypasses=2), False, "jax: 2 bypasses with a filled cache"),
-        (FILLED, filled(compiles=1), False, "jax: 1 compiles with a filled cache"),
-        (FILLED, filled(files_before=0), False, "jax: no files before the spawn"),
-        (FILLED, filled(files_before=None), False, "jax: no files before the spawn"),
-        (FILLED, empty(), False, "jax: no files before the spawn"),
-        (WARM, empty(hits=None), True, "nothing is asked of the start"),
+        (COLD, empty(hits=None), False, "uncounted: jax, files hits"),
+        (COLD, empty(files_before=None), False, "uncounted: jax, files hits"),
+        (COLD, filled(), False, "files_before: jax, 3"),
+        (FILLED, filled(), True, "filled_before: jax, 3, 2"),
+        (FILLED, filled(misses=None, bypasses=None), True, "filled_before: jax, 3, 2"),
+        (FILLED, filled(hits=0), False, "no_hits: jax"),
+        (FILLED, filled(hits=None), False, "no_hits: jax"),
+        (FILLED, filled(misses=1), False, "not_from_cache: jax, 1, 0, 0"),
+        (FILLED, filled(bypasses=2), False, "not_from_cache: jax, 0, 2, 0"),
+        (FILLED, filled(compiles=1), False, "not_from_cache: jax, 0, 0, 1"),
+        (FILLED, filled(files_before=0), False, "files_before: jax, 0"),
+        (FILLED, filled(files_before=None), False, "files_before: jax, 0"),
+        (FILLED, empty(), False, "files_before: jax, 0"),
+        (WARM, empty(hits=None), True, "start_not_judged"),
     ],
 )
 def test_files_and_counters_prove_or_contradict(
@@ -89,7 +90,7 @@ def test_files_and_counters_prove_or_contradict(
     reason: str,
 ) -> None:
     judged = counts.judge(mode, seen, compiles=True)
-    assert (judged.proved, judged.reason) == (proved, reason)
+    assert (judged.proved, str(judged.reason)) == (proved, reason)
 
 
 def test_a_backend_that_compiles_nothing_need_not_compile() -> None:
@@ -138,7 +139,7 @@ def test_without_a_cache_a_fresh_process_is_cold() -> None:
 
 
 def block(compiles: int | None) -> Block:
-    reasons = {} if compiles is not None else {"compiles": "not counted"}
+    reasons = {} if compiles is not None else {"compiles": because("not_told", by="the backend")}
     return Block(
         order=0, start_s=0.0, batch=1, samples_s=[1.0], compiles=compiles, null_reasons=reasons
     )
@@ -147,10 +148,10 @@ def block(compiles: int | None) -> Block:
 @pytest.mark.parametrize(
     ("compiles", "proved", "reason"),
     [
-        ([0, 0], True, "0 compiles in 2 blocks"),
-        ([0, 2], False, "2 programs compiled in the warm window"),
-        ([0, None], False, "1 blocks without a count of compiles"),
-        ([], False, "no block of warm calls"),
+        ([0, 0], True, "nothing_compiled: 2"),
+        ([0, 2], False, "compiled_in_window: 2"),
+        ([0, None], False, "blocks_uncounted: 1"),
+        ([], False, "no_warm_block"),
     ],
 )
 def test_the_warm_regime_needs_blocks_without_compiles(
@@ -159,7 +160,7 @@ def test_the_warm_regime_needs_blocks_without_compiles(
     reason: str,
 ) -> None:
     judged = modes.judge_blocks([block(number) for number in compiles])
-    assert (judged.proved, judged.reason) == (proved, reason)
+    assert (judged.proved, str(judged.reason)) == (proved, reason)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_what_was_made_beforehand_must_be_there_and_be_loaded_in_every_mode() ->
     for mode in (COLD, FILLED, FIRST, WARM):
         judged = modes.judge(mode, [there], compiles=False)
         assert judged.proved
-        assert judged.reason == "made: loaded 1 file of 7 bytes, made beforehand"
+        assert str(judged.reason) == "loaded: made, 1, 7"
         for wrong in ({"files_before": 0}, {"hits": 0}, {"new_files": {".o": 2}}):
             assert not modes.judge(mode, [replace(there, **wrong)], compiles=False).proved
 
@@ -227,7 +228,7 @@ def test_jax_may_hit_in_a_cold_start_what_it_wrote_itself_and_nothing_else() -> 
     own = empty(hits=2, writes=1, files_after=3)
     judged = modes.judge(COLD, [own], compiles=True)
     assert judged.proved
-    assert judged.reason == "jax: empty before, 2 hits of its own entries, 1 compiles"
+    assert str(judged.reason) == "empty_before: jax, 2, 1"
     foreign = (
         empty(hits=2, writes=0, files_after=3),
         empty(hits=2, writes=1, files_before=1, files_after=3),
@@ -242,7 +243,7 @@ def test_numba_may_hit_in_a_cold_start_what_it_wrote_itself() -> None:
     assert modes.judge(COLD, [own], compiles=True).proved
     elsewhere = replace(own, files_after=0)
     judged = modes.judge(COLD, [elsewhere], compiles=True)
-    assert (judged.proved, judged.reason) == (False, "numba: 1 hits in an empty cache")
+    assert (judged.proved, str(judged.reason)) == (False, "foreign_hits: numba, 1")
 
 
 def test_inductor_needs_new_machine_code_before_a_hit_counts_as_its_own() -> None:
@@ -251,4 +252,4 @@ def test_inductor_needs_new_machine_code_before_a_hit_counts_as_its_own() -> Non
     headers = replace(own, new_files={".gch": 1, "": 4})
     judged = modes.judge(COLD, [headers], compiles=True)
     assert not judged.proved
-    assert judged.reason == "inductor: 1 hits in an empty cache, and no new machine code"
+    assert str(judged.reason) == "foreign_hits: inductor, 1"

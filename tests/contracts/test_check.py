@@ -132,7 +132,7 @@ def test_validate_prints_a_line_for_each_artifact(run: Path) -> None:
     result = CliRunner().invoke(validate, [str(run), str(run / "environment.json")])
     assert result.exit_code == 0
     assert len(result.output.splitlines()) == 8
-    assert f"{run}/environment.json: OK coldwarm.environment.v1" in result.output
+    assert f"{run}/environment.json: OK coldwarm.environment.v2" in result.output
 
 
 def test_validate_ends_with_3_for_a_fault_and_2_for_a_missing_path(run: Path) -> None:
@@ -153,4 +153,4 @@ def test_schema_prints_lists_and_suggests() -> None:
         assert json.loads(printed)["$id"] == name
     wrong = CliRunner().invoke(schema, ["suite_reslt"])
     assert isinstance(wrong.exception, UsageError)
-    assert "coldwarm.suite_result.v1" in str(wrong.exception)
+    assert "coldwarm.suite_result.v2" in str(wrong.exception)

@@ -14,7 +14,7 @@ from tests.contracts import samples
 from tests.contracts.strategies import plain, records
 
 from coldwarm.contracts.environment import Environment
-from coldwarm.contracts.files import codec
+from coldwarm.contracts.files import codec, migrations
 from coldwarm.contracts.files.codec import CONTRACTS, decode, decode_as, encode, load
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.result import CaseResult
@@ -181,8 +181,8 @@ def test_a_missing_field_is_shown_at_its_record() -> None:
         (b"{}", "schema_version: is missing"),
         (b'{"schema_version": 1}', "schema_version: is missing or no text"),
         (
-            b'{\n"schema_version": "coldwarm.case_reslt.v1"}',
-            "did you mean 'coldwarm.case_result.v1'",
+            b'{\n"schema_version": "coldwarm.case_reslt.v2"}',
+            "did you mean 'coldwarm.case_result.v2'",
         ),
         (b'{"schema_version": "zzz"}', "known are coldwarm.protocol.v1"),
     ],
@@ -192,7 +192,7 @@ def test_hostile_files_are_refused(data: bytes, part: str) -> None:
 
 
 def test_deep_nesting_inside_a_record_is_refused() -> None:
-    deep = b'{"schema_version": "coldwarm.observation.v1", "raw": ' + b"[" * 900 + b"]" * 900 + b"}"
+    deep = b'{"schema_version": "coldwarm.observation.v2", "raw": ' + b"[" * 900 + b"]" * 900 + b"}"
     refusal(deep)
 
 
@@ -200,7 +200,7 @@ def test_a_newer_version_is_refused_with_what_to_do() -> None:
     with pytest.raises(NewerVersionError) as caught:
         decode(b'{"schema_version": "coldwarm.case_result.v3", "what": "ever"}', "out/x.json")
     assert str(caught.value) == (
-        "out/x.json: coldwarm.case_result.v3 is newer than v1, which this coldwarm 0.1.0 reads; "
+        "out/x.json: coldwarm.case_result.v3 is newer than v2, which this coldwarm 0.1.0 reads; "
         "upgrade coldwarm (pip install --upgrade coldwarm) to read it"
     )
 
@@ -208,14 +208,14 @@ def test_a_newer_version_is_refused_with_what_to_do() -> None:
 def test_an_older_version_goes_through_its_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
     def from_v0(document: dict[str, Any]) -> dict[str, Any]:
         document["wall_s"] = document.pop("wall_ms") / 1000
-        return {**document, "schema_version": "coldwarm.observation.v1"}
+        return {**document, "schema_version": "coldwarm.observation.v2"}
 
     record = samples.observation()
     document = plain(record) | {"schema_version": "coldwarm.observation.v0"}
     document["wall_ms"] = document.pop("wall_s") * 1000
     data = json.dumps(document).encode()
     assert "no migration leads there" in refusal(data)
-    monkeypatch.setitem(codec.MIGRATIONS, "coldwarm.observation.v0", from_v0)
+    monkeypatch.setitem(migrations.MIGRATIONS, "coldwarm.observation.v0", from_v0)
     assert decode(data) == record
     del document["wall_ms"]
     assert "the migration from coldwarm.observation.v0 failed" in refusal(
@@ -224,7 +224,7 @@ def test_an_older_version_goes_through_its_migrations(monkeypatch: pytest.Monkey
 
 
 def test_migrations_that_lead_nowhere_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(codec.MIGRATIONS, "coldwarm.observation.v0", lambda document: document)
+    monkeypatch.setitem(migrations.MIGRATIONS, "coldwarm.observation.v0", lambda document: document)
     assert "do not lead to" in refusal(b'{"schema_version": "coldwarm.observation.v0"}')
 
 
@@ -232,7 +232,7 @@ def test_another_kind_of_record_than_wanted_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "e.json"
     file.write_bytes(encode(samples.environment()))
     assert isinstance(codec.load_as(Environment, file), Environment)
-    with pytest.raises(ContractError, match=r"expected 'coldwarm\.observation\.v1', got"):
+    with pytest.raises(ContractError, match=r"expected 'coldwarm\.observation\.v2', got"):
         decode_as(Observation, file.read_bytes())
 
 

@@ -74,18 +74,18 @@ def test_any_damaged_byte_costs_its_own_line_only(path: Path, place: int, byte: 
 
 
 def test_a_line_that_breaks_its_contract_is_a_fault(path: Path) -> None:
-    broken = encode_line("observation", {"schema_version": "coldwarm.observation.v1"})
+    broken = encode_line("observation", {"schema_version": "coldwarm.observation.v2"})
     other = encode_line("observation", samples.environment())  # type: ignore[arg-type]
     array = encode_line("event", [1])  # type: ignore[arg-type]
     path.write_bytes(broken + LINES[0] + other + array)
     entries, faults = read_lines(path)
     assert entries == [HEADER]
     assert [fault.line for fault in faults] == [1, 3, 4]
-    assert faults[0].reason.startswith("case: is required")
+    assert faults[0].what.startswith("case: is required")
 
 
 def test_a_newer_observation_is_refused_and_not_skipped(path: Path) -> None:
-    path.write_bytes(encode_line("observation", {"schema_version": "coldwarm.observation.v2"}))
+    path.write_bytes(encode_line("observation", {"schema_version": "coldwarm.observation.v3"}))
     with pytest.raises(NewerVersionError, match=r"journal\.jsonl:1: .* upgrade coldwarm"):
         read_lines(path)
 

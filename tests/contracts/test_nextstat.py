@@ -13,6 +13,7 @@ from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import Gate
 from coldwarm.contracts.published import Quantiles
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from coldwarm.contracts.published import NextstatResult
@@ -56,8 +57,10 @@ def test_runs_are_the_valid_processes_that_reached_their_second_call() -> None:
     short = samples.observation()
     seen = [
         samples.observation(),
-        samples.observation(status="rejected", reason="a hit"),
-        samples.observation(status="failed", reason="timeout"),
+        samples.observation(
+            status="rejected", reason=because("foreign_hits", owner="jax", n_hits=1)
+        ),
+        samples.observation(status="failed", reason=because("timeout", limit_s=5.0)),
         samples.observation(phases=short.phases[:3]),
         samples.observation("cold_process_warm_cache"),
     ]
@@ -79,7 +82,10 @@ def test_runs_are_the_valid_processes_that_reached_their_second_call() -> None:
 
 def test_absent_packages_and_inputs_are_said_to_be_absent() -> None:
     case = samples.case(
-        status="warn", reason="missing_dependency: jax", dataset_sha256=None, modes=MODES
+        status="warn",
+        reason=because("missing_dependency", name="jax"),
+        dataset_sha256=None,
+        modes=MODES,
     )
     for result in express(case).values():
         assert (result.status, result.reason) == ("warn", "missing_dependency: jax")
@@ -93,11 +99,11 @@ def test_absent_packages_and_inputs_are_said_to_be_absent() -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        samples.case([samples.observation()], status="failed", reason="correctness_gate: f32"),
+        samples.case([samples.observation()], status="failed", reason=because("correctness_gate")),
         samples.case(
             [samples.observation(), samples.observation(status="failed", gate=WRONG)],
             status="failed",
-            reason="correctness_gate",
+            reason=because("correctness_gate"),
         ),
         samples.case([samples.observation(), samples.observation(gate=WRONG)]),
     ],
@@ -110,18 +116,22 @@ def test_a_wrong_answer_gives_no_timing(case: CaseResult) -> None:
 
 def test_a_mode_without_a_valid_run_is_a_warning() -> None:
     seen = [samples.observation(), samples.observation("cold_process_warm_cache")]
-    seen[1] = msgspec.structs.replace(seen[1], status="rejected", reason="no hit")
+    seen[1] = msgspec.structs.replace(
+        seen[1], status="rejected", reason=because("no_hits", owner="jax")
+    )
     results = express(samples.case(seen))
     assert results["jax_jit_cpu_matmul_512_f32"].status == "ok"
     warned = results["jax_jit_cpu_matmul_512_f32_warm_cache"]
-    assert (warned.status, warned.reason) == ("warn", "no_valid_run: no hit")
+    assert (warned.status, warned.reason) == ("warn", "no_valid_run: no_hits: jax")
 
 
 def test_warm_samples_are_those_after_each_process_is_steady() -> None:
     seen = [
         samples.observation(),
         samples.warm_observation([5.0, 2.0, 2.5]),
-        samples.warm_observation([7.0], status="rejected", reason="compiled"),
+        samples.warm_observation(
+            [7.0], status="rejected", reason=because("compiled_in_window", n_programs=1)
+        ),
         samples.warm_observation([6.0, 4.0, 3.0]),
     ]
     warm = only(samples.case(seen, warm=samples.warm([1, 2]))).timing.warm

@@ -63,8 +63,8 @@ def test_records_keep_their_schemas() -> None:
 
 
 def test_short_names_and_nearest_names() -> None:
-    assert schema_text("case_result") == schema_text("coldwarm.case_result.v1")
-    with pytest.raises(UsageError, match=r"the nearest are .*coldwarm\.case_result\.v1"):
+    assert schema_text("case_result") == schema_text("coldwarm.case_result.v2")
+    with pytest.raises(UsageError, match=r"the nearest are .*coldwarm\.case_result\.v2"):
         schema_text("case_resutl")
-    with pytest.raises(UsageError, match=r"there are coldwarm\.bench_report\.v1"):
+    with pytest.raises(UsageError, match=r"there are coldwarm\.bench_report\.v2"):
         schema_text("?")

@@ -8,6 +8,7 @@ import pytest
 from tests.contracts import samples
 
 from coldwarm.contracts.observation import Judgement
+from coldwarm.contracts.reasons import because
 from coldwarm.runner.schedule import suites
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def observe(case: Case) -> Observe:
         usual = {
             "case": case.id,
             "round": round_,
-            "judgements": {mode: Judgement(proved=True, reason="as it should be")},
+            "judgements": {mode: Judgement(proved=True, reason=because("start_not_judged"))},
         }
         return samples.observation(mode, **{**usual, **fields})
 

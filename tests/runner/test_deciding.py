@@ -8,6 +8,7 @@ import pytest
 from tests.contracts import samples
 
 from coldwarm.contracts.observation import Judgement
+from coldwarm.contracts.reasons import because
 from coldwarm.runner.schedule import budget, suites
 from coldwarm.runner.schedule.budget import Budget
 from coldwarm.runner.schedule.ledger import Ledger
@@ -33,7 +34,7 @@ def cases() -> list[Case]:
 
 
 def measured(case: Case, ttfr_s: Sequence[float], mode: CacheMode = COLD) -> list[Observation]:
-    proof = {mode: Judgement(proved=True, reason="as it should be")}
+    proof = {mode: Judgement(proved=True, reason=because("start_not_judged"))}
     return [
         samples.observation(mode, case=case.id, round=n, ttfr_s=value, judgements=proof)
         for n, value in enumerate(ttfr_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.observation import Block, Judgement
+from coldwarm.contracts.reasons import because
 from coldwarm.runner.schedule.ledger import Ledger, earlier_order, used_s
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ def test_the_end_of_a_process_replaces_its_start(case: Case, observe: Observe) -
 
 def _warm(*, proved: bool) -> dict[str, Judgement]:
     return {
-        FILLED: Judgement(proved=True, reason="filled"),
-        WARM: Judgement(proved=proved, reason="blocks"),
+        FILLED: Judgement(
+            proved=True, reason=because("filled_before", owner="jax", n_files=1, n_hits=1)
+        ),
+        WARM: Judgement(proved=proved, reason=because("nothing_compiled", n_blocks=1)),
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from coldwarm.contracts.observation import ProcessTotals
 from coldwarm.runner.machine import telemetry
 from coldwarm.runner.machine.telemetry import BlockReading, Reading, between, during_blocks
 
@@ -24,7 +25,7 @@ QUIET = replace(BEFORE, now_s=102.0, busy_s=11.0, total_s=104.0)
 
 
 def test_a_quiet_machine_is_not_flagged() -> None:
-    seen = between(BEFORE, QUIET, 1.0, {"involuntary_switches": 4, "cpu_user_s": 0.9})
+    seen = between(BEFORE, QUIET, 1.0, ProcessTotals(involuntary_switches=4, cpu_user_s=0.9))
     assert seen.flags == []
     assert (seen.foreign_cpu, seen.steal_share, seen.cpu_pressure_share) == (0.0, 0.0, 0.0)
     assert (seen.load_1m_before, seen.load_1m_after) == (0.5, 0.5)
@@ -36,29 +37,30 @@ def test_a_quiet_machine_is_not_flagged() -> None:
 @pytest.mark.parametrize(
     ("changes", "own_cpu_s", "switches", "flag"),
     [
-        ({"busy_s": 12.0}, 1.0, 0, "other processes used 0.5 processors"),
-        ({"steal_s": 1.4}, 1.0, 0, "the host took 10.0% of the processor time"),
-        ({"throttled_s": 0.25}, 1.0, 0, "the CPU quota throttled it for 0.25 s"),
-        ({"thermal": 5}, 1.0, 0, "2 thermal throttles"),
-        ({}, 1.0, 1000, "500 involuntary switches a second"),
+        ({"busy_s": 12.0}, 1.0, 0, "foreign_cpu: 0.5"),
+        ({"steal_s": 1.4}, 1.0, 0, "steal: 0.1"),
+        ({"throttled_s": 0.25}, 1.0, 0, "throttled: 0.25"),
+        ({"thermal": 5}, 1.0, 0, "thermal: 2"),
+        ({}, 1.0, 1000, "switches: 500"),
     ],
 )
-def test_each_disturbance_is_flagged_in_words(
+def test_each_disturbance_is_flagged_with_its_figure(
     changes: dict[str, float], own_cpu_s: float, switches: int, flag: str
 ) -> None:
     after = replace(QUIET, **changes)  # type: ignore[arg-type]  # fields of the reading
-    assert between(BEFORE, after, own_cpu_s, {"involuntary_switches": switches}).flags == [flag]
+    measured = between(BEFORE, after, own_cpu_s, ProcessTotals(involuntary_switches=switches))
+    assert list(map(str, measured.flags)) == [flag]
 
 
 def test_its_own_work_is_not_foreign() -> None:
     busy = replace(QUIET, busy_s=14.0)
-    assert between(BEFORE, busy, 4.0, {}).flags == []
-    assert between(BEFORE, busy, 5.0, {}).foreign_cpu == 0.0
+    assert between(BEFORE, busy, 4.0, ProcessTotals()).flags == []
+    assert between(BEFORE, busy, 5.0, ProcessTotals()).foreign_cpu == 0.0
 
 
 def test_what_this_system_does_not_count_is_null_with_a_reason() -> None:
     nothing = Reading(0.0, None, None, None, None, None, None, None)
-    seen = between(nothing, replace(nothing, now_s=1.0), None, {})
+    seen = between(nothing, replace(nothing, now_s=1.0), None, ProcessTotals())
     fields = {name for name in seen.__struct_fields__ if name not in {"flags", "null_reasons"}}
     assert {getattr(seen, name) for name in fields} == {None}
     assert seen.null_reasons.keys() == fields
@@ -66,7 +68,7 @@ def test_what_this_system_does_not_count_is_null_with_a_reason() -> None:
 
 
 def test_counters_that_go_back_are_no_negative_time() -> None:
-    seen = between(QUIET, BEFORE, 0.0, {})
+    seen = between(QUIET, BEFORE, 0.0, ProcessTotals())
     assert seen.steal_share is None
     assert (seen.foreign_cpu, seen.throttled_s, seen.thermal_throttles) == (0.0, 0.0, 0)
 
@@ -83,13 +85,13 @@ def test_what_others_do_during_warm_blocks_is_flagged_apart() -> None:
     busy = replace(QUIET, busy_s=12.0)
     used, flags = during_blocks([BlockReading(BEFORE, busy, 1.0)] * 2)
     assert used == 0.5
-    assert flags == ["other processes used 0.5 processors during warm calls"]
+    assert list(map(str, flags)) == ["foreign_cpu_warm: 0.5"]
     assert during_blocks([BlockReading(BEFORE, QUIET, 1.0)]) == (0.0, [])
     assert during_blocks([]) == (None, [])
 
 
 def test_the_runner_is_nobody_else_and_a_few_ticks_say_nothing() -> None:
     runner = replace(QUIET, busy_s=12.0, runner_s=1.0)
-    assert between(BEFORE, runner, 1.0, {}).flags == []
+    assert between(BEFORE, runner, 1.0, ProcessTotals()).flags == []
     short = replace(BEFORE, now_s=100.1, busy_s=10.03, total_s=100.2)
-    assert between(BEFORE, short, 0.0, {}).flags == []
+    assert between(BEFORE, short, 0.0, ProcessTotals()).flags == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,22 +13,25 @@ from msgspec.structs import replace
 from tests.contracts import samples
 
 from coldwarm.caches import listing
-from coldwarm.contracts.observation import Phase
+from coldwarm.contracts.observation import PARTS, Phase
+from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner import accounts, translate
 from coldwarm.runner.process import replies
+from coldwarm.runner.process.replies import Parts
 from coldwarm.runner.process.spawn import describe_exit
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from coldwarm.contracts.base import Record
+
 SECONDS = st.none() | st.floats(0, 100)
-NAMES = ("trace_s", "lower_s", "compile_s", "cache_read_s")
 
 
-@given(st.fixed_dictionaries(dict.fromkeys(NAMES, SECONDS)), st.floats(0, 100))
-def test_parts_and_rest_make_the_whole(said: dict[str, float | None], first_call_s: float) -> None:
-    parts = accounts.of_call(said, first_call_s)
-    values = {name: getattr(parts, name) for name in NAMES}
+@given(st.fixed_dictionaries(dict.fromkeys(PARTS, SECONDS)), st.floats(0, 100))
+def test_parts_and_rest_make_the_whole(said: dict[str, Any], first_call_s: float) -> None:
+    parts = accounts.of_call(Parts(**said), first_call_s)
+    values = {name: getattr(parts, name) for name in PARTS}
     known = [value for value in (*values.values(), parts.rest_s) if value is not None]
     assert all(value >= 0 for value in known)
     assert sum(known) == pytest.approx(first_call_s)
@@ -38,67 +40,58 @@ def test_parts_and_rest_make_the_whole(said: dict[str, float | None], first_call
     if total_s <= first_call_s + max(1e-3, 0.01 * first_call_s):
         assert {name for name, value in said.items() if value is None} == parts.null_reasons.keys()
     else:
-        assert set(NAMES) == parts.null_reasons.keys()
+        assert set(PARTS) == parts.null_reasons.keys()
 
 
 def test_parts_that_exceed_their_call_are_withheld_and_not_made_to_fit() -> None:
-    said = {"trace_s": 0.3, "lower_s": 0.2, "compile_s": 1.0, "cache_read_s": None}
-    parts = accounts.of_call(said, 1.0)
+    parts = accounts.of_call(Parts(trace_s=0.3, lower_s=0.2, compile_s=1.0), 1.0)
     assert (parts.trace_s, parts.compile_s, parts.rest_s) == (None, None, 1.0)
-    assert parts.null_reasons["compile_s"] == "the parts, 1.5 s together, exceed the call, 1 s"
+    assert str(parts.null_reasons["compile_s"]) == "parts_exceed: 1.5, 1"
 
 
 def test_the_reason_of_the_backend_is_kept() -> None:
-    said = {**dict.fromkeys(NAMES), "reasons": {"trace_s": "eager: nothing is traced"}}
-    parts = accounts.of_call(said, 1.0)
-    assert parts.null_reasons["trace_s"] == "eager: nothing is traced"
-    assert parts.null_reasons["lower_s"] == "the backend gives no account of it"
+    coded = because("missing_dependency", name="jax")
+    reasons: dict[str, str | Reason] = {"trace_s": "eager: nothing is traced", "compile_s": coded}
+    parts = accounts.of_call(Parts(reasons=reasons), 1.0)
+    assert parts.null_reasons["trace_s"] == because("stated", text="eager: nothing is traced")
+    assert parts.null_reasons["compile_s"] == coded
+    assert parts.null_reasons["lower_s"] == because("not_told", by="the backend")
     assert parts.rest_s == 1.0
 
 
 def test_samples_are_seconds_for_one_call() -> None:
-    said = {
-        "start_ns": 3_000_000_000,
-        "batch": 4,
-        "samples_ns": [4000, 8000],
-        "compiles": None,
-        "involuntary_switches": 2,
-        "page_faults": 3,
-        "idle_cpu_s": 0.5,
-        "cpu_s": 0.25,
-        "wall_ns": 300_000_000,
-    }
+    said = replies.Block(
+        start_ns=3_000_000_000,
+        batch=4,
+        samples_ns=[4000, 8000],
+        compiles=None,
+        involuntary_switches=2,
+        page_faults=3,
+        idle_cpu_s=0.5,
+        cpu_s=0.25,
+        wall_ns=300_000_000,
+    )
     block = translate.block(said, 7, 1_000_000_000)
     assert block.start_s == 2.0
     assert block.samples_s == [1e-6, 2e-6]
     assert (block.order, block.batch, block.compiles) == (7, 4, None)
     assert (block.involuntary_switches, block.page_faults, block.wall_s) == (2, 3, 0.3)
     assert block.null_reasons == {
-        "compiles": "the backend keeps no count of compiles",
-        "bound_to": "it ran wherever the system put it",
+        "compiles": because("not_told", by="the backend"),
+        "bound_to": because("not_bound"),
     }
     assert translate.block(said, 7, 1_000_000_000, bound_to=1).bound_to == 1
 
 
-def test_a_start_is_judged_by_what_was_there_after_it(tmp_path: Path) -> None:
-    """GIVEN a process that stays THEN what its warm blocks write is not charged to its start."""
-    folder = tmp_path / "jax"
-    folder.mkdir()
-    before = listing.take(folder)
-    (folder / "first").touch()
-    after = listing.take(folder)
-    (folder / "later").touch()
-    running = SimpleNamespace(
-        start={"counters": {"jax": {"hits": 0}}},
-        before={"jax": before},
-        after={"jax": after},
-        slot=SimpleNamespace(root=tmp_path),
-    )
-    (found,) = translate.evidence(running)  # type: ignore[arg-type] # what it reads of one
-    assert (found.files_before, found.files_after) == (0, 1)
-    running.after = None
-    (found,) = translate.evidence(running)  # type: ignore[arg-type] # as above
-    assert found.files_after == 2
+def test_the_evidence_is_of_what_was_there_before_and_after(tmp_path: Path) -> None:
+    """GIVEN listings around a start THEN what is written later is not charged to it."""
+    (tmp_path / "first").touch()
+    before = {"jax": listing.take(tmp_path / "not there")}
+    after = {"jax": listing.take(tmp_path)}
+    (tmp_path / "later").touch()
+    [found] = translate.evidence(before, after, {"jax": replies.Counters(hits=0)})
+    assert (found.files_before, found.files_after, found.hits) == (0, 1, 0)
+    assert found.null_reasons["misses"] == because("not_told", by="jax")
 
 
 def test_memory_is_that_up_to_the_second_call() -> None:
@@ -126,7 +119,7 @@ def start() -> dict[str, Any]:
             }
             for place, name in enumerate(names)
         ],
-        "parts": dict.fromkeys(NAMES),
+        "parts": dict.fromkeys(PARTS),
         "counters": {"jax": {"hits": 1, "raw": {"events": 2}}},
         "bytecode": {"with_bytecode": 1},
         "read_bytes": None,
@@ -137,18 +130,42 @@ def start() -> dict[str, Any]:
     }
 
 
-def read(message: object, due: replies.Kind = "start", spawned_ns: int = 10) -> dict[str, Any]:
+def read(message: object, due: type[Record] = replies.Start, spawned_ns: int = 10) -> Record:
     return replies.read(json.dumps(message).encode(), due, spawned_ns)
 
 
-def test_a_reply_in_its_shape_is_taken_as_it_is() -> None:
-    assert read(start()) == start()
-    failed = {"type": "failed", "reason": "because", "detail": ""}
-    assert read(failed, "block") == failed
+def test_a_reply_in_its_shape_is_taken_with_its_type() -> None:
+    reply = read(start())
+    assert isinstance(reply, replies.Start)
+    assert [span.name for span in reply.phases] == [span["name"] for span in start()["phases"]]
+    assert reply.counters["jax"].hits == 1
+
+
+@pytest.mark.parametrize(
+    ("stated", "reason"),
+    [
+        ("gpu_unavailable", "gpu_unavailable"),
+        ("exception: KeyError: 'a: b'", "exception: KeyError, 'a: b'"),
+        ("something of its own", "stated: something of its own"),
+        ({"code": "missing_dependency", "values": {"name": "jax"}}, "missing_dependency: jax"),
+    ],
+)
+def test_a_failure_is_told_in_words_or_as_a_code(stated: object, reason: str) -> None:
+    reply = read({"type": "failed", "reason": stated, "detail": ""}, replies.Block)
+    assert isinstance(reply, replies.Failed)
+    assert str(reply.why) == reason
+
+
+def test_a_code_that_is_not_declared_is_refused() -> None:
+    stated = {"code": "no such code"}
+    with pytest.raises(replies.MalformedReplyError, match="no reason has the code"):
+        read({"type": "failed", "reason": stated, "detail": ""})
 
 
 def test_phases_are_on_the_axis_of_the_spawn() -> None:
-    spans = translate.phases(start(), 10)
+    said = read(start())
+    assert isinstance(said, replies.Start)
+    spans = translate.phases(said.entered_ns, said.phases, 10)
     assert [span.name for span in spans][:2] == ["interpreter", "import"]
     assert spans[0].duration_s == pytest.approx(1e-8)
     assert spans[1].start_s == pytest.approx(3e-8)
@@ -172,11 +189,11 @@ def test_a_reply_without_a_field_is_refused_with_its_name(name: str) -> None:
         ({"phases": list(reversed(start()["phases"]))}, "expected the phases import"),
         ({"entered_ns": 5}, "not one after the other"),
         ({"loaded_ns": 10**6}, "not one after the other"),
-        ({"entered_ns": -1}, "malformed 'start' message"),
-        ({"entered_ns": 2**70}, "garbage on the pipe|malformed 'start' message"),
-        ({"input_sha256": "abc"}, "malformed 'start' message"),
-        ({"counters": {"jax": {"hits": -1}}}, "malformed 'start' message"),
-        ({"versions": {"python": "\udc80"}}, "garbage on the pipe"),
+        ({"entered_ns": -1}, "malformed: start"),
+        ({"entered_ns": 2**70}, "garbage|malformed: start"),
+        ({"input_sha256": "abc"}, "malformed: start"),
+        ({"counters": {"jax": {"hits": -1}}}, "malformed: start"),
+        ({"versions": {"python": "\udc80"}}, "garbage: "),
     ],
 )
 def test_a_reply_out_of_shape_is_refused(changes: dict[str, object], said: str) -> None:
@@ -200,14 +217,14 @@ def made() -> dict[str, Any]:
         {"phases": start()["phases"]},
         {"phases": list(reversed(made()["phases"]))},
         {"entered_ns": 5},
-        {"cpu_user_s": None},
+        {"cpu_user_s": -1.0},
         {"parts": {"trace_s": -1.0}},
     ],
 )
 def test_a_making_is_taken_in_its_shape_alone(changes: dict[str, object]) -> None:
-    assert read(made(), "made") == made()
-    with pytest.raises(replies.MalformedReplyError, match="malformed 'made' message"):
-        read({**made(), **changes}, "made")
+    assert isinstance(read(made(), replies.Made), replies.Made)
+    with pytest.raises(replies.MalformedReplyError, match="malformed: made"):
+        read({**made(), **changes}, replies.Made)
 
 
 @given(st.dictionaries(st.sampled_from(list(start())), st.none() | st.integers() | st.text()))
@@ -216,20 +233,20 @@ def test_nothing_but_a_shape_gets_through(changes: dict[str, object]) -> None:
         message = read({**start(), **changes})
     except replies.MalformedReplyError:
         return
-    assert message["type"] in {"start", "failed"}
-    translate.phases(message, 10)
-    accounts.of_call(message["parts"], 1.0)
+    assert isinstance(message, replies.Start)
+    translate.phases(message.entered_ns, message.phases, 10)
+    accounts.of_call(message.parts, 1.0)
 
 
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        (3, "exit: 3 before a result"),
-        (0, "exit: 0 before a result"),
+        (3, "exited: 3"),
+        (0, "exited: 0"),
         (-signal.SIGSEGV, "signal: SIGSEGV"),
-        (-signal.SIGKILL, "signal: SIGKILL (killed; out of memory?)"),
+        (-signal.SIGKILL, "killed"),
         (-250, "signal: 250"),
     ],
 )
-def test_an_exit_in_words(code: int, said: str) -> None:
-    assert describe_exit(code) == said
+def test_an_exit_has_its_reason(code: int, said: str) -> None:
+    assert str(describe_exit(code)) == said

@@ -207,7 +207,9 @@ def read(line: bytes, due: type[R], spawned_ns: int) -> R | Failed:
         text = f"expected a {name!r} message, got {str(kind)[:40]!r}"
         raise MalformedReplyError(because("garbage", text=text))
     shape: type[R | Failed] = Failed if kind == "failed" else due
-    missing = [field for field in shape.__struct_encode_fields__ if field not in message]
+    # A record may be without what it takes over from a process, a reply may not.
+    counted = [name for name in shape.__struct_encode_fields__ if name not in shape.__annotations__]
+    missing = [name for name in counted if name not in message]
     try:
         reply = msgspec.convert(message, shape)
     except msgspec.ValidationError as error:
