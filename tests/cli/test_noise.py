@@ -159,7 +159,7 @@ def test_the_table_tells_it_in_80_columns(machine: Machine) -> None:
 
 def test_little_that_was_measured_is_said_to_be_little(machine: Machine) -> None:
     machine.pairs = 3
-    assert "3 pairs tell little of the noise" in run("--warm-only").output
+    assert "3 pairs say little of the noise" in run("--warm-only").output
 
 
 def test_equal_sides_that_are_told_apart_are_a_warning(machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""``coldwarm noise``: what difference can be told on this machine, and in what time."""
+"""``coldwarm noise``: what difference can be detected on this machine, and in what time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
 ) -> int:
     """Measure a program against itself: what difference can be trusted on this machine?
 
-    Says how small a difference `coldwarm bench` can tell here in 10 s, 60 s and 10 min, as busy
+    Says how small a difference `coldwarm bench` can detect here in 10 s, 60 s and 10 min, as busy
     as the machine is now. TARGET is a function as for `bench`; without it, a NumPy function of
     about 0.3 ms. Exits with 4 where nothing valid was measured.
     """

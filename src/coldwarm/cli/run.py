@@ -94,7 +94,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
 
     Shows progress on standard error and the table on standard output; leaves artifacts
     that `coldwarm validate` checks. Exits with 3 when a case failed, with 4 when nothing
-    valid was measured. What a time budget did not reach is told, and --resume goes on with it.
+    valid was measured. What a time budget did not reach is listed, and --resume goes on with it.
     """
     from rich.console import Console
 

@@ -34,7 +34,7 @@ def render(
     plan: Plan | None,
     console: Console,
 ) -> None:
-    """Print the suite's tables, and after them the verdicts and what else a bench tells."""
+    """Print the suite's tables, and after them the verdicts and what else a bench says."""
     width = min(console.width, terminal.WIDEST)
     more: list[Table | Text] = []
     if report.verdicts:

@@ -188,16 +188,16 @@ def failing(comparison: RunComparison) -> str | None:
 
 def _tables(grouped: dict[str, list[ComparedMetric]], width: int) -> list[Table | Text]:
     """Lay out the figures; the name of a case, which may be long, stands above its own."""
-    rows = {case: [row(item) for item in items] for case, items in grouped.items()}
-    columns = zip(HEADINGS, *(line for lines in rows.values() for line in lines), strict=True)
+    rows = [row(item) for items in grouped.values() for item in items]
+    columns = zip(HEADINGS, *rows, strict=True)
     widths = [max(map(len, column)) for column in columns]
     widths[0] += 1
     gap = max(1, min(3, (width - sum(widths)) // (len(widths) - 1)))
     blocks: list[Table | Text] = [_columns(widths, gap, header=True)]
-    for case, lines in rows.items():
+    for case, items in grouped.items():
         table = _columns(widths, gap, header=False)
-        for line in lines:
-            table.add_row(*(_cell(place, text) for place, text in enumerate(line)))
+        for item in items:
+            table.add_row(*(_cell(place, text, item) for place, text in enumerate(row(item))))
         blocks += [Text(case, style="italic"), table]
     return blocks
 
@@ -217,13 +217,13 @@ def _columns(widths: Sequence[int], gap: int, *, header: bool) -> Table:
     return table
 
 
-def _cell(place: int, text: str) -> Text:
+def _cell(place: int, text: str, item: ComparedMetric) -> Text:
     if place == 0:
         return Text(f" {text}")
     if HEADINGS[place] != "verdict":
         return Text(text, style="dim" if text == units.MISSING else "")
-    style = _STYLES.get(text.partition(",")[0], "dim")
-    return Text(text, style=f"bold {style}" if "FAIL" in text else style)
+    style = _STYLES.get(item.verdict, "dim")
+    return Text(text, style=style if item.fails_beyond is None else f"bold {style}")
 
 
 def _listing(items: Iterable[tuple[str, str]], style: str = "") -> Table:

@@ -1,4 +1,4 @@
-"""What can be told on a machine, as tables and sentences."""
+"""What can be detected on a machine, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FEW = 10
 
 
 def render(report: NoiseReport, console: Console) -> None:
-    """Print what differences a bench of this program can tell here, and in what time."""
+    """Print what differences a bench of this program can detect here, and in what time."""
     width = min(console.width, terminal.WIDEST)
-    console.print(Text(f"What can be told here: {report.target} against itself", "bold"))
+    console.print(Text(f"What can be detected here: {report.target} against itself", "bold"))
     for figure in report.figures:
         console.print()
         console.print(Text(_title(figure), "bold"))
@@ -91,6 +91,6 @@ def _notes(report: NoiseReport) -> list[tuple[str, str]]:
         notes.append(("*", text))
     few = min((one.pairs for one in report.figures if one.pair_s is not None), default=FEW)
     if few < FEW:
-        text = f"{few} pairs tell little of the noise: what is said here may be off by a factor"
+        text = f"{few} pairs say little of the noise: what is said here may be off by a factor"
         notes.append(("few", f"{text} of two; --time measures for longer"))
     return notes

@@ -210,11 +210,13 @@ class LiveProgress(Progress):
         elapsed = units.clock(self._clock() - self._begin)
         done = self._share.value
         extra = ", extra processes" if self._share.beyond else ""
-        told = f" {100 * done:3.0f} %{extra} · {elapsed}{budget}{left}\n"
-        length = max(0, self._console.width - len(told))
+        shares = f" {100 * done:3.0f} %{extra} · {elapsed}{budget}{left}\n"
+        length = max(0, self._console.width - len(shares))
         filled = round(length * done)
         bar = Text(no_wrap=True, overflow="ellipsis")
-        return bar.append("━" * filled, "green").append("─" * (length - filled), "dim").append(told)
+        return (
+            bar.append("━" * filled, "green").append("─" * (length - filled), "dim").append(shares)
+        )
 
 
 def _what_it_shows(observation: Observation) -> tuple[CacheMode, float]:

@@ -83,7 +83,7 @@ def _machine(item: SideDifference) -> str:
     if item.name != "environment":
         return change(item)
     side = "A" if item.a == "absent" else "B"
-    return f"environment: {side} lies in no run, so nothing tells where it was measured"
+    return f"environment: {side} lies in no run, so where it was measured is not known"
 
 
 def change(item: Difference | SideDifference) -> str:

@@ -1,4 +1,4 @@
-"""The final tables, for a terminal of 80 columns or more; nothing is told by colour alone."""
+"""The final tables, for a terminal of 80 columns or more; no meaning is in colour alone."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def render(
         heading = "Read with care, in all tables" if len(view.groups) > 1 else "Read with care"
         show(Text(heading, style="bold"), _remarks(view.care), Text())
     if view.unavailable:
-        told = [("not measured", line) for line in view.unavailable]
-        show(listing(told, style="dim"), Text())
+        lines = [("not measured", line) for line in view.unavailable]
+        show(listing(lines, style="dim"), Text())
     show(listing(view.legend, style="dim"), Text())
     show(*(Text(line) for line in view.closing))
 

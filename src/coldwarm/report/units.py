@@ -27,7 +27,7 @@ _SECONDS_FROM = 100.0
 
 
 def significant(value: float, digits: int = DIGITS) -> str:
-    """Write a number that is not negative with three significant digits, or as many as told.
+    """Write a number that is not negative with three significant digits, or as many as given.
 
     Below a thousandth and from a million up in powers of ten, as ``1.23e-05``.
 

@@ -48,7 +48,7 @@ class Row:
     candidate: str
     figures: Mapping[CacheMode, Cell]
     memory: str | None
-    """``None`` for all where no fresh process was asked for, which alone tells it."""
+    """``None`` for all where no fresh process was asked for, which alone says it."""
     parts: Mapping[CacheMode, tuple[str, ...]]
     """For each mode that has any, a text for each of its group's ``parts``."""
 
@@ -112,7 +112,7 @@ def suite_view(suite: SuiteResult, cases: Sequence[CaseResult]) -> View:
 
 
 def _has_row(case: CaseResult) -> bool:
-    """Say whether a case has a figure, or was tried without a failure that tells all."""
+    """Say whether a case has a figure, or was tried without a failure that says all."""
     figures = any(summary.seconds for summary in case.cold) or (case.warm and case.warm.call_s)
     return bool(figures or (case.observations and case.status != "failed"))
 
@@ -155,11 +155,11 @@ def _made(case: CaseResult) -> str:
     steps = {phase.name: phase.duration_s for phase in last.phases}
     parts = {name: getattr(last.parts, f"{name}_s") for name in ("trace", "lower", "compile")}
     known = {"import": steps.get("import"), **parts, "writing": last.parts.rest_s}
-    told = ", ".join(f"{name} {units.duration(s)}" for name, s in known.items() if s)
+    listed = ", ".join(f"{name} {units.duration(s)}" for name, s in known.items() if s)
     wall = units.duration(making_s(case) or last.wall_s)
     again = f" (median of {len(case.made)})" if len(case.made) > 1 else ""
     peak = "" if last.peak_rss_bytes is None else f"; peak memory {units.size(last.peak_rss_bytes)}"
-    return f"{wall}{again}: {told}; {units.size(last.artifact_bytes)} to load{peak}"
+    return f"{wall}{again}: {listed}; {units.size(last.artifact_bytes)} to load{peak}"
 
 
 def _longest_s(cases: Sequence[CaseResult]) -> float:
@@ -233,13 +233,13 @@ def _unavailable(cases: Sequence[CaseResult]) -> tuple[str, ...]:
 
 def _closing(suite: SuiteResult) -> tuple[str, ...]:
     """Return the last lines: what was measured, in how long."""
-    told = (
+    summary = (
         f"suite {suite.suite}: {suite.n_ok} ok, {suite.n_warn} with a warning or not measured, "
         f"{suite.n_failed} failed; {units.duration(suite.wall_s)} in all, of which "
         f"{units.duration(suite.measured_s)} in measured processes"
     )
     if suite.complete:
-        return (told,)
+        return (summary,)
     if suite.suite == "bench":
-        return (told, "this bench was interrupted: what it had measured is here")
-    return (told, "this run is not complete; `coldwarm run --resume` goes on from here")
+        return (summary, "this bench was interrupted: what it had measured is here")
+    return (summary, "this run is not complete; `coldwarm run --resume` goes on from here")

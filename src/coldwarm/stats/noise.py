@@ -1,4 +1,4 @@
-"""What difference can be told on a machine, from a program that was measured against itself.
+"""What difference can be detected on a machine, from a program that was measured against itself.
 
 Both sides of such a pair are equal, so all that their ratio shows is noise. Its interval from n
 pairs is narrower or wider as the number of pairs is larger or smaller; by how much is known for
@@ -10,7 +10,7 @@ for noise that is normal, heavy-tailed or one-sided, the estimate is right in th
 10 cases it is within a third from 20 pairs, and within a factor of two from 8. Where bursts
 make single processes slower by a lot, 8 pairs give an interval many times too wide for 100 pairs,
 never one that promises too much by more than a third. A time longer than the one measured may
-hold noise that was not met; so it is told where pairs are extrapolated.
+hold noise that was not met; so it is stated where pairs are extrapolated.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What decides what was measured (the job, its data, how it is called and waited for, the machine)
 must be the same. What is being compared (libraries, interpreter, kernel, variables) may differ,
-and is told. The harness itself may differ too: its source changes with every release, while its
+and is listed. The harness itself may differ too: its source changes with every release, while its
 measuring rules are declared in the protocol and compared there.
 """
 

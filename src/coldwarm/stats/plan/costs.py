@@ -54,7 +54,7 @@ class Costs:
     by_shape: Series = field(default_factory=dict)
     """What a call with each new shape took in empty caches: its median over processes."""
     made_s: float | None = None
-    """Seconds that making beforehand took, in no other figure; ``None``: nothing is made."""
+    """Seconds that compiling ahead of time took, in no other figure; ``None``: there was none."""
 
     def missing(self, names: Iterable[str]) -> Reason | None:
         """Say which of these costs no valid process has, or ``None`` where all are there."""

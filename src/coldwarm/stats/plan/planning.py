@@ -78,7 +78,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
     )
     ready = [one for one in known if missing(one, job) is None]
     best = min(ready, key=lambda one: middle_s(one, job), default=None)
-    if best is not None:  # candidates that differ in their rounds are told by those they share
+    if best is not None:  # candidates that differ in their rounds are ranked by those they share
         first = best
         best = min(ready, key=lambda one: margin_s(one, first, job))
     totals = [_total(one, job, best) for one in known]
