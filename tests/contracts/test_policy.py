@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.contracts.policy import Policy, read_policy, share
+from coldwarm.contracts.files.policy_file import read_policy, share
+from coldwarm.contracts.policy import Policy
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:

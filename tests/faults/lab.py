@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from coldwarm.contracts.files.check import check
+from coldwarm.contracts.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,6 +25,11 @@ PLUGIN = Path(__file__).parent / "plugin"
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 _MARK = "COLDWARM_TEST"
 GOOD = "numpy_small_8_f32"
+
+
+def shown(reason: object) -> str:
+    """Return a reason of an artifact in brief."""
+    return str(msgspec.convert(reason, Reason))
 
 
 def install(folder: Path, name: str, points: Mapping[str, Mapping[str, str]]) -> Path:

@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from tests.faults.lab import GOOD, Lab, collect, wait_for
+from tests.faults.lab import GOOD, Lab, collect, shown, wait_for
 from tests.faults.plans import ONE, PLAN, SHORT, assert_complete, assert_short, kept, until
 
 
@@ -68,7 +68,7 @@ def test_an_interrupted_run_writes_what_it_has_and_is_resumed(
     suite = bench.suite()
     assert not suite["complete"]
     assert suite["finished_at"] is None
-    assert suite["null_reasons"] == {"finished_at": "the run was interrupted"}
+    assert shown(suite["null_reasons"]["finished_at"]) == "interrupted"
     before = bench.journal()
 
     done = bench.run(*PLAN, "--resume")
@@ -100,7 +100,7 @@ def test_a_worker_killed_from_outside_is_a_failed_case(bench: Lab) -> None:
     os.kill(hanging()[0], signal.SIGKILL)
     assert collect(process).code == 3
     case = bench.case(GOOD.replace("numpy", "hang_stubbornly"))
-    assert case["reason"] == "signal: SIGKILL (killed; out of memory?)"
+    assert shown(case["reason"]) == "killed"
     assert bench.case(GOOD)["status"] == "ok"
     bench.assert_clean()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.faults.lab import GOOD, Lab, install
+from tests.faults.lab import GOOD, Lab, install, shown
 
 if TYPE_CHECKING:
     from tests.faults.lab import Done
@@ -26,8 +26,8 @@ def run_beside_numpy(bench: Lab, fault: str, kind: str) -> Done:
 @pytest.mark.parametrize(
     ("fault", "kind", "reason"),
     [
-        ("hang", "Hang", "timeout: no answer within 2 s"),
-        ("close_pipes", "ClosePipes", "closed its pipe without a result"),
+        ("hang", "Hang", "timeout: 2"),
+        ("close_pipes", "ClosePipes", "pipe_closed"),
     ],
 )
 def test_a_candidate_that_never_answers_is_ended(
@@ -35,7 +35,7 @@ def test_a_candidate_that_never_answers_is_ended(
 ) -> None:
     assert run_beside_numpy(bench, fault, kind).code == 3
     case = bench.case(GOOD.replace("numpy", fault))
-    assert (case["status"], case["reason"]) == ("failed", reason)
+    assert (case["status"], shown(case["reason"])) == ("failed", reason)
     assert 2.0 <= case["observations"][0]["wall_s"] < 5.0
 
 

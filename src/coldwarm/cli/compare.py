@@ -101,7 +101,8 @@ def _parts(values: tuple[str, ...], option: str) -> list[str]:
 
 
 def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path | None) -> Policy:
-    from coldwarm.contracts.policy import DIRECTIONS, KINDS, THRESHOLDS, Policy, read_policy
+    from coldwarm.contracts.files.policy_file import read_policy
+    from coldwarm.contracts.policy import DIRECTIONS, KINDS, THRESHOLDS, Policy
 
     matters = dict(THRESHOLDS)
     given: set[str] = set()
@@ -132,7 +133,7 @@ def _words(names: tuple[str, ...]) -> str:
 
 
 def _share(option: str, text: str, *, zero: bool) -> float:
-    from coldwarm.contracts.policy import share
+    from coldwarm.contracts.files.policy_file import share
 
     try:
         return share(text, zero=zero)

@@ -1,0 +1,215 @@
+"""The policy file of ``coldwarm compare``, in TOML.
+
+It is read strictly, since a rule that silently applies to nothing lets every regression pass:
+unknown keys, wrong types and patterns without a match are errors that name the line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from coldwarm.contracts.base import Record
+from coldwarm.contracts.policy import DIRECTIONS, KINDS, Direction, Policy, Rule, policy_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from coldwarm.errors import UsageError
+
+_SHARE = re.compile(r"\s*(?P<number>\d+(\.\d+)?)\s*%\s*")
+_WHERE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
+_UNKNOWN = re.compile(r"unknown field `(?P<name>.*)`")
+_MISSING = re.compile(r"missing required field `(?P<name>.*)`")
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+
+
+class PolicyThresholds(Record, frozen=True, kw_only=True):
+    """The difference that matters for each kind of figure, as text such as ``"5%"``."""
+
+    cold: str | None = None
+    warm: str | None = None
+    memory: str | None = None
+
+
+class PolicyFailures(Record, frozen=True, kw_only=True):
+    """Beyond which difference a verdict fails, as text such as ``"5%"``; absent: never."""
+
+    faster: str | None = None
+    slower: str | None = None
+    less: str | None = None
+    more: str | None = None
+
+
+class PolicyRule(Record, frozen=True, kw_only=True):
+    """What holds for some figures only."""
+
+    cases: str
+    """Pattern of case names: ``*`` any text, ``?`` any character, ``[…]`` one of these."""
+    metrics: str = "*"
+    """Pattern of metric names, such as ``*.ttfr_s`` or ``warm.*``."""
+    threshold: str | None = None
+    fail_on: PolicyFailures | None = None
+    """Replaces what held before as a whole; an empty table means that nothing fails."""
+
+
+class PolicyFile(Record, frozen=True, kw_only=True):
+    """A policy file for ``coldwarm compare --policy``, in TOML."""
+
+    threshold: PolicyThresholds = PolicyThresholds()
+    fail_on: PolicyFailures | None = None
+    rule: list[PolicyRule] = []
+
+
+def share(text: str, *, zero: bool = False) -> float:
+    """Return a relative difference such as ``5%`` as a number, 0.05.
+
+    Raises:
+        ValueError: it is none, above 1000 %, or zero where that makes no sense.
+    """
+    matched = _SHARE.fullmatch(text)
+    value = float(matched["number"]) / 100 if matched else math.nan
+    if not (0 < value <= 10 or (zero and value == 0)):  # noqa: PLR2004 - 1000 %, as it says
+        message = f"{text!r} is no relative difference; write one such as 5% (at most 1000%)"
+        raise ValueError(message)
+    return value
+
+
+def read_policy(path: Path, base: Policy) -> Policy:
+    """Read a policy file over what the options say.
+
+    Raises:
+        UsageError: it cannot be read or says something that no policy says.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = tomllib.loads(text)
+    except OSError as error:
+        raise policy_fault(str(path), None, "", f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise policy_fault(str(path), None, "", "is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise policy_fault(str(path), None, "", f"is not TOML: {error}") from None
+    try:
+        given = msgspec.convert(document, PolicyFile)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), str(path), text) from None
+    return _Reader(str(path), text).policy(given, base)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Turns a file's texts into numbers, and knows where each stands."""
+
+    path: str
+    text: str
+
+    def policy(self, given: PolicyFile, base: Policy) -> Policy:
+        thresholds = dict(base.thresholds)
+        for kind in KINDS:
+            written = getattr(given.threshold, kind)
+            if written is not None:
+                thresholds[kind] = self._share(written, ("threshold", kind))
+        failures = self._failures(given.fail_on, ("fail_on",))
+        return Policy(
+            thresholds=thresholds,
+            # What the command line says holds over the file.
+            fail_on={**(failures or {}), **base.fail_on},
+            rules=tuple(self._rule(place, rule) for place, rule in enumerate(given.rule)),
+            path=self.path,
+        )
+
+    def _rule(self, place: int, rule: PolicyRule) -> Rule:
+        at = ("rule", place)
+        if rule.threshold is None and rule.fail_on is None:
+            what = "sets nothing: give a threshold, or fail_on"
+            raise policy_fault(self.path, line_of(self.text, (*at, "cases")), "rule", what)
+        threshold = rule.threshold
+        return Rule(
+            cases=rule.cases,
+            metrics=rule.metrics,
+            threshold=None if threshold is None else self._share(threshold, (*at, "threshold")),
+            fail_on=self._failures(rule.fail_on, (*at, "fail_on")),
+            cases_line=line_of(self.text, (*at, "cases")),
+            metrics_line=line_of(self.text, (*at, "metrics")),
+        )
+
+    def _failures(
+        self, given: PolicyFailures | None, at: tuple[str | int, ...]
+    ) -> dict[Direction, float] | None:
+        if given is None:
+            return None
+        written = {name: getattr(given, name) for name in DIRECTIONS}
+        return {
+            name: self._share(text, (*at, name), zero=True)
+            for name, text in written.items()
+            if text is not None
+        }
+
+    def _share(self, text: str, at: tuple[str | int, ...], *, zero: bool = False) -> float:
+        try:
+            return share(text, zero=zero)
+        except ValueError as error:
+            raise policy_fault(self.path, line_of(self.text, at), _dotted(at), str(error)) from None
+
+
+def line_of(text: str, path: Sequence[str | int]) -> int:
+    """Return the line (from 1) at which a field of a TOML text most likely stands.
+
+    Tables and keys are looked for as they are usually written, one to a line; a field inside an
+    inline table has the line of that table.
+    """
+    lines = text.splitlines()
+    line = 0
+    for place, step in enumerate(path):
+        if isinstance(step, int):
+            continue
+        wanted = path[place + 1] if place + 1 < len(path) else 0
+        name = re.escape(step)
+        pattern = rf"\s*(\[+[\w\s.]*\b{name}\s*\]|{name}\s*[=.])"
+        hits = [n for n in range(line, len(lines)) if re.match(pattern, lines[n])]
+        if not hits:
+            break
+        line = hits[min(wanted, len(hits) - 1)] if isinstance(wanted, int) else hits[0]
+    return line + 1
+
+
+def _explained(message: str, path: str, text: str) -> UsageError:
+    """Turn a validation error into one that names the line and the field."""
+    matched = _WHERE.match(message)
+    what, where = (matched["what"], matched["path"] or "") if matched else (message, "")
+    steps = tuple(key or int(index) for key, index in _STEP.findall(where))
+    unknown, missing = _UNKNOWN.search(what), _MISSING.search(what)
+    if unknown:
+        steps = (*steps, unknown["name"])
+        what = f"is no key of a policy; known here: {', '.join(_keys(steps[:-1]))}"
+    elif missing:
+        what = f"needs a key {missing['name']}"
+    else:
+        what = what.replace("`", "").replace(" | null", "")
+        what = what.replace("Expected str", "expected text in quotes").replace(
+            "Expected", "expected"
+        )
+    return policy_fault(path, line_of(text, steps), _dotted(steps), what)
+
+
+def _keys(path: Sequence[str | int]) -> tuple[str, ...]:
+    """Return the keys that are known in the table at a path."""
+    names = [step for step in path if isinstance(step, str)]
+    tables: dict[str, type[Record]] = {
+        "threshold": PolicyThresholds,
+        "fail_on": PolicyFailures,
+        "rule": PolicyRule,
+    }
+    table = tables[names[-1]] if names else PolicyFile
+    return table.__struct_encode_fields__
+
+
+def _dotted(path: Sequence[str | int]) -> str:
+    return "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in path).removeprefix(".")
