@@ -12,7 +12,6 @@ from coldwarm.contracts.environment import System as OperatingSystem
 from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.files.journal import encode_line
-from coldwarm.contracts.making import Artifact, Making
 from coldwarm.contracts.observation import (
     Block,
     Device,
@@ -25,14 +24,16 @@ from coldwarm.contracts.observation import (
 from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import (
+    Artifact,
     CaseResult,
     ColdSummary,
+    Making,
     SteadyState,
     SuiteCase,
     SuiteResult,
-    Summary,
     WarmSummary,
 )
+from coldwarm.contracts.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,17 +10,8 @@ import pytest
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import (
-    CaseResult,
-    Caution,
-    CautionKind,
-    ColdSummary,
-    Comparison,
-    SteadyState,
-    SuiteResult,
-    Summary,
-    WarmSummary,
-)
+from coldwarm.contracts.result import CaseResult, ColdSummary, SteadyState, SuiteResult, WarmSummary
+from coldwarm.contracts.summary import Caution, CautionKind, Comparison, Summary
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode

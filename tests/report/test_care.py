@@ -7,7 +7,8 @@ import pytest
 
 from coldwarm.contracts.observation import Observation, Telemetry
 from coldwarm.contracts.reasons import Reason, because
-from coldwarm.contracts.result import CaseResult, Caution, CautionKind
+from coldwarm.contracts.result import CaseResult
+from coldwarm.contracts.summary import Caution, CautionKind
 from coldwarm.report import care
 from coldwarm.report.reasons import CAUTION_ADVICE, words
 from coldwarm.report.words import MODE_NAMES

@@ -10,7 +10,7 @@ from tests.contracts import samples
 
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import Comparison
+from coldwarm.contracts.summary import Comparison
 from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:

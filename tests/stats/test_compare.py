@@ -13,7 +13,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.stats.ratio import compare
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.result import Comparison
+    from coldwarm.contracts.summary import Comparison
 
 SEEDS = st.integers(0, 10_000)
 MIRRORED = {"faster": "slower", "slower": "faster", "same": "same", "undecided": "undecided"}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import Comparison
+from coldwarm.contracts.summary import Comparison
 from coldwarm.stats.noise import Cost, figure
 from coldwarm.stats.ratio import compare
 

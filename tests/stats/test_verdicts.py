@@ -13,7 +13,7 @@ from tests.stats import results
 
 from coldwarm.contracts.base import Difference
 from coldwarm.contracts.environment import Cpu, Frequency
-from coldwarm.contracts.files.reader import Measured
+from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.observation import Gate, Telemetry
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because

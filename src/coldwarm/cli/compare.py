@@ -11,7 +11,7 @@ from coldwarm.errors import ExitCode, NothingComparableError, UsageError
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.files.reader import Measured
+    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.policy import Policy
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.result import Comparison, Summary
+from coldwarm.contracts.summary import Comparison, Summary
 
 
 class BenchCandidate(Record, frozen=True, kw_only=True):

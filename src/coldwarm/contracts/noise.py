@@ -6,7 +6,7 @@ from typing import Literal
 
 from coldwarm.contracts.base import Count, Record, Seconds
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.result import Comparison
+from coldwarm.contracts.summary import Comparison
 
 
 class NoiseHorizon(Record, frozen=True, kw_only=True):

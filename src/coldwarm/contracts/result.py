@@ -1,4 +1,4 @@
-"""The observations of a case, with the summaries computed from them."""
+"""The observations of a case, what was made for it, and the summaries computed from them."""
 
 from __future__ import annotations
 
@@ -8,37 +8,23 @@ from coldwarm.contracts.base import (
     CacheMode,
     Count,
     Dtype,
-    NotNegative,
-    Positive,
     Record,
     Seconds,
     Sha256,
     Status,
     group_name,
 )
-from coldwarm.contracts.making import Making
-from coldwarm.contracts.observation import Observation
+from coldwarm.contracts.observation import (
+    CacheEvidence,
+    Device,
+    FirstCallParts,
+    Observation,
+    Phase,
+    Telemetry,
+)
 from coldwarm.contracts.protocol import Protocol
 from coldwarm.contracts.reasons import Reason
-
-
-class Summary(Record, frozen=True, kw_only=True):
-    """A distribution in few numbers; seconds, bytes or a ratio as its key says.
-
-    ``low`` and ``high`` bound the median at ``confidence`` (hierarchical bootstrap over
-    processes, then samples). ``p95`` is ``None`` below the 20 values it needs.
-    """
-
-    n_processes: Count
-    n_samples: Count
-    median: NotNegative
-    minimum: NotNegative
-    maximum: NotNegative
-    low: NotNegative | None = None
-    high: NotNegative | None = None
-    confidence: float = 0.95
-    p95: NotNegative | None = None
-    null_reasons: dict[str, Reason] = {}
+from coldwarm.contracts.summary import Caution, Comparison, Summary
 
 
 class ColdSummary(Record, frozen=True, kw_only=True):
@@ -87,51 +73,48 @@ class WarmSummary(Record, frozen=True, kw_only=True):
     null_reasons: dict[str, Reason] = {}
 
 
-class Comparison(Record, frozen=True, kw_only=True):
-    """A judged difference of this case from its workload's baseline.
+class Artifact(Record, frozen=True, kw_only=True):
+    """A file that measured processes load."""
 
-    ``ratio`` is this case over the baseline, so below 1 is faster. ``threshold`` is the
-    relative difference that matters; ``smallest_detectable`` the smallest relative
-    difference that this run could have shown.
+    name: str
+    bytes: Count
+    sha256: Sha256
+
+
+class Making(Record, frozen=True, kw_only=True):
+    """One making. A run makes once for each case, and once more for each ``--resume``.
+
+    Its cost is in no figure of the measured processes, which load the artifacts: there it is
+    the part ``cache_read`` of the first call.
     """
 
-    metric: str
-    baseline: str
-    ratio: Positive | None
-    low: float | None
-    high: float | None
-    threshold: float
-    smallest_detectable: float | None
-    verdict: Literal["faster", "slower", "same", "undecided"]
-    reason: Reason
+    case: str
+    order: Count
+    """Position among all processes of the suite, in time."""
+    started_at: str
+    wall_s: Seconds
+    """From the spawn to the exit of the process: what making costs in all."""
+    phases: list[Phase]
+    """As in a measured process up to ``wrap``, then ``make``."""
+    parts: FirstCallParts
+    """Of the phase ``make``; the rest is serialising and writing."""
+    artifacts: list[Artifact]
+    evidence: list[CacheEvidence]
+    """Of the caches of this process, which were private and empty."""
+    input_sha256: Sha256
+    device: Device
+    versions: dict[str, str] = {}
+    telemetry: Telemetry
 
+    @property
+    def artifact_bytes(self) -> int:
+        """How large the artifacts are together."""
+        return sum(artifact.bytes for artifact in self.artifacts)
 
-CautionKind = Literal[
-    "rejected",
-    "failed",
-    "few",
-    "precision",
-    "noisy",
-    "unsteady",
-    "bimodal",
-    "second_call",
-    "compiled",
-    "bytecode",
-]
-
-
-class Caution(Record, frozen=True, kw_only=True):
-    """Something to know before trusting a case, such that many can be told as one."""
-
-    kind: CautionKind
-    cache_mode: CacheMode | None = None
-    """The mode it is about; ``None``: the case as a whole."""
-    n_processes: Count
-    """Processes it was seen in."""
-    of_processes: Count
-    """Processes that were looked at."""
-    reason: Reason
-    """What was seen, with its figures: of several processes the worst, or the most common."""
+    @property
+    def peak_rss_bytes(self) -> int | None:
+        """The highest resident memory of the process, where the system tells it."""
+        return self.phases[-1].peak_rss_bytes if self.phases else None
 
 
 class CaseResult(Record, frozen=True, kw_only=True):

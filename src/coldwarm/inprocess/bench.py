@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.result import CaseResult, Caution, ColdSummary, WarmSummary
+    from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
+    from coldwarm.contracts.summary import Caution
     from coldwarm.inprocess.warm import Here
 
 _ONE_AT_A_TIME = threading.RLock()

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.result import CaseResult, ColdSummary, Summary, WarmSummary
+    from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
+    from coldwarm.contracts.summary import Summary
 
 _WIDTH = 88
 _COLUMNS = ("", "median", "95 % interval", "from")

@@ -23,14 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.result import (
-        CaseResult,
-        Caution,
-        CautionKind,
-        ColdSummary,
-        Comparison,
-        WarmSummary,
-    )
+    from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
+    from coldwarm.contracts.summary import Caution, CautionKind, Comparison
 
     OfCases = list[tuple[CaseResult, Caution]]
 

@@ -8,7 +8,8 @@ from coldwarm.contracts.base import WARM
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.result import CaseResult, ColdSummary, Comparison, Summary
+    from coldwarm.contracts.result import CaseResult, ColdSummary
+    from coldwarm.contracts.summary import Comparison, Summary
 
 
 def group_name(case: CaseResult) -> str:

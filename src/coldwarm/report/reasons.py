@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import Caution, CautionKind
+    from coldwarm.contracts.summary import Caution, CautionKind
 
 WORDS: dict[str, str] = {
     "stated": "{text}",

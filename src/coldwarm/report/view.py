@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.result import CaseResult, ColdSummary, Comparison, SuiteResult
+    from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
+    from coldwarm.contracts.summary import Comparison
     from coldwarm.report.care import Remark
     from coldwarm.report.scenarios import Section
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.result import CautionKind
+    from coldwarm.contracts.summary import CautionKind
 
 MODE_NAMES: dict[CacheMode, str] = {
     "first_ever": "first ever",

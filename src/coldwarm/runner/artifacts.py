@@ -12,7 +12,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from coldwarm.caches.made import OWNER
-from coldwarm.contracts.making import Artifact
+from coldwarm.contracts.result import Artifact
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from coldwarm.contracts.making import Making
     from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.result import Making
 
 JOURNAL = "journal.jsonl"
 _LOCK = ".lock"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from coldwarm.caches import listing
 from coldwarm.caches.made import OWNER
-from coldwarm.contracts.making import Making
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.result import Making
 from coldwarm.errors import storage_error
 from coldwarm.runner import accounts, artifacts, launch, translate
 from coldwarm.runner.machine import telemetry

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.environment import differences
 from coldwarm.contracts.files import codec
-from coldwarm.contracts.making import Making
 from coldwarm.contracts.observation import Observation
+from coldwarm.contracts.result import Making
 from coldwarm.errors import ResumeError
 from coldwarm.runner.schedule.ledger import Ledger, earlier_order, used_s
 

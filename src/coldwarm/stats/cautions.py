@@ -9,7 +9,7 @@ import numpy as np
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.reasons import because, brief
-from coldwarm.contracts.result import Caution
+from coldwarm.contracts.summary import Caution
 from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CautionKind, ColdSummary, WarmSummary
+    from coldwarm.contracts.result import ColdSummary, WarmSummary
+    from coldwarm.contracts.summary import CautionKind
 
 FEW_PROCESSES = 3
 SLOW_SECOND_CALL = 1.5

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import Summary
+from coldwarm.contracts.summary import Summary
 from coldwarm.stats.bootstrap import CONFIDENCE, centre, median_interval
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import Summary
+    from coldwarm.contracts.summary import Summary
 
 PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 FIGURES = ("total", "loop", *(f"loop.{part}" for part in PARTS), "step.compiling", "step.plain")

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult, Comparison, SuiteResult
+    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.contracts.summary import Comparison
 
 HORIZONS_S = (10.0, 60.0, 600.0)
 ONE_IN_TWENTY = 1.645

@@ -21,7 +21,7 @@ from coldwarm.stats.bootstrap import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.result import Summary
+    from coldwarm.contracts.summary import Summary
 
 EXPECTED_RANGE = dict(
     enumerate((1.128, 1.693, 2.059, 2.326, 2.534, 2.704, 2.847, 2.970, 3.078), start=2)

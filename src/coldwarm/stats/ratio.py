@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import Comparison
+from coldwarm.contracts.summary import Comparison
 from coldwarm.stats.bootstrap import (
     FEWEST_FOR_INTERVAL,
     RESAMPLES,

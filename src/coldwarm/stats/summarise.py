@@ -11,7 +11,8 @@ import msgspec
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.reasons import because, distinct
-from coldwarm.contracts.result import ColdSummary, Comparison, SteadyState, Summary, WarmSummary
+from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
+from coldwarm.contracts.summary import Comparison, Summary
 from coldwarm.stats import loops
 from coldwarm.stats.cautions import case_warnings
 from coldwarm.stats.distribution import summary
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import Caution
+    from coldwarm.contracts.summary import Caution
 
 PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 

@@ -20,8 +20,8 @@ from coldwarm.contracts.files import migrations
 from coldwarm.contracts.files.codec import decode_as, encode_compact
 from coldwarm.contracts.files.faults import explain, fault
 from coldwarm.contracts.files.strict import parse
-from coldwarm.contracts.making import Making
 from coldwarm.contracts.observation import Observation
+from coldwarm.contracts.result import Making
 from coldwarm.errors import ContractError, NewerVersionError, StorageError, one_line
 
 if TYPE_CHECKING:

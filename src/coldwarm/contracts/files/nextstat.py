@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode, Dtype, Status
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.result import CaseResult, ColdSummary, Summary
+    from coldwarm.contracts.result import CaseResult, ColdSummary
+    from coldwarm.contracts.summary import Summary
 
 __all__ = [
     "SUFFIXES",

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME, Index
+from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The cases of a result by their names, and where they were measured."""
-
-    path: str
-    suite: SuiteResult | None
-    """``None`` for the file of a single case."""
-    cases: dict[str, CaseResult]
-    files: dict[str, str]
-    """The file of each case."""
-    environment_sha256: str
-    environment: Environment | None
-    """``None`` where the file of a case has no ``environment.json`` of its run beside it."""
 
 
 def read(path: Path) -> Measured:

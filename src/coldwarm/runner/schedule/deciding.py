@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.result import Comparison
+    from coldwarm.contracts.summary import Comparison
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.suites import Case, Options
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.making import Making
     from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.result import Making
     from coldwarm.runner.schedule.suites import Case
 
 

@@ -21,7 +21,7 @@ from coldwarm.errors import NothingComparableError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from coldwarm.contracts.files.reader import Measured
+    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 

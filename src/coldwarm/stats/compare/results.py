@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from coldwarm.contracts.comparison import SideDifference
-    from coldwarm.contracts.files.reader import Measured
+    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult

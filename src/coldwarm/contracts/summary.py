@@ -1,0 +1,74 @@
+"""What is said of several processes: distributions, judged differences and cautions."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from coldwarm.contracts.base import CacheMode, Count, NotNegative, Positive, Record
+from coldwarm.contracts.reasons import Reason
+
+
+class Summary(Record, frozen=True, kw_only=True):
+    """A distribution in few numbers; seconds, bytes or a ratio as its key says.
+
+    ``low`` and ``high`` bound the median at ``confidence`` (hierarchical bootstrap over
+    processes, then samples). ``p95`` is ``None`` below the 20 values it needs.
+    """
+
+    n_processes: Count
+    n_samples: Count
+    median: NotNegative
+    minimum: NotNegative
+    maximum: NotNegative
+    low: NotNegative | None = None
+    high: NotNegative | None = None
+    confidence: float = 0.95
+    p95: NotNegative | None = None
+    null_reasons: dict[str, Reason] = {}
+
+
+class Comparison(Record, frozen=True, kw_only=True):
+    """A judged difference of this case from its workload's baseline.
+
+    ``ratio`` is this case over the baseline, so below 1 is faster. ``threshold`` is the
+    relative difference that matters; ``smallest_detectable`` the smallest relative
+    difference that this run could have shown.
+    """
+
+    metric: str
+    baseline: str
+    ratio: Positive | None
+    low: float | None
+    high: float | None
+    threshold: float
+    smallest_detectable: float | None
+    verdict: Literal["faster", "slower", "same", "undecided"]
+    reason: Reason
+
+
+CautionKind = Literal[
+    "rejected",
+    "failed",
+    "few",
+    "precision",
+    "noisy",
+    "unsteady",
+    "bimodal",
+    "second_call",
+    "compiled",
+    "bytecode",
+]
+
+
+class Caution(Record, frozen=True, kw_only=True):
+    """Something to know before trusting a case, such that many can be told as one."""
+
+    kind: CautionKind
+    cache_mode: CacheMode | None = None
+    """The mode it is about; ``None``: the case as a whole."""
+    n_processes: Count
+    """Processes it was seen in."""
+    of_processes: Count
+    """Processes that were looked at."""
+    reason: Reason
+    """What was seen, with its figures: of several processes the worst, or the most common."""
