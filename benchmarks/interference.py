@@ -21,9 +21,8 @@ from benchmarks.rows import Row
 
 from coldwarm.clock import RealClock
 from coldwarm.runner import launch, references
-from coldwarm.runner.launch import Place
 from coldwarm.runner.process.guarded import Guard
-from coldwarm.runner.running import Slot
+from coldwarm.runner.running import Place, Slot
 from coldwarm.runner.schedule import availability, suites
 from coldwarm.runner.schedule.suites import Options
 

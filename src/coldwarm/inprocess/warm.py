@@ -19,7 +19,7 @@ from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.errors import UsageError
 from coldwarm.functions import values
 from coldwarm.inprocess.compiles import counting
-from coldwarm.runner.turns import BLOCK_LIMIT, batch_for, block_seconds
+from coldwarm.runner.blocks import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.allocator import keep_freed_memory
 from coldwarm.worker.loop import make_loop

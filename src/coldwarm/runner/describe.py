@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 from coldwarm import __version__
 from coldwarm.contracts.protocol import Effort, Protocol
+from coldwarm.runner.blocks import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
 from coldwarm.runner.functions.candidates import OwnCase
-from coldwarm.runner.launch import affinity
 from coldwarm.runner.process.isolation import settings
+from coldwarm.runner.running import affinity
 from coldwarm.runner.schedule.suites import PACKAGE, source_paths
-from coldwarm.runner.turns import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
 
 if TYPE_CHECKING:
     from coldwarm.backends.base import Backend

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,41 +15,14 @@ from coldwarm.runner.machine import telemetry
 from coldwarm.runner.process import replies, temporary
 from coldwarm.runner.process.isolation import build, owners_of
 from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
-from coldwarm.runner.running import Running, Slot
+from coldwarm.runner.running import Place, Running, Slot, affinity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.caches.listing import Listing
-    from coldwarm.clock import Clock
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.process.guarded import Guard
-    from coldwarm.runner.schedule.suites import Case, Options
-
-
-@dataclass
-class Place:
-    """Where a run's processes live: its options, its guard, and its working directory."""
-
-    options: Options
-    guard: Guard
-    clock: Clock
-    work: Path
-    references: dict[str, str | None] = field(default_factory=dict)
-    """Group to the path of its reference answers; ``None``: asked not to be checked."""
-    inputs: dict[str, str] = field(default_factory=dict)
-    """Group to the hash of its inputs."""
-    order: list[str] = field(default_factory=list)
-    """Every process and block in the order in which it ran."""
-    gpu_search_path: str = ""
-    """PATH of the processes that use a GPU."""
-    measured_s: float = 0.0
-    """Seconds in which a measured process ran."""
-
-    def next_order(self, what: str) -> int:
-        """Put something down as next in time and return its position."""
-        self.order.append(what)
-        return len(self.order) - 1
+    from coldwarm.runner.schedule.suites import Case
 
 
 def job(place: Place, slot: Slot) -> dict[str, Any]:
@@ -100,12 +72,6 @@ def workload_job(case: Case, seed: int) -> dict[str, Any]:
         "numpy_dtype": case.numpy_dtype,
         "seed": seed,
     }
-
-
-def affinity(options: Options) -> list[int]:
-    """Return the processors that measured processes may run on."""
-    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    return allowed[: options.threads] if options.threads else allowed
 
 
 def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str, str]:
@@ -160,7 +126,7 @@ def start(place: Place, slot: Slot) -> Running:
     reading = telemetry.read(place.clock.now_s())
     process = spawn(place, case, job(place, slot), found)
     try:
-        reply = process.receive(replies.Start)
+        reply = replies.receive(process, replies.Start)
     except ProcessFailedError as error:
         error.wall_s = process.wait().wall_s
         place.measured_s += process.active_s
@@ -204,7 +170,7 @@ def block(
     cpu_s, before = process.cpu_so_far(), telemetry.read(place.clock.now_s())
     process.go_on()
     process.send({"op": "block", "batch": batch, "seconds": seconds, "limit": limit})
-    reply = process.receive(replies.Block)
+    reply = replies.receive(process, replies.Block)
     process.hold()
     after, cpu_after_s = telemetry.read(place.clock.now_s()), process.cpu_so_far()
     used_s = None if cpu_s is None or cpu_after_s is None else cpu_after_s - cpu_s
@@ -223,7 +189,7 @@ def finish(place: Place, running: Running) -> None:
         if running.slot.persistent:
             process.go_on()
             process.send({"op": "quit"})
-        running.end = process.receive(replies.End)
+        running.end = replies.receive(process, replies.End)
     except BaseException:
         process.kill()
         raise

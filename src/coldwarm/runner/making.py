@@ -21,7 +21,7 @@ from coldwarm.runner.process.spawn import ProcessFailedError
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.launch import Place
+    from coldwarm.runner.running import Place
     from coldwarm.runner.schedule.suites import Case
 
 _MODE: CacheMode = "cold_process_cold_cache"
@@ -52,7 +52,7 @@ def make(place: Place, case: Case) -> Making:
     job = {**launch.case_job(place, case), "role": "make", "made": str(folder)}
     process = launch.spawn(place, case, job, variables)
     try:
-        reply = process.receive(replies.Made)
+        reply = replies.receive(process, replies.Made)
         ended = process.wait()
     except ProcessFailedError as error:
         raise _explained(error) from error

@@ -12,7 +12,7 @@ from coldwarm.runner.process.guarded import MARK
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 
 if TYPE_CHECKING:
-    from coldwarm.runner.launch import Place
+    from coldwarm.runner.running import Place
     from coldwarm.runner.schedule.suites import Case
 
 
@@ -30,7 +30,7 @@ def compute(place: Place, case: Case) -> str | ProcessFailedError:
     variables = {**os.environ, MARK: place.guard.mark_value}
     process = MeasuredProcess(job, variables, place.guard, timeout_s=place.options.timeout_s)
     try:
-        reply = process.receive(replies.Reference)
+        reply = replies.receive(process, replies.Reference)
         process.wait()
     except OutOfTimeError:
         text = f"the reference of {case.group}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,45 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.caches.listing import Listing
+    from coldwarm.clock import Clock
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block
     from coldwarm.runner.machine import telemetry
+    from coldwarm.runner.process.guarded import Guard
     from coldwarm.runner.process.replies import End, Start
     from coldwarm.runner.process.spawn import MeasuredProcess
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.suites import Case, Options
+
+
+def affinity(options: Options) -> list[int]:
+    """Return the processors that measured processes may run on."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return allowed[: options.threads] if options.threads else allowed
+
+
+@dataclass
+class Place:
+    """Where a run's processes live: its options, its guard, and its working directory."""
+
+    options: Options
+    guard: Guard
+    clock: Clock
+    work: Path
+    references: dict[str, str | None] = field(default_factory=dict)
+    """Group to the path of its reference answers; ``None``: asked not to be checked."""
+    inputs: dict[str, str] = field(default_factory=dict)
+    """Group to the hash of its inputs."""
+    order: list[str] = field(default_factory=list)
+    """Every process and block in the order in which it ran."""
+    gpu_search_path: str = ""
+    """PATH of the processes that use a GPU."""
+    measured_s: float = 0.0
+    """Seconds in which a measured process ran."""
+
+    def next_order(self, what: str) -> int:
+        """Put something down as next in time and return its position."""
+        self.order.append(what)
+        return len(self.order) - 1
 
 
 @dataclass(frozen=True)

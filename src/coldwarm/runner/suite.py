@@ -16,12 +16,12 @@ from coldwarm.runner import references, results, resuming
 from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
 from coldwarm.runner.functions.candidates import OwnCase
-from coldwarm.runner.launch import Place
 from coldwarm.runner.listener import Listener
 from coldwarm.runner.machine import environment, ptxas
 from coldwarm.runner.process.guarded import Guard, terminable
 from coldwarm.runner.process.spawn import OutOfTimeError
 from coldwarm.runner.rounds import Rounds
+from coldwarm.runner.running import Place
 from coldwarm.runner.schedule import allowance, availability, suites
 from coldwarm.runner.schedule.budget import Budget, left, wanting
 from coldwarm.runner.schedule.estimates import Costs

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.inspection import Seen, Setting
     from coldwarm.runner.functions.targets import Target
-    from coldwarm.runner.launch import Place
+    from coldwarm.runner.running import Place
 
 TOLERANCES = {
     **dict.fromkeys(("float64", "complex128", "float96", "float128"), 1e-8),

@@ -139,7 +139,7 @@ def ask(  # noqa: PLR0913 - what a process needs
         text = f"{target.label}: {target.python} cannot be started: {error.strerror}"
         raise UsageError(f"{text}; name another --python") from error
     try:
-        reply = process.receive(replies.Inspection if role == "look" else replies.Marked)
+        reply = replies.receive(process, replies.Inspection if role == "look" else replies.Marked)
         said: dict[str, Any] = msgspec.to_builtins(reply)
         said["wall_s"] = process.wait().wall_s
     except ProcessFailedError as error:

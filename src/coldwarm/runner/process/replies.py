@@ -26,6 +26,7 @@ from coldwarm.contracts.observation import (
     ProcessTotals,
 )
 from coldwarm.contracts.reasons import Reason, because
+from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
 
 _PHASES = ["import", "device_init", "setup", "wrap", "first_call", "second_call"]
 _LOOP_PHASES = [*_PHASES[:-1], "remaining_calls", _PHASES[-1]]
@@ -189,6 +190,24 @@ class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
 
 
 R = TypeVar("R", bound=Record)
+
+
+def receive(process: MeasuredProcess, due: type[R]) -> R:
+    """Wait for the next message of a process, which must be the one that is due.
+
+    Raises:
+        ProcessFailedError: it failed, or said something else. It is dead by then.
+        OutOfTimeError: the time of the whole run is over. It is dead by then, too.
+    """
+    try:
+        reply = read(process.receive(), due, process.spawned_ns)
+    except MalformedReplyError as error:
+        process.kill()
+        raise ProcessFailedError(error.reason, process.output_tail) from error
+    if isinstance(reply, Failed):
+        process.kill()
+        raise ProcessFailedError(reply.why, reply.detail or process.output_tail)
+    return reply
 
 
 def read(line: bytes, due: type[R], spawned_ns: int) -> R | Failed:

@@ -16,7 +16,6 @@ import psutil
 
 from coldwarm import wire
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.process import replies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,12 +131,11 @@ class MeasuredProcess:
             return None
         return float(times.user + times.system + times.children_user + times.children_system)
 
-    def receive(self, due: type[replies.R]) -> replies.R:
-        """Wait for the next message, which must be the one that is due.
+    def receive(self) -> bytes:
+        """Wait for the next line that it writes.
 
         Raises:
-            ProcessFailedError: the process failed, died, hung, flooded its output, or
-                said something that is no message. It is dead by then.
+            ProcessFailedError: the process died, hung or flooded its output. It is dead by then.
             OutOfTimeError: the time of the whole run is over. It is dead by then, too.
         """
         deadline = time.perf_counter() + self._timeout_s
@@ -153,15 +151,7 @@ class MeasuredProcess:
             if not self._read_up() and b"\n" not in self._inbox:
                 raise self._died()
         line, _, self._inbox = self._inbox.partition(b"\n")
-        try:
-            reply = replies.read(line, due, self.spawned_ns)
-        except replies.MalformedReplyError as error:
-            self.kill()
-            raise ProcessFailedError(error.reason, self.output_tail) from error
-        if isinstance(reply, replies.Failed):
-            self.kill()
-            raise ProcessFailedError(reply.why, reply.detail or self.output_tail)
-        return reply
+        return line
 
     def _wait(self, deadline: float) -> bool:
         """Wait for bytes or the end of the process; drain its output; False: too late."""

@@ -54,7 +54,7 @@ def _wants(case: Case, mode: CacheMode, round_: int, options: Options, ledger: L
 
 def reached(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> bool:
     """Say whether a mode of a case has the precision that was asked for."""
-    return precision.plan(
+    return precision.assess(
         _values(mode, ledger.good(case, mode)),
         target=options.precision,
         fewest=max(options.min_runs, FEWEST_TO_STOP),
