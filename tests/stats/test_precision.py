@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coldwarm.stats.distribution import summary
-from coldwarm.stats.precision import expected_half_width, plan, precision_of
+from coldwarm.stats.precision import assess, expected_half_width, precision_of
 
 
 def cold(n: int, spread: float = 0.03, seed: int = 0) -> list[list[float]]:
@@ -18,14 +18,14 @@ def cold(n: int, spread: float = 0.03, seed: int = 0) -> list[list[float]]:
 
 def test_the_fewest_processes_come_first() -> None:
     for n in (0, 1, 2):
-        found = plan(cold(n), target=0.5, fewest=3, most=10)
+        found = assess(cold(n), target=0.5, fewest=3, most=10)
         assert not found.met
         assert found.more == 3 - n
 
 
 def test_met_means_that_the_published_interval_is_narrow_enough() -> None:
     groups = cold(5, 0.001)
-    found = plan(groups, target=0.02, fewest=3, most=10)
+    found = assess(groups, target=0.02, fewest=3, most=10)
     assert found.met
     assert found.more == 0
     assert found.reached == pytest.approx(precision_of(summary(groups)))
@@ -34,21 +34,21 @@ def test_met_means_that_the_published_interval_is_narrow_enough() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_run_that_stops_as_precise_enough_publishes_that(seed: int) -> None:
     groups = cold(8, 0.05, seed)
-    found = plan(groups, target=0.05, fewest=5, most=10)
+    found = assess(groups, target=0.05, fewest=5, most=10)
     assert found.reached == pytest.approx(precision_of(summary(groups)), rel=1e-12)
 
 
 def test_more_processes_are_asked_for_within_the_limit() -> None:
-    found = plan(cold(4, 0.05), target=0.01, fewest=3, most=100)
+    found = assess(cold(4, 0.05), target=0.01, fewest=3, most=100)
     assert 10 <= found.more + 4 <= 100
-    bounded = plan(cold(4, 0.05), target=0.002, fewest=3, most=8)
+    bounded = assess(cold(4, 0.05), target=0.002, fewest=3, most=8)
     assert bounded.more == 4
-    at_limit = plan(cold(8, 0.05), target=0.002, fewest=3, most=8)
+    at_limit = assess(cold(8, 0.05), target=0.002, fewest=3, most=8)
     assert (at_limit.met, at_limit.more) == (False, 0)
 
 
 def test_one_process_needs_a_second_one() -> None:
-    found = plan(cold(1), target=0.1, fewest=1, most=5)
+    found = assess(cold(1), target=0.1, fewest=1, most=5)
     assert found.reached is None
     assert found.more == 1
 
@@ -56,7 +56,8 @@ def test_one_process_needs_a_second_one() -> None:
 def test_the_plan_comes_true_on_average() -> None:
     for n in (3, 5, 8, 16):
         reached = [
-            plan(cold(n, 0.02, seed), target=0.0, fewest=2, most=99).reached for seed in range(150)
+            assess(cold(n, 0.02, seed), target=0.0, fewest=2, most=99).reached
+            for seed in range(150)
         ]
         assert np.mean([r for r in reached if r]) / 0.02 == pytest.approx(
             expected_half_width(n), rel=0.3
@@ -65,8 +66,8 @@ def test_the_plan_comes_true_on_average() -> None:
 
 def test_a_plan_is_quick() -> None:
     groups = np.random.default_rng(0).lognormal(size=(8, 1000)).tolist()
-    plan(groups, target=0.01, fewest=3, most=20)
+    assess(groups, target=0.01, fewest=3, most=20)
     start = time.process_time()
     for _ in range(10):
-        plan(groups, target=0.01, fewest=3, most=20)
+        assess(groups, target=0.01, fewest=3, most=20)
     assert (time.process_time() - start) / 10 < 0.01

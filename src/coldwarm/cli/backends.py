@@ -12,6 +12,7 @@ import rich_click as click
 def command(*, as_json: bool) -> None:
     """List the backends: version, devices, and what is missing."""
     from coldwarm import registry
+    from coldwarm.contracts.reasons import brief
     from coldwarm.runner.schedule import availability
 
     entries = registry.backends().values()
@@ -22,8 +23,8 @@ def command(*, as_json: bool) -> None:
             "backend": entry.name,
             "device": device,
             "version": found.version(entry),
-            "available": found.reason_against(entry, device) is None,
-            "reason": found.reason_against(entry, device),
+            "available": (against := found.reason_against(entry, device)) is None,
+            "reason": against and brief(against),
             "title": (entry.kind.__doc__ or "").strip().splitlines()[0],
         }
         for entry in entries

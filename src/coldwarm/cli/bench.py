@@ -148,10 +148,10 @@ def relative(option: str, text: str) -> float:
     Raises:
         BadParameter: it gives none.
     """
-    from coldwarm.contracts import policy
+    from coldwarm.contracts.files.policy_file import share
 
     try:
-        return policy.share(text, zero=option == "--fail-on")
+        return share(text, zero=option == "--fail-on")
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=option) from None
 

@@ -26,7 +26,7 @@ def command(context: click.Context, paths: tuple[Path, ...]) -> None:
     Exit status: 0 all fine, 3 a fault was found, 2 a PATH does not exist.
     """
     from coldwarm.contracts.files.check import check
-    from coldwarm.errors import ContractError, UsageError
+    from coldwarm.errors import ExitCode, UsageError
 
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
@@ -40,7 +40,7 @@ def command(context: click.Context, paths: tuple[Path, ...]) -> None:
             faults += finding.fault is not None
             click.echo(_line(finding))
     if faults:
-        context.exit(ContractError.exit_code)
+        context.exit(ExitCode.FAILED)
 
 
 def _line(finding: Finding) -> str:

@@ -50,7 +50,7 @@ class EqualSides:
 
 
 @dataclass(frozen=True)
-class Cost:
+class BenchTime:
     """What a bench of two equal sides took."""
 
     pairs: int
@@ -92,13 +92,13 @@ def _figures(bench: EqualSides, threshold: float, most: int) -> Iterator[NoiseFi
         first.case, first.observations, second.observations, modes, threshold=threshold
     )
     for one in compared:
-        cost = Cost(
+        spent = BenchTime(
             pairs=min(_processes(case, one.metric) for case in bench.cases),
             measured_s=bench.suite.measured_s,
             fixed_s=max(0.0, bench.total_s - bench.suite.measured_s),
             most=most,
         )
-        yield figure(one, cost)
+        yield figure(one, spent)
 
 
 def _processes(case: CaseResult, metric: str) -> int:
@@ -110,16 +110,16 @@ def _processes(case: CaseResult, metric: str) -> int:
 
 
 def figure(
-    comparison: Comparison, cost: Cost, horizons_s: Sequence[float] = HORIZONS_S
+    comparison: Comparison, spent: BenchTime, horizons_s: Sequence[float] = HORIZONS_S
 ) -> NoiseFigure:
     """Return what a metric's comparison of two equal sides says for benches of other lengths."""
-    pairs = cost.pairs
+    pairs = spent.pairs
     if pairs < FEWEST_FOR_INTERVAL or comparison.low is None or comparison.high is None:
         why = because("few_pairs", n_pairs=pairs, n_needed=FEWEST_FOR_INTERVAL)
         return NoiseFigure(
             comparison=comparison,
             pairs=pairs,
-            fixed_s=cost.fixed_s,
+            fixed_s=spent.fixed_s,
             horizons=[_nothing(seconds, 0, why) for seconds in horizons_s],
             null_reasons={"pair_s": why},
         )
@@ -128,15 +128,17 @@ def figure(
     return NoiseFigure(
         comparison=comparison,
         pairs=pairs,
-        pair_s=cost.measured_s / pairs,
-        fixed_s=cost.fixed_s,
-        horizons=[_horizon(seconds, cost, scatter, comparison) for seconds in horizons_s],
+        pair_s=spent.measured_s / pairs,
+        fixed_s=spent.fixed_s,
+        horizons=[_horizon(seconds, spent, scatter, comparison) for seconds in horizons_s],
     )
 
 
-def _horizon(seconds: float, cost: Cost, scatter: float, comparison: Comparison) -> NoiseHorizon:
-    pair_s = cost.measured_s / cost.pairs
-    fit = max(0, min(cost.most, math.floor((seconds - cost.fixed_s) / pair_s)))
+def _horizon(
+    seconds: float, spent: BenchTime, scatter: float, comparison: Comparison
+) -> NoiseHorizon:
+    pair_s = spent.measured_s / spent.pairs
+    fit = max(0, min(spent.most, math.floor((seconds - spent.fixed_s) / pair_s)))
     if fit < FEWEST_FOR_INTERVAL:
         why = because("few_pairs_fit", n_pairs=fit, n_needed=FEWEST_FOR_INTERVAL)
         return _nothing(seconds, fit, why)
@@ -150,7 +152,7 @@ def _horizon(seconds: float, cost: Cost, scatter: float, comparison: Comparison)
         detectable=_relative(band + half),
         reliable=_relative(band + half + beyond),
         tells_same=half < band,
-        extrapolated=fit / cost.pairs if fit > cost.pairs else None,
+        extrapolated=fit / spent.pairs if fit > spent.pairs else None,
     )
 
 

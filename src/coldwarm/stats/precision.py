@@ -52,7 +52,7 @@ def precision_of(summary: Summary) -> float | None:
     return (summary.high - summary.low) / (2 * summary.median)
 
 
-def plan(
+def assess(
     groups: Sequence[Sequence[float]], *, target: float, fewest: int, most: int, seed: int = 0
 ) -> Precision:
     """Judge the values so far: one group for each process, in seconds or any other unit.

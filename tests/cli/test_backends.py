@@ -1,0 +1,22 @@
+"""What is installed, and why not."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from click.testing import CliRunner
+
+from coldwarm.cli import backends
+from coldwarm.runner.schedule import availability
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_what_is_missing_is_named_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = availability.Availability(python="", modules={}, versions={}, programs={}, gpus=0)
+    monkeypatch.setattr(availability, "probe", lambda *_, **__: nothing)
+    rows = json.loads(CliRunner().invoke(backends.command, ["--json"]).output)
+    reasons = {row["candidate"]: row["reason"] for row in rows if not row["available"]}
+    assert reasons["jax_jit_cpu"] == "missing_dependency: jax"
