@@ -20,7 +20,7 @@ from benchmarks import interleaved
 from benchmarks.rows import Row
 
 from coldwarm.clock import RealClock
-from coldwarm.runner import launch, references
+from coldwarm.runner import launch, references, translate
 from coldwarm.runner.process.guarded import Guard
 from coldwarm.runner.running import Place, Slot
 from coldwarm.runner.schedule import availability, suites
@@ -81,11 +81,13 @@ class Starts:
         self._started += 1
         root = self._place.work / str(self._started)
         slot = Slot(self._case, "cold_process_cold_cache", self._started, 0, root)
-        seen = launch.finish(self._place, launch.start(self._place, slot))
+        running = launch.start(self._place, slot)
+        launch.finish(self._place, running)
         launch.discard(root)
-        seconds = seen.phase_s("import")
+        observation = translate.observation(running)
+        seconds = observation.phase_s("import")
         if seconds is None:
-            text = f"{self._case.id} gave no import phase: {seen.reason}"
+            text = f"{self._case.id} gave no import phase: {observation.reason}"
             raise ValueError(text)
         return seconds
 

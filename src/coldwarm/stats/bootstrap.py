@@ -57,7 +57,7 @@ import numpy as np
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -84,6 +84,17 @@ class Interval:
     confidence: float
     method: str
     reason: Reason | None = None
+
+
+def common_rounds(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
+    """Return the rounds by which two sides are paired; none where they are not.
+
+    At least half of the rounds of the side that has fewer must be common: so a candidate that
+    needed few rounds stays paired with a baseline that went on beside others.
+    """
+    common = [key for key in ours if key in theirs]
+    fewest = max(FEWEST_FOR_INTERVAL, min(len(ours), len(theirs)) / 2)
+    return common if len(common) >= fewest else []
 
 
 def centre(groups: Sequence[Sequence[float]]) -> float:

@@ -13,11 +13,11 @@ from coldwarm.stats.bootstrap import (
     RESAMPLES,
     bounds,
     by_range,
+    common_rounds,
     extended_range,
     median_interval,
     tails,
 )
-from coldwarm.stats.selection import common_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,8 +41,8 @@ def median(series: Series) -> float:
 
 def estimate(series: Series, confidence: float) -> Bounded:
     """Return the median of one process or more, and its interval from two on."""
-    found = median_interval([[value] for value in series.values()], confidence=confidence)
-    return Bounded(median(series), found.low, found.high)
+    interval = median_interval([[value] for value in series.values()], confidence=confidence)
+    return Bounded(median(series), interval.low, interval.high)
 
 
 def hull(one: Bounded, other: Bounded) -> Bounded:
@@ -66,10 +66,10 @@ def difference(ours: Series, theirs: Series, confidence: float) -> Bounded:
     second = [theirs[key] for key in common or theirs]
     # Resampling treats one side after the other: a fixed order makes the exchange exact.
     if sorted(first) > sorted(second):
-        found = _difference(second, first, confidence, paired=bool(common))
-        low, high = found.low, found.high
+        mirrored = _difference(second, first, confidence, paired=bool(common))
+        low, high = mirrored.low, mirrored.high
         return Bounded(
-            -found.middle, None if high is None else -high, None if low is None else -low
+            -mirrored.middle, None if high is None else -high, None if low is None else -low
         )
     return _difference(first, second, confidence, paired=bool(common))
 

@@ -30,12 +30,12 @@ from coldwarm.stats.bootstrap import (
     bounds,
     by_range,
     centre,
+    common_rounds,
     extended_range,
     group_medians,
     resampled_medians,
     tails,
 )
-from coldwarm.stats.selection import common_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,8 +89,8 @@ def compare(  # noqa: PLR0913 - two sides and two choices, each by name
     fault = _fault(ours, theirs)
     if fault is not None:
         return _undecided(metric, baseline, threshold, fault)
-    found = log_ratio(ours, theirs, confidence=confidence)
-    return _judged(metric, baseline, found, threshold)
+    ratio = log_ratio(ours, theirs, confidence=confidence)
+    return _judged(metric, baseline, ratio, threshold)
 
 
 def compare_pairs(
@@ -118,21 +118,21 @@ def compare_pairs(
     return _judged(metric, baseline, LogRatio(middle, low, high, basis, confidence), threshold)
 
 
-def _judged(metric: str, baseline: str, found: LogRatio, threshold: float) -> Comparison:
+def _judged(metric: str, baseline: str, ratio: LogRatio, threshold: float) -> Comparison:
     band = math.log1p(threshold)
-    verdict = _verdict(found, band)
-    reach = max(found.high - found.middle, found.middle - found.low) + band
+    verdict = _verdict(ratio, band)
+    reach = max(ratio.high - ratio.middle, ratio.middle - ratio.low) + band
     detectable = math.expm1(min(reach, LARGEST_EXPONENT))
     return Comparison(
         metric=metric,
         baseline=baseline,
-        ratio=_exp(found.middle),
-        low=_exp(found.low),
-        high=_exp(found.high),
+        ratio=_exp(ratio.middle),
+        low=_exp(ratio.low),
+        high=_exp(ratio.high),
         threshold=threshold,
         smallest_detectable=detectable,
         verdict=verdict,
-        reason=because(_PLACES[verdict], found.basis, confidence_share=found.confidence),
+        reason=because(_PLACES[verdict], ratio.basis, confidence_share=ratio.confidence),
     )
 
 
@@ -215,12 +215,12 @@ def _undecided(metric: str, baseline: str, threshold: float, reason: Reason) -> 
     )
 
 
-def _verdict(found: LogRatio, band: float) -> Verdict:
-    if found.high < -band:
+def _verdict(ratio: LogRatio, band: float) -> Verdict:
+    if ratio.high < -band:
         return "faster"
-    if found.low > band:
+    if ratio.low > band:
         return "slower"
-    if found.low >= -band and found.high <= band:
+    if ratio.low >= -band and ratio.high <= band:
         return "same"
     return "undecided"
 

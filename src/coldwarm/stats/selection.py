@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
 from coldwarm.stats.steady import Steadiness, detect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block, Observation
@@ -90,14 +89,14 @@ def is_clean(block: Block) -> bool:
 
 def warm_processes(observations: Sequence[Observation]) -> list[WarmProcess]:
     """Return the processes that count for the warm regime and have samples."""
-    found = []
+    processes = []
     for observation in counted(observations, WARM):
         blocks = clean_blocks(observation)
         steadiness = detect([block.samples_s for block in blocks])
         if steadiness.samples:
             warmup = _raw_position(observation, blocks, steadiness.warmup)
-            found.append(WarmProcess(observation, tuple(blocks), steadiness, warmup))
-    return found
+            processes.append(WarmProcess(observation, tuple(blocks), steadiness, warmup))
+    return processes
 
 
 def _raw_position(observation: Observation, clean: Sequence[Block], position: int) -> int:
@@ -114,24 +113,13 @@ def _raw_position(observation: Observation, clean: Sequence[Block], position: in
     return raw
 
 
-def common_rounds(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
-    """Return the rounds by which two sides are paired; none where they are not.
-
-    At least half of the rounds of the side that has fewer must be common: so a candidate that
-    needed few rounds stays paired with a baseline that went on beside others.
-    """
-    common = [key for key in ours if key in theirs]
-    fewest = max(FEWEST_FOR_INTERVAL, min(len(ours), len(theirs)) / 2)
-    return common if len(common) >= fewest else []
-
-
 def by_round(pairs: Iterable[tuple[Observation, Sequence[float]]]) -> dict[str, list[float]]:
     """Return the samples of each process under its round, ``3``, and ``3.1`` for a second one."""
     rounds: dict[str, list[float]] = {}
-    seen: dict[int, int] = {}
+    places: dict[int, int] = {}
     for observation, samples in pairs:
-        place = seen.get(observation.round, 0)
-        seen[observation.round] = place + 1
+        place = places.get(observation.round, 0)
+        places[observation.round] = place + 1
         key = f"{observation.round}.{place}" if place else str(observation.round)
         rounds[key] = list(samples)
     return rounds
