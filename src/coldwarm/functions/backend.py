@@ -29,11 +29,11 @@ _POOLS = (
 )
 
 
-class Own(Backend):
+class UserFunction(Backend):
     """A function, or a factory's, of the user's own."""
 
-    name = "own"
-    framework = "own"
+    name = "user_function"
+    framework = "user_function"
     modules = ()
     distributions = ()
     device_suffix = False
@@ -65,7 +65,7 @@ class Own(Backend):
         return {} if threads is None else dict.fromkeys(_POOLS, str(threads))
 
     def take(self, spec: "Mapping[str, Any]") -> None:
-        """Remember what to run; see ``runner.looks`` for the fields."""
+        """Remember what to run; see ``runner.functions.inspection`` for the fields."""
         self.spec = spec
 
     def import_runtime(self) -> None:
@@ -152,7 +152,7 @@ class Own(Backend):
         ]
         return [call.flat for call in calls]
 
-    def for_own(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
+    def for_user_function(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return the function; it came compiled, or not, as the user has it."""
         del wrap
         function: Callable[..., Any] = self._function

@@ -21,13 +21,13 @@ from coldwarm.runner.functions import candidates, inspection
 from coldwarm.runner.functions.bench import BLOCK_S, BLOCKS, COLD
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.process.guarded import Guard
-from coldwarm.runner.schedule.suites import Options
+from coldwarm.runner.schedule.options import Options
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
     from coldwarm.functions.arguments import Call
     from coldwarm.inprocess.warm import Here
-    from coldwarm.runner.functions.inspection import Seen
+    from coldwarm.runner.functions.inspection import Inspection
     from coldwarm.runner.functions.targets import Target
 
 AGAINST = "the answer in the process that asked"
@@ -79,12 +79,12 @@ def measure(target: Target, call: Call, here: Here, effort: Effort) -> CaseResul
             against=AGAINST,
         )
         try:
-            seen = _look(target, setting, work)
-            inspection.refuse_own_caches([target], [seen])
-            _refuse_others(call, seen)
-            if answer is not None and seen.repeats and here.repeats:
+            inspected = _inspect(target, setting, work)
+            inspection.refuse_own_caches([target], [inspected])
+            _refuse_others(call, inspected)
+            if answer is not None and inspected.repeats and here.repeats:
                 np.savez(work / f"{target.label}.npz", *answer)
-            cases = candidates.cases([target], [seen], target.label, setting, work)
+            cases = candidates.cases([target], [inspected], target.label, setting, work)
             with open_progress(_console()) as progress:
                 spent_s = time.perf_counter() - began_s
                 outcome = suite.run(
@@ -115,14 +115,14 @@ def _answer(here: Here) -> list[np.ndarray] | None:
     return found or None
 
 
-def _look(target: Target, setting: Setting, work: Path) -> Seen:
+def _inspect(target: Target, setting: Setting, work: Path) -> Inspection:
     with Guard() as guard:
-        return inspection.look([target], setting, guard, work)[0]
+        return inspection.inspect([target], setting, guard, work)[0]
 
 
-def _refuse_others(call: Call, seen: Seen) -> None:
+def _refuse_others(call: Call, inspected: Inspection) -> None:
     """Refuse where a fresh process has other arguments than this one."""
-    if seen.input_sha256 != values.digest(list(call.flat)):
+    if inspected.input_sha256 != values.digest(list(call.flat)):
         text = "a fresh process got other arguments than the ones here: their types do not survive"
         raise NotMeasuredError(text)
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Block, Observation
     from coldwarm.runner.process.guarded import Guard
-    from coldwarm.runner.schedule.suites import Case, Options
+    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.options import Options
 
 
 @dataclass
@@ -56,11 +57,11 @@ class Place:
 def job(place: Place, slot: Slot) -> dict[str, Any]:
     """Return the job of a process, as it goes down the pipe."""
     case = slot.case
-    prepared = case.backend.kind.prepares
+    prepared = case.backend.prepares
     return {
         **case_job(place, case),
         "role": "measure",
-        "tolerance": case.workload.module.TOLERANCE[case.dtype],
+        "tolerance": case.workload.tolerances[case.dtype],
         "reference": place.references[case.group],
         "persistent": slot.persistent,
         "analyse": slot.analyse,
@@ -78,23 +79,18 @@ def _ends_cold(slot: Slot) -> bool:
 def case_job(place: Place, case: Case) -> dict[str, Any]:
     """Return the part of a job that says which backend and which workload."""
     return {
-        "backend": {
-            "module": case.backend.source.module,
-            "path": str(case.backend.source.path),
-            "object": case.backend.kind.__name__,
-        },
+        "backend": case.backend.named(),
         "device": case.device,
         "threads": place.options.threads,
         **workload_job(case, place.options.seed),
-        **case.details,
+        **case.job,
     }
 
 
 def workload_job(case: Case, seed: int) -> dict[str, Any]:
     """Return the part of a job that says which workload on which inputs."""
-    source = case.workload.source
     return {
-        "workload": {"module": source.module, "path": str(source.path)},
+        "workload": case.workload.source.named(),
         "size": case.size,
         "dtype": case.dtype,
         "numpy_dtype": case.numpy_dtype,
@@ -112,7 +108,7 @@ def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str
     """Return the environment of a process; makes the folders of its caches under ``root``."""
     found = build(
         {**os.environ, **case.variables},
-        case.backend.kind,
+        case.backend,
         device=case.device,
         threads=place.options.threads,
         mode=mode,
@@ -146,7 +142,7 @@ def start(place: Place, slot: Slot) -> Running:
         ProcessFailedError: it gave none.
     """
     case = slot.case
-    owners = owners_of(case.backend.kind, case.device, slot.mode)
+    owners = owners_of(case.backend, case.device, slot.mode)
     try:
         found = variables(place, case, slot.mode, slot.root)
         copies = artifacts.lay(place.work, case, slot.root)

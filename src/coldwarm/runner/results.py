@@ -11,7 +11,6 @@ from coldwarm.caches import modes, pages
 from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
-from coldwarm.runner.functions.candidates import OwnCase
 from coldwarm.runner.process.isolation import owners_of
 from coldwarm.stats import ratio, summarise
 from coldwarm.stats.selection import warm_processes
@@ -23,8 +22,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.directory import RunDirectory
+    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
-    from coldwarm.runner.schedule.suites import Case, Options
+    from coldwarm.runner.schedule.options import Options
 
 ENVIRONMENT = "environment.json"
 
@@ -120,15 +120,10 @@ def _why_missing(missing: Sequence[CacheMode], case: Case, ledger: Ledger) -> st
 
 
 def _limitations(case: Case, options: Options) -> list[str]:
-    names = {name for m in options.cache_modes for name in owners_of(_kind(case), case.device, m)}
+    names = {name for m in options.cache_modes for name in owners_of(case.backend, case.device, m)}
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
-    notes = case.notes if isinstance(case, OwnCase) else []
-    return [*notes, *modes.limitations(sorted(names)), *pages.limitations(options.cache_modes)]
-
-
-def _kind(case: Case) -> type:
-    return case.backend.kind
+    return [*case.notes, *modes.limitations(sorted(names)), *pages.limitations(options.cache_modes)]
 
 
 def _without_timing(seen: Observation) -> Observation:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Block
     from coldwarm.runner.machine import telemetry
     from coldwarm.runner.process.spawn import MeasuredProcess
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 
 @dataclass(frozen=True)

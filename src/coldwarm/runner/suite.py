@@ -12,9 +12,8 @@ from coldwarm.clock import RealClock
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.files import codec
 from coldwarm.runner import launch, references, results, resuming
-from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
-from coldwarm.runner.functions.candidates import OwnCase
+from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.launch import Place
 from coldwarm.runner.listener import Listener, Silent
 from coldwarm.runner.machine import environment, ptxas
@@ -36,7 +35,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.process.spawn import ProcessFailedError
     from coldwarm.runner.schedule.budget import Wanted
-    from coldwarm.runner.schedule.suites import Case, Options
+    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.options import Options
 
 
 @dataclass(frozen=True)
@@ -189,9 +189,6 @@ class _Session:
 
     def _reference(self, place: Place, group: str, members: Sequence[Case]) -> None:
         """Compute a group's float64 answer; without one the group has failed as a whole."""
-        if isinstance(members[0], OwnCase):
-            self.inputs[group] = members[0].give_answer(place)
-            return
         answer = references.compute(place, members[0])
         if isinstance(answer, str):
             self.inputs[group] = answer

@@ -156,9 +156,9 @@ def observation(
     by_name = {span.name: span for span in spans}
     first = by_name["first_call"]
     found = evidence(running)
-    kind = slot.case.backend.kind
+    backend = slot.case.backend
     judgements: dict[str, Judgement] = {
-        slot.mode: modes.judge(slot.mode, found, compiles=kind.compiles)
+        slot.mode: modes.judge(slot.mode, found, compiles=backend.compiles)
     }
     if slot.persistent and running.blocks:
         judgements["warm_process"] = modes.judge_blocks(running.blocks)

@@ -60,7 +60,7 @@ def _gate(prepared: "Prepared", out: "Any") -> "dict[str, Any] | None":
     if prepared.reference_path is None:
         return None
     outputs = prepared.backend.fetch(out)
-    tolerance, finite = prepared.job["tolerance"], prepared.job.get("own") is None
+    tolerance, finite = prepared.job["tolerance"], prepared.job.get("function") is None
     return gate.check(outputs, prepared.reference_path, tolerance, finite=finite)
 
 
@@ -68,7 +68,7 @@ def _input_digest(prepared: "Prepared") -> str:
     """Make the inputs again and hash them: proof that all candidates had the same."""
     job = prepared.job
     workload = prepared.workload
-    if job.get("own") is not None:
+    if job.get("function") is not None:
         digest: str = workload.digest(prepared.fresh())
         return digest
     return reference.input_digest(inputs.make(workload, job))

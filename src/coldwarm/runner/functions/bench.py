@@ -19,7 +19,7 @@ from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.functions.revisions import checked_out
 from coldwarm.runner.process.guarded import Guard, terminable
 from coldwarm.runner.schedule.budget import Budget
-from coldwarm.runner.schedule.suites import Options
+from coldwarm.runner.schedule.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +89,7 @@ class Request:
 
 
 def run(request: Request, out_dir: Path, *, listener: Listener | None = None) -> Outcome:
-    """Look at every candidate, then measure them interleaved.
+    """Inspect every candidate, then measure them interleaved.
 
     Raises:
         UsageError: a candidate, an input or a commit is not what it should be.
@@ -98,7 +98,7 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
     """
     began_s = time.perf_counter()
     asked = request.options
-    refuse_content(out_dir)  # before anything is looked at in vain
+    refuse_content(out_dir)  # before anything is inspected in vain
     with ExitStack() as stack:
         stack.enter_context(terminable())
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-")))
@@ -108,10 +108,10 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         if listener is not None:
             names = ", ".join(target.label for target in found)
             listener.note(f"looking at {names}: each is called twice, and its answer kept")
-        seen = inspection.look(found, setting, guard, work)
+        inspections = inspection.inspect(found, setting, guard, work)
         if set(asked.cache_modes) & set(COLD):
-            inspection.refuse_own_caches(found, seen)
-        cases = candidates.cases(found, seen, chosen, setting, work)
+            inspection.refuse_own_caches(found, inspections)
+        cases = candidates.cases(found, inspections, chosen, setting, work)
         if len(cases) == 1:  # there is no verdict to settle
             asked = replace(asked, decide=None)
         spent_s = time.perf_counter() - began_s

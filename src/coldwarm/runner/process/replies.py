@@ -136,8 +136,8 @@ class _Made(msgspec.Struct):
     child_cpu_s: Seconds
 
 
-class _Look(msgspec.Struct):
-    type: Literal["look"]
+class _Inspection(msgspec.Struct):
+    type: Literal["inspect"]
     kind: Literal["function", "factory"]
     file: str | None
     placement: str | None
@@ -168,14 +168,14 @@ class _Failed(msgspec.Struct):
     detail: str
 
 
-Kind = Literal["start", "block", "end", "reference", "made", "look", "marked", "failed"]
+Kind = Literal["start", "block", "end", "reference", "made", "inspect", "marked", "failed"]
 _SHAPES: dict[str, type[msgspec.Struct]] = {
     "start": _Start,
     "block": _Block,
     "end": _End,
     "reference": _Reference,
     "made": _Made,
-    "look": _Look,
+    "inspect": _Inspection,
     "marked": _Marked,
     "failed": _Failed,
 }
