@@ -9,7 +9,7 @@ import gc
 import resource
 import statistics
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import repeat
@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.errors import UsageError
+from coldwarm.frameworks.base import loaded
 from coldwarm.functions import values
-from coldwarm.inprocess.compiles import counting
 from coldwarm.runner.turns import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.allocator import keep_freed_memory
 from coldwarm.worker.loop import make_loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from coldwarm.frameworks.base import Watch
     from coldwarm.functions.arguments import Call
-    from coldwarm.inprocess.compiles import Count
 
 BLOCK_S = 0.1
 BLOCKS = 10
@@ -58,7 +58,7 @@ class _Warm:
     call: Call
     renewing: bool
     waiters: list[Callable[[Any], None]]
-    count: Count
+    watches: Sequence[Watch]
     began_ns: int
 
     def __post_init__(self) -> None:
@@ -71,13 +71,16 @@ class _Warm:
         )
         keep_freed_memory()
 
+    def _compiles(self) -> int:
+        return sum(watch.compiles_so_far() for watch in self.watches)
+
     def sync(self, out: object) -> None:
         for waiter in self.waiters:
             waiter(out)
 
     def block(self, order: int, batch: int, seconds: float) -> Block:
         """Time one block of calls."""
-        compiles = self.count.so_far()
+        compiles = self._compiles()
         before = resource.getrusage(resource.RUSAGE_SELF)
         arguments: Any = (lambda: self.call.copied().flat) if self.renewing else self.call.flat
         sync = self.waiters[0] if len(self.waiters) == 1 else self.sync
@@ -100,11 +103,25 @@ class _Warm:
             start_s=(start_ns - self.began_ns) / 1e9,
             batch=batch,
             samples_s=[ns / batch / 1e9 for ns in samples_ns],
-            compiles=self.count.so_far() - compiles,
+            compiles=self._compiles() - compiles,
             involuntary_switches=after.ru_nivcsw - before.ru_nivcsw,
             page_faults=after.ru_minflt - before.ru_minflt,
             null_reasons=dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _NOT_TOLD),
         )
+
+
+@contextmanager
+def watching() -> Iterator[list[Watch]]:
+    """Watch the frameworks that are loaded, and leave nothing behind at the end.
+
+    None is imported: only those that the user has loaded can compile anything.
+    """
+    watches = loaded()
+    with ExitStack() as stack:
+        for watch in watches:
+            stack.callback(watch.uninstall)
+            watch.install()
+        yield watches
 
 
 @contextmanager
@@ -133,17 +150,17 @@ def measure(
     began_ns, started_at = time.perf_counter_ns(), datetime.now(UTC).isoformat()
     given = call.copied()
     before = values.digest(list(given.flat))
-    with counting() as count:
-        out, first_s = _once(function, given)
-        # A function may hand out a buffer that its next call writes to.
-        digest, waiters, out = values.digest(out), values.waiters(out), values.on_host(out)
-        changed = given.gone or values.digest(list(given.flat)) != before
-        again, _ = _once(function, call.copied() if changed else given)
-        repeats = values.digest(again) == digest
-        del again
-        if not warm:
-            return Here(None, first_s, out, changed, repeats)
-        told = _Warm(function, call if changed else given, changed, waiters, count, began_ns)
+    out, first_s = _once(function, given)
+    # A function may hand out a buffer that its next call writes to.
+    digest, waiters, out = values.digest(out), values.waiters(out), values.on_host(out)
+    changed = given.gone or values.digest(list(given.flat)) != before
+    again, _ = _once(function, call.copied() if changed else given)
+    repeats = values.digest(again) == digest
+    del again
+    if not warm:
+        return Here(None, first_s, out, changed, repeats)
+    with watching() as watches:  # by now the function has imported what it needs
+        told = _Warm(function, call if changed else given, changed, waiters, watches, began_ns)
         blocks = _blocks(told, ends_s)
     clean = sum(block.compiles == 0 for block in blocks)
     observation = Observation(

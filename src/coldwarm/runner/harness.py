@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
-MEASURED = ("worker", "backends", "functions", "workloads")
+MEASURED = ("worker", "backends", "frameworks", "functions", "workloads")
 """The folders that measured processes load from."""
-HASHED = ("worker", "backends", "functions", "runner", "caches", "stats", "contracts")
+HASHED = (*MEASURED[:-1], "runner", "caches", "stats", "contracts")
 """The folders that count into the hash; a workload's file has a hash of its own."""
 
 
