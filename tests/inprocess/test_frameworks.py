@@ -75,8 +75,8 @@ def test_blocks_in_which_something_is_compiled_do_not_count(
     )
     assert result.warm is None
     assert "nothing was compiled" in result.reasons["warm"]
-    assert result.here is not None
-    assert all(block.compiles for block in result.here.blocks)
+    assert result.in_process is not None
+    assert all(block.compiles for block in result.in_process.blocks)
 
 
 def test_no_listener_stays() -> None:

@@ -19,7 +19,7 @@ from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.base import loaded
 from coldwarm.functions import values
-from coldwarm.runner.turns import BLOCK_LIMIT, batch_for, block_seconds
+from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.allocator import keep_freed_memory
 from coldwarm.worker.loop import make_loop
@@ -38,7 +38,7 @@ _NOT_TOLD = "other things run in this process, too"
 
 
 @dataclass(frozen=True)
-class Here:
+class InProcess:
     """What this process has shown of a function."""
 
     observation: Observation | None
@@ -138,7 +138,7 @@ def _not_collecting() -> Iterator[None]:
 
 def measure(
     function: Callable[..., Any], call: Call, name: str, *, warm: bool, ends_s: float | None
-) -> Here:
+) -> InProcess:
     """Call a function, and time it while it is warm.
 
     ``ends_s``: when the time is over, on the clock of ``time.perf_counter``; the first two
@@ -158,10 +158,10 @@ def measure(
     repeats = values.digest(again) == digest
     del again
     if not warm:
-        return Here(None, first_s, out, changed, repeats)
+        return InProcess(None, first_s, out, changed, repeats)
     with watching() as watches:  # by now the function has imported what it needs
-        told = _Warm(function, call if changed else given, changed, waiters, watches, began_ns)
-        blocks = _blocks(told, ends_s)
+        calls = _Warm(function, call if changed else given, changed, waiters, watches, began_ns)
+        blocks = _blocks(calls, ends_s)
     clean = sum(block.compiles == 0 for block in blocks)
     observation = Observation(
         case=name,
@@ -175,7 +175,7 @@ def measure(
         blocks=blocks,
         judgements={"warm_process": _judged(clean, len(blocks))},
     )
-    return Here(observation, first_s, out, changed, repeats)
+    return InProcess(observation, first_s, out, changed, repeats)
 
 
 def _judged(clean: int, total: int) -> Judgement:
@@ -196,16 +196,16 @@ def _once(function: Callable[..., Any], call: Call) -> tuple[Any, float]:
     return out, spent_s
 
 
-def _blocks(told: _Warm, ends_s: float | None) -> list[Block]:
+def _blocks(calls: _Warm, ends_s: float | None) -> list[Block]:
     """Take blocks until the calls are steady, or enough was tried."""
     gc.collect()
-    blocks = [told.block(0, 1, _FIRST_BLOCK_S)]
+    blocks = [calls.block(0, 1, _FIRST_BLOCK_S)]
     later = blocks[0].samples_s[len(blocks[0].samples_s) // 2 :]
     call_s = statistics.median(later)
-    batch = 1 if told.renewing else batch_for(call_s)
+    batch = 1 if calls.renewing else batch_for(call_s)
     seconds = block_seconds(call_s, BLOCK_S)
     while len(blocks) <= 3 * BLOCKS:
-        blocks.append(told.block(len(blocks), batch, seconds))
+        blocks.append(calls.block(len(blocks), batch, seconds))
         clean = [one.samples_s for one in blocks if one.compiles == 0 and one.batch == batch]
         enough = sum(map(len, clean)) >= FEWEST_SAMPLES
         if enough and ends_s is not None and time.perf_counter() >= ends_s:

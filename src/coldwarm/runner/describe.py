@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Literal
 from coldwarm import __version__
 from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.launch import affinity
 from coldwarm.runner.process.isolation import settings
-from coldwarm.runner.turns import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
+from coldwarm.runner.schedule.batches import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
+from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.registry import BackendSpec
     from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.options import Options
+    from coldwarm.specs import BackendSpec
 
 WINDOWS = {
     "interpreter": "from just before the spawn to the first line of the worker",

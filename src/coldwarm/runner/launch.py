@@ -17,6 +17,7 @@ from coldwarm.runner.process import space, temporary
 from coldwarm.runner.process.isolation import build, owners_of
 from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.running import Running, Slot
+from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,12 +97,6 @@ def workload_job(case: Case, seed: int) -> dict[str, Any]:
         "numpy_dtype": case.numpy_dtype,
         "seed": seed,
     }
-
-
-def affinity(options: Options) -> list[int]:
-    """Return the processors that measured processes may run on."""
-    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    return allowed[: options.threads] if options.threads else allowed
 
 
 def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str, str]:

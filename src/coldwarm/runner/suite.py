@@ -272,7 +272,7 @@ class _Session:
         made = [results.case_result(case, self.ledger, facts) for case in self.cases]
         made = results.with_comparisons(made, self.options.decide)
         suite = results.write(
-            self.directory,
+            self.directory.write,
             made,
             facts,
             finished_at=None if interrupted else self.clock.date(),

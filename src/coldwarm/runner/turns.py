@@ -8,7 +8,6 @@ theirs, and not the processors'. Only the main thread is bound, where the calls 
 
 from __future__ import annotations
 
-import math
 import os
 import statistics
 from dataclasses import dataclass, field
@@ -16,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from coldwarm.runner import launch
 from coldwarm.runner.process.spawn import ProcessFailedError
+from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_count, block_seconds
+from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,32 +28,9 @@ if TYPE_CHECKING:
     Shuffle = Callable[[list[Running], int], list[Running]]
     Failed = Callable[[Running, ProcessFailedError], None]
 
-SHORT_CALL_S = 100e-6
-"""Calls below this are batched: reading the clock would be seen in them."""
-BATCH_WINDOW_S = 500e-6
-BLOCK_LIMIT = 1000
 ONE_PROCESSOR = 1.1
 """Processor time over wall clock up to which calls are taken to run in one thread."""
-FEWEST_BLOCKS = 4
 _FIRST_BLOCK_S = 0.05
-_LONGEST_BLOCK_S = 2.0
-
-
-def batch_for(call_s: float) -> int:
-    """Return how many calls one sample holds, so that the clock's own cost is lost in it."""
-    if call_s >= SHORT_CALL_S:
-        return 1
-    return 1 << math.ceil(math.log2(BATCH_WINDOW_S / max(call_s, 1e-9)))
-
-
-def block_seconds(call_s: float, wanted_s: float) -> float:
-    """Return how long a block lasts: as wanted, or three calls where those are longer."""
-    return min(max(wanted_s, 3 * call_s), _LONGEST_BLOCK_S)
-
-
-def block_count(seconds: float, wanted: int, wanted_s: float) -> int:
-    """Return how many blocks of so many seconds a process has: together as long as wanted."""
-    return min(wanted, max(FEWEST_BLOCKS, math.ceil(wanted * wanted_s / seconds)))
 
 
 @dataclass
@@ -76,7 +54,7 @@ class Turns:
                 continue
             one_each = one_each and _in_one_processor(made)
         counts = {running.slot.case.id: self._count(running) for running in live}
-        allowed = launch.affinity(self.place.options) if one_each else []
+        allowed = affinity(self.place.options) if one_each else []
         for turn in range(max(counts.values(), default=0)):
             if turn > 0 and self.late():
                 break
@@ -85,7 +63,7 @@ class Turns:
                 if turn < counts[running.slot.case.id] and not self._tried(running, turn, bound_to):
                     live = [other for other in live if other is not running]
         for running in live:
-            launch.bind(running, launch.affinity(self.place.options))
+            launch.bind(running, affinity(self.place.options))
         return live
 
     def _tried(

@@ -124,14 +124,14 @@ def _synchronising(prepared: "Prepared") -> "dict[str, float]":
     for _ in range(200):
         sync(out)
     sync_ns = (now_ns() - begin) / 200
-    handed_over_ns = []
+    dispatched_ns = []
     for _ in range(5):
         arguments = prepared.fresh()
         begin = now_ns()
-        out = prepared.handed_over(arguments)
-        handed_over_ns.append(now_ns() - begin)
+        out = prepared.dispatched(arguments)
+        dispatched_ns.append(now_ns() - begin)
         sync(out)
-    return {"sync_s": sync_ns / 1e9, "unsynced_call_s": median(handed_over_ns) / 1e9}
+    return {"sync_s": sync_ns / 1e9, "unsynced_call_s": median(dispatched_ns) / 1e9}
 
 
 def _null(*_arguments: "Any", **_named: "Any") -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
 from coldwarm.runner import suite
@@ -18,13 +17,15 @@ from coldwarm.runner.functions import candidates, inspection, targets
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.functions.revisions import checked_out
 from coldwarm.runner.process.guarded import Guard, terminable
+from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 from coldwarm.runner.schedule.budget import Budget
-from coldwarm.runner.schedule.options import Options
+from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.listener import Listener
     from coldwarm.runner.suite import Outcome
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
 MIN_RUNS, MAX_RUNS = 3, 12
 MOST_RUNS = 200
 """Processes of each mode where a budget bounds them."""
-BLOCK_S, BLOCKS = 0.02, 24
-"""Warm calls alternate in short blocks: a neighbour's burst then falls on both sides."""
 THRESHOLD = 0.02
-COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
 
 
 def options(  # noqa: PLR0913 - each is one choice of the user's

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.errors import UsageError
-from coldwarm.registry import Source, WorkloadSpec
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, specification
 from coldwarm.runner.schedule.case import Answer, Case
+from coldwarm.specs import Source, WorkloadSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

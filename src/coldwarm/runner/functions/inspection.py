@@ -13,9 +13,10 @@ import msgspec
 
 from coldwarm.errors import UsageError
 from coldwarm.functions import backend
-from coldwarm.registry import Source, backend_spec
+from coldwarm.registry import backend_spec
 from coldwarm.runner.process.isolation import build
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
+from coldwarm.specs import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

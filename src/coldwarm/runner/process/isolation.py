@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.registry import BackendSpec
+    from coldwarm.specs import BackendSpec
 
 _DETERMINISTIC = {
     "PYTHONHASHSEED": "0",

@@ -15,7 +15,7 @@ from coldwarm.runner.harness import MEASURED, PACKAGE, source_paths
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coldwarm.registry import BackendSpec, WorkloadSpec
+    from coldwarm.specs import BackendSpec, WorkloadSpec
 
 _PROBE = PACKAGE / "worker" / "probe.py"
 _TIMEOUT_S = 60.0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import Dtype
     from coldwarm.contracts.protocol import OwnCandidate
-    from coldwarm.registry import BackendSpec, WorkloadSpec
+    from coldwarm.specs import BackendSpec, WorkloadSpec
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,8 @@ from coldwarm.contracts.base import CacheMode  # noqa: TC001 - msgspec reads the
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DEFAULT_MODES: tuple[CacheMode, ...] = (
-    "cold_process_cold_cache",
-    "cold_process_warm_cache",
-    "warm_process",
-)
+COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
+DEFAULT_MODES: tuple[CacheMode, ...] = (*COLD, "warm_process")
 
 
 @dataclass(frozen=True)
@@ -56,3 +54,9 @@ class Options:
             msgspec.ValidationError: they are no options, or another version's.
         """
         return msgspec.convert(asked, cls)
+
+
+def affinity(options: Options) -> list[int]:
+    """Return the processors that measured processes may run on."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return allowed[: options.threads] if options.threads else allowed

@@ -14,8 +14,8 @@ from coldwarm.runner.schedule.case import Case
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coldwarm.registry import WorkloadSpec
     from coldwarm.runner.schedule.options import Options
+    from coldwarm.specs import WorkloadSpec
 
 
 @dataclass(frozen=True)
