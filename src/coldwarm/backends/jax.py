@@ -4,8 +4,7 @@ How a first call is divided into parts stands under *How it is watched*.
 """
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
-from coldwarm.frameworks import waiting
-from coldwarm.frameworks.jax import JaxWatch, described
+from coldwarm.frameworks.jax import JaxWatch, described, wait
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class _Jax(Backend):
         try:
             out.block_until_ready()
         except AttributeError:
-            waiting.for_jax(out)
+            wait(out)
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of the leaves; bfloat16, which NumPy lacks, as float32."""

@@ -6,8 +6,7 @@ How a first call is divided into parts stands under *How it is watched*.
 import os
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
-from coldwarm.frameworks import waiting
-from coldwarm.frameworks.torch import CompileWatch, EagerWatch
+from coldwarm.frameworks.torch import CompileWatch, EagerWatch, wait
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class TorchEager(Backend):
 
     def sync(self, out: "Any") -> None:
         """Wait for the stream of every GPU that holds a tensor of ``out``."""
-        waiting.for_torch(_leaves(out))
+        wait(_leaves(out))
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of the leaves; bfloat16, which NumPy lacks, as float32."""

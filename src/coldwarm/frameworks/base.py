@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
 """What the time of a first call is divided into, beside the rest."""
-_WATCHES = (
-    ("jax", "coldwarm.frameworks.jax", "JaxWatch"),
-    ("torch", "coldwarm.frameworks.torch", "CompileWatch"),
-    ("numba", "coldwarm.frameworks.numba", "NumbaWatch"),
-)
+_WATCHES = (("jax", "JaxWatch"), ("torch", "CompileWatch"), ("numba", "NumbaWatch"))
 
 
 class Watch:
@@ -72,11 +68,17 @@ class Watch:
 def loaded(device: str = "cpu") -> "list[Watch]":
     """Return a watch, not yet installed, for each framework that this process has imported."""
     watches = []
-    for framework, module, name in _WATCHES:
+    for framework, name in _WATCHES:
         if framework in sys.modules:
-            __import__(module)
-            watches.append(getattr(sys.modules[module], name)(device))
+            watches.append(getattr(module_of(framework), name)(device))
     return watches
+
+
+def module_of(framework: str) -> "Any":
+    """Return the module here that knows a framework, loaded when it is first asked for."""
+    name = f"coldwarm.frameworks.{framework}"
+    __import__(name)
+    return sys.modules[name]
 
 
 def versions(*names: str) -> "dict[str, str]":

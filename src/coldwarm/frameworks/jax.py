@@ -161,6 +161,16 @@ def _forgetting(name: str, listener: "Callable[..., None]") -> "Callable[[], Non
     return forget
 
 
+def wait_for_array(array: "Any") -> None:
+    """Wait for one array, without a walk through a tree."""
+    array.block_until_ready()
+
+
+def wait(value: "Any") -> None:
+    """Wait for every array in a tree."""
+    sys.modules["jax"].block_until_ready(value)
+
+
 def described(device: "Any") -> "dict[str, Any]":
     """Return a device as JAX names it; memory where it keeps a count."""
     stats = device.memory_stats() or {}

@@ -29,7 +29,7 @@ from coldwarm.frameworks.spans import SpanAccount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 _UTILS = "torch._dynamo.utils"
@@ -228,3 +228,10 @@ def _durations() -> "Mapping[str, list[float]]":
         sys.modules.get(_UTILS), "compilation_time_metrics", {}
     )
     return found
+
+
+def wait(leaves: "Iterable[Any]") -> None:
+    """Wait for the stream of every GPU that holds one of the tensors; others are finished."""
+    torch = sys.modules["torch"]
+    for device in {leaf.device for leaf in leaves if getattr(leaf, "is_cuda", False)}:
+        torch.cuda.current_stream(device).synchronize()
