@@ -24,7 +24,7 @@ from coldwarm.runner import launch, references, translate
 from coldwarm.runner.process.guarded import Guard
 from coldwarm.runner.running import Place, Slot
 from coldwarm.runner.schedule import availability, suites
-from coldwarm.runner.schedule.suites import Options
+from coldwarm.runner.schedule.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

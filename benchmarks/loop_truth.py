@@ -100,7 +100,7 @@ def _arguments(min_runs: int) -> list[str]:
 def _pair(run: runs.Run, loop: Loop, name: str, spent: list[float]) -> Pair:
     """Add up what a loop takes; NumPy has nothing to compile."""
     told = next(c for c in run.cases if (c.workload, c.backend) == (loop.told_by, name))
-    new = loop.shapes if registry.backends()[name].kind.compiles else 0
+    new = loop.shapes if registry.backends()[name].compiles else 0
     other = loop.told_by != loop.workload
     found = predict(told.observations, EMPTY, steps=loop.steps, new=new, other_shapes=other)
     if found is None or found.low is None or found.high is None:

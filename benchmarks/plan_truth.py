@@ -118,7 +118,7 @@ def program_s(what: Sequence[str], name: str, root: Path) -> float:
     root.mkdir()
     environment = isolation.build(
         os.environ,
-        registry.backends()[name].kind,
+        registry.backends()[name],
         device="cpu",
         threads=THREADS,
         mode="cold_process_cold_cache",

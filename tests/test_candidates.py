@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.backends.base import Backend
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 Arrays = list[np.ndarray[Any, Any]]
 
@@ -43,7 +43,7 @@ def _cases() -> Iterator[Any]:
         if own and ours and case.device == "cpu" and case.size == min(case.workload.sizes):
             quick = case.backend.name in QUICK and not case.workload.scenario
             quick = quick and case.workload.name not in LONG
-            single = case.dtype == case.workload.dtypes[0] or not case.backend.kind.compiles
+            single = case.dtype == case.workload.dtypes[0] or not case.backend.compiles
             yield pytest.param(case, id=case.id, marks=() if quick and single else pytest.mark.slow)
 
 
@@ -53,13 +53,13 @@ class Candidate:
     def __init__(self, case: Case, folder: Path) -> None:
         """Build it, and compile it with the inputs of the first seed where that is its way."""
         self.case = case
-        self.backend: Backend = case.backend.kind("cpu")
-        self.backend.dtype = case.dtype
+        self.backend: Backend = _backend(case)
+        self.workload = load.module(case.workload.source.named())
         self.backend.import_runtime()
         self.backend.device_init()
         first = self.backend.place(_inputs(case, FIRST))
-        function = load.candidate(case.workload.module, self.backend)(self.backend.wrap)
-        if case.backend.kind.prepares:
+        function = load.candidate(self.workload, self.backend)(self.backend.wrap)
+        if case.backend.prepares:
             self.backend.make(function, first, str(folder))
             function = self.backend.load(str(folder))
         self._loop = Loop(self.backend, function) if case.workload.scenario else None
@@ -84,6 +84,11 @@ class Candidate:
         return got
 
 
+def _backend(case: Case) -> Backend:
+    job = {"backend": case.backend.named(), "device": "cpu", "threads": None, "dtype": case.dtype}
+    return load.backend(job)
+
+
 def _leaves(out: Any) -> list[Any]:
     if isinstance(out, tuple | list):
         return [leaf for item in out for leaf in _leaves(item)]
@@ -92,7 +97,7 @@ def _leaves(out: Any) -> list[Any]:
 
 def _inputs(case: Case, seed: int) -> Arrays:
     job = {"seed": seed, "size": case.size, "dtype": case.dtype, "numpy_dtype": case.numpy_dtype}
-    return inputs.make(case.workload.module, job)
+    return inputs.make(load.module(case.workload.source.named()), job)
 
 
 _references: dict[tuple[str, int], Arrays] = {}
@@ -103,12 +108,12 @@ def _reference(case: Case, seed: int) -> Arrays:
     key = (case.group, seed)
     if key not in _references:
         wide = [reference.widened(array) for array in _inputs(case, seed)]
-        _references[key] = case.workload.module.reference(*wide)
+        _references[key] = load.module(case.workload.source.named()).reference(*wide)
     return _references[key]
 
 
 def _assert_right(got: Arrays, case: Case, seed: int) -> None:
-    tolerance = case.workload.module.TOLERANCE[case.dtype]
+    tolerance = case.workload.tolerances[case.dtype]
     for one, other in zip(got, _reference(case, seed), strict=True):
         assert one.shape == other.shape
         assert np.abs(one - other).max() <= tolerance * np.abs(other).max()
@@ -120,12 +125,12 @@ def candidate(
 ) -> Iterator[Candidate]:
     """Build a candidate, and undo what its framework keeps for the whole process."""
     case: Case = request.param
-    for module in case.backend.kind.modules:
+    for module in case.backend.modules:
         pytest.importorskip(module, reason=f"{module} is not installed")
-    missing = [name for name in case.backend.kind.programs("cpu") if which(name) is None]
+    missing = [name for name in case.backend.programs("cpu") if which(name) is None]
     if missing:
         pytest.skip(f"{missing[0]} is not installed")
-    framework = case.backend.kind.framework
+    framework = case.backend.framework
     if framework == "numba":
         pytest.importorskip("scipy", reason="numba's np.dot needs scipy, which is not installed")
         monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))

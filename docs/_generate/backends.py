@@ -63,7 +63,10 @@ def _page(package: Path, path: Path, base: ast.ClassDef) -> str:
         for name, (stem, cls) in registered(package).items()
         if stem == path.stem
     ]
-    return heading(title_of(text)) + f"{body_of(text)}\n\n" + "".join(sections)
+    watched = package / "frameworks" / path.name
+    told = source.docstring(source.parse(watched), path.name) if watched.is_file() else ""
+    account = heading("How it is watched", 1) + f"{told}\n\n" if told else ""
+    return heading(title_of(text)) + f"{body_of(text)}\n\n" + "".join(sections) + account
 
 
 def _section(name: str, cls: ast.ClassDef, known: dict[str, ast.ClassDef]) -> str:

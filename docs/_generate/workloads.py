@@ -40,7 +40,7 @@ def _page(path: Path) -> str:
             heading("Declarations", 1),
             *(definition(key, literal(_value(declared[key]))) for key in _DECLARED),
             heading("Candidates", 1),
-            *(_candidate(node) for node in source.functions(tree.body) if _builds(node)),
+            *(_candidate(node) for node in _builders(tree, path)),
         )
     )
 
@@ -51,9 +51,15 @@ def _value(node: ast.expr) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _builds(node: ast.FunctionDef) -> bool:
-    """Tell whether a function builds a candidate."""
-    return node.name.startswith("for_")
+def _builders(tree: ast.Module, path: Path) -> list[ast.FunctionDef]:
+    """Return the functions that build candidates, also those taken from a file beside it."""
+    found = [node for node in source.functions(tree.body) if node.name.startswith("for_")]
+    for name, _, value, _ in source.assignments(tree.body):
+        match value:
+            case ast.Attribute(value=ast.Name(id=file), attr=taken) if name.startswith("for_"):
+                shared = source.functions(source.parse(path.with_name(f"{file}.py")).body)
+                found += [node for node in shared if node.name == taken]
+    return found
 
 
 def _candidate(node: ast.FunctionDef) -> str:

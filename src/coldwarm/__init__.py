@@ -19,7 +19,7 @@ _WHERE = {
     "CaseResult": "coldwarm.contracts.result",
     "ColdwarmError": "coldwarm.errors",
     "Observation": "coldwarm.contracts.observation",
-    "Options": "coldwarm.runner.schedule.suites",
+    "Options": "coldwarm.runner.schedule.options",
     "Outcome": "coldwarm.runner.suite",
     "SuiteResult": "coldwarm.contracts.result",
     "bench": "coldwarm.inprocess.bench",

@@ -1,14 +1,14 @@
 """What exists: backends and workloads, found by entry point and by scanning a folder.
 
-Nothing here runs a candidate; declarations are read, and the measured process is told
-which file to load. A plug-in that fails to import, or a name taken twice, is an error.
+Nothing here runs a candidate. A declaration, which is a class or a module, is read once into a
+plain specification; the measured process is told which file to load. A plug-in that fails to
+import, or a name taken twice, is an error.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import coldwarm.workloads
 from coldwarm.errors import PluginError, UsageError
+from coldwarm.specs import BackendSpec, Source, WorkloadSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,109 +41,97 @@ _ORDER = (
 )
 
 
-@dataclass(frozen=True)
-class Source:
-    """A module on disk, as the measured process is told of it."""
-
-    module: str
-    path: Path
-
-    shared: tuple[Path, ...] = ()
-    """Further files that it consists of: what several workloads have in common."""
-
-    def read(self) -> bytes:
-        """Return the source text, for its hash."""
-        return b"".join(path.read_bytes() for path in (self.path, *self.shared))
-
-
-@dataclass(frozen=True)
-class BackendEntry:
-    """A backend's declaration and where it lies."""
-
-    name: str
-    kind: type[Backend]
-    source: Source
-
-    def candidate(self, device: str) -> str:
-        """Return the candidate's name on a device, such as ``jax_jit_cpu``."""
-        return f"{self.name}_{device}" if self.kind.device_suffix else self.name
+def backend_spec(kind: type[Backend], source: Source) -> BackendSpec:
+    """Return what a backend's class declares."""
+    return BackendSpec(
+        name=kind.name,
+        title=_first_line(kind.__doc__, kind.name),
+        framework=kind.framework,
+        source=source,
+        class_name=kind.__name__,
+        modules=tuple(kind.modules),
+        distributions=tuple(kind.distributions),
+        devices=tuple(kind.devices),
+        dtypes=tuple(kind.dtypes),
+        device_suffix=kind.device_suffix,
+        caches=tuple(kind.caches),
+        compiles=kind.compiles,
+        sync_policy=kind.sync_policy,
+        variant=kind.variant,
+        scenarios=kind.scenarios,
+        prepares=kind.prepares,
+        builders=kind.builders(),
+        environment=kind.environment,
+        programs=kind.programs,
+    )
 
 
-@dataclass(frozen=True)
-class WorkloadEntry:
-    """A workload's declaration and where it lies."""
+def workload_spec(module: ModuleType, source: Source) -> WorkloadSpec:
+    """Return what a workload's module declares.
 
-    name: str
-    module: ModuleType
-    source: Source
+    Raises:
+        PluginError: a declaration is missing.
+    """
+    declared = vars(module)
+    try:
+        name, dtypes, baseline = declared["NAME"], tuple(declared["DTYPES"]), declared["BASELINE"]
+        return WorkloadSpec(
+            name=name,
+            title=_first_line(module.__doc__, name),
+            source=source,
+            sizes=tuple(declared["SIZES"]),
+            size_meaning=declared.get("SIZE_MEANING", ""),
+            dtypes=dtypes,
+            tolerances=dict(declared["TOLERANCE"]),
+            layout=declared["LAYOUT"],
+            baselines=(
+                dict.fromkeys(dtypes, baseline) if isinstance(baseline, str) else dict(baseline)
+            ),
+            scenario=bool(declared.get("SCENARIO", False)),
+            builders={key: declared[key] is not None for key in declared if key[:4] == "for_"},
+        )
+    except KeyError as error:
+        text = f"workload {module.__name__} has no {error.args[0]}; see 'Adding a workload'"
+        raise PluginError(text) from error
 
-    @property
-    def title(self) -> str:
-        """The first line of its documentation."""
-        return (self.module.__doc__ or self.name).strip().splitlines()[0]
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes it comes in."""
-        return tuple(self.module.SIZES)
-
-    @property
-    def scenario(self) -> bool:
-        """Whether a call of it is a whole loop of many steps."""
-        return bool(getattr(self.module, "SCENARIO", False))
-
-    @property
-    def dtypes(self) -> tuple[str, ...]:
-        """The dtypes it comes in, by their short names."""
-        return tuple(self.module.DTYPES)
-
-    def baseline(self, dtype: str) -> str:
-        """Return the candidate that the others are compared with in a dtype."""
-        declared = self.module.BASELINE
-        return str(declared if isinstance(declared, str) else declared[dtype])
-
-    def has(self, backend: type[Backend]) -> bool:
-        """Say whether it has a candidate for a backend, which may not run whole scenarios.
-
-        The first name that is there decides, and ``None`` there says that it has none.
-        """
-        if self.scenario and not backend.scenarios:
-            return False
-        there = (name for name in backend.builders() if hasattr(self.module, name))
-        return getattr(self.module, next(there, ""), None) is not None
+def _first_line(documentation: str | None, otherwise: str) -> str:
+    return (documentation or otherwise).strip().splitlines()[0]
 
 
 @cache
-def backends() -> dict[str, BackendEntry]:
+def backends() -> dict[str, BackendSpec]:
     """Return every backend by name, the project's own first.
 
     Raises:
         PluginError: an entry point fails to load, or a name is taken twice.
     """
-    found: dict[str, BackendEntry] = {}
+    found: dict[str, BackendSpec] = {}
     for point in metadata.entry_points(group=BACKENDS):
         kind = _load(point)
-        source = _source(point.module, kind)
         name = getattr(kind, "name", None)
         if name != point.name:
             text = f"backend {point.value} calls itself {name!r}, its entry point {point.name!r}"
             raise PluginError(text)
+        source = _source(point.module, kind)
         _refuse_twice(found, point.name, source, "backend")
-        found[point.name] = BackendEntry(point.name, kind, source)
+        found[point.name] = backend_spec(kind, source)
     order = {name: index for index, name in enumerate(_ORDER)}
     return dict(sorted(found.items(), key=lambda item: (order.get(item[0], 99), item[0])))
 
 
 @cache
-def workloads() -> dict[str, WorkloadEntry]:
+def workloads() -> dict[str, WorkloadSpec]:
     """Return every workload by name: this project's folder, then the entry points.
 
     Raises:
         PluginError: a file fails to import, or a name is taken twice.
     """
-    found: dict[str, WorkloadEntry] = {}
-    for info in pkgutil.walk_packages(coldwarm.workloads.__path__, "coldwarm.workloads."):
-        module = importlib.import_module(info.name)
+    found: dict[str, WorkloadSpec] = {}
+    infos = pkgutil.walk_packages(coldwarm.workloads.__path__, "coldwarm.workloads.")
+    # By their own names, whatever folder a file lies in: that is the order of the cases.
+    for name in sorted((info.name for info in infos), key=lambda name: name.rpartition(".")[2]):
+        module = importlib.import_module(name)
         if hasattr(module, "NAME"):
             _add_workload(found, module)
     for point in metadata.entry_points(group=WORKLOADS):
@@ -150,14 +139,14 @@ def workloads() -> dict[str, WorkloadEntry]:
     return found
 
 
-def _add_workload(found: dict[str, WorkloadEntry], module: ModuleType) -> None:
+def _add_workload(found: dict[str, WorkloadSpec], module: ModuleType) -> None:
     name = getattr(module, "NAME", None)
     if not isinstance(name, str):
         text = f"workload {module.__name__} has no NAME; add one, such as NAME = 'matmul'"
         raise PluginError(text)
     source = _source(module.__name__, module)
     _refuse_twice(found, name, source, "workload")
-    found[name] = WorkloadEntry(name, module, source)
+    found[name] = workload_spec(module, source)
 
 
 def _load(point: metadata.EntryPoint) -> Any:  # noqa: ANN401 - whatever the entry point names

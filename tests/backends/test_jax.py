@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.backends._spans import SpanAccount
-from coldwarm.backends.jax import Account, JaxJit
+from coldwarm.backends.jax import JaxJit
 from coldwarm.caches import modes
+from coldwarm.frameworks.jax import JaxWatch
+from coldwarm.frameworks.spans import SpanAccount
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,14 +31,14 @@ needs_jax = pytest.mark.skipif(
 
 
 class Player:
-    """An account on a clock that the test sets."""
+    """A watch on a clock that the test sets."""
 
     def __init__(self) -> None:
-        """Begin an account at 0."""
+        """Begin at 0."""
         self.now_ns = 0
-        self.account = Account()
-        self.account.spans = SpanAccount(lambda: self.now_ns)
-        self.account.spans.begin()
+        self.watch = JaxWatch()
+        self.watch.spans = SpanAccount(lambda: self.now_ns)
+        self.watch.spans.begin()
 
     def span(self, begin: int, end: int, event: str) -> None:
         """Let a span open and close."""
@@ -47,24 +48,24 @@ class Player:
     def open(self, second: int, event: str) -> None:
         """Let a span open."""
         self.now_ns = second * 10**9
-        self.account.on_scalar(event, 0.0, fun_name="f")
+        self.watch.on_scalar(event, 0.0, fun_name="f")
 
     def close(self, second: int, event: str, seconds: float = 0.0) -> None:
         """Let a span close, or a duration be told."""
         self.now_ns = second * 10**9
-        self.account.on_duration(event, seconds, fun_name="f")
+        self.watch.on_duration(event, seconds, fun_name="f")
 
 
 def test_without_beginnings_nothing_is_told_and_a_hit_is_no_compile() -> None:
     """As JAX 0.6.0 has it, which can listen to beginnings and tells of none."""
     play = Player()
     play.close(1, TRACE, 1.0)
-    play.account.on_event(REQUEST)
-    play.account.on_event(HIT)
+    play.watch.on_event(REQUEST)
+    play.watch.on_event(HIT)
     play.close(2, COMPILE, 1.0)
-    assert (play.account.untold, play.account.hits, play.account.compiles) == (True, 1, 0)
+    assert (play.watch.untold, play.watch.hits, play.watch.compiles) == (True, 1, 0)
     play.close(3, COMPILE, 1.0)
-    assert play.account.compiles == 1
+    assert play.watch.compiles == 1
 
 
 def test_a_program_compiled_inside_a_trace_is_charged_apart() -> None:
@@ -73,38 +74,38 @@ def test_a_program_compiled_inside_a_trace_is_charged_apart() -> None:
     play.span(1, 3, LOWER)
     play.span(3, 7, COMPILE)
     play.close(10, TRACE)
-    assert play.account.spans.seconds() == {
+    assert play.watch.spans.seconds() == {
         "trace_s": 4.0,
         "lower_s": 2.0,
         "compile_s": 4.0,
         "cache_read_s": 0.0,
     }
-    assert play.account.compiles == 1
+    assert play.watch.compiles == 1
 
 
 def test_a_program_read_from_the_cache_is_no_compile() -> None:
     play = Player()
     play.open(0, COMPILE)
-    play.account.on_event(REQUEST)
-    play.account.on_event(HIT)
+    play.watch.on_event(REQUEST)
+    play.watch.on_event(HIT)
     play.close(3, RETRIEVAL, 2.0)
     play.close(4, COMPILE)
-    seconds = play.account.spans.seconds()
+    seconds = play.watch.spans.seconds()
     assert (seconds["cache_read_s"], seconds["compile_s"]) == (2.0, 2.0)
-    assert (play.account.hits, play.account.compiles) == (1, 0)
+    assert (play.watch.hits, play.watch.compiles) == (1, 0)
 
 
 def test_unknown_events_are_ignored() -> None:
     play = Player()
-    play.account.on_event("/jax/something/new", keyword="x")
-    play.account.on_duration("/jax/something/new", 1.0)
-    play.account.on_scalar("/jax/something/new", 1.0)
-    assert sum(play.account.spans.seconds().values()) == 0
+    play.watch.on_event("/jax/something/new", keyword="x")
+    play.watch.on_duration("/jax/something/new", 1.0)
+    play.watch.on_scalar("/jax/something/new", 1.0)
+    assert sum(play.watch.spans.seconds().values()) == 0
 
 
 def test_a_jax_that_tells_no_beginnings_has_no_parts_and_says_why() -> None:
     backend = JaxJit("cpu")
-    backend._account.on_duration(TRACE, 1.0)
+    backend.watcher.on_duration(TRACE, 1.0)
     parts = backend.parts()
     assert parts["trace_s"] is None
     assert "0.6.1" in parts["reasons"]["trace_s"]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.backends._spans import SpanAccount
-from coldwarm.backends.numba import Account, NumbaBackend, _time_refresh
+from coldwarm.backends.numba import NumbaBackend
 from coldwarm.caches import modes
+from coldwarm.frameworks.numba import NumbaWatch, _time_refresh
+from coldwarm.frameworks.spans import SpanAccount
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,24 +26,24 @@ needs_numba = pytest.mark.skipif(
 
 
 class Player:
-    """An account on a clock that the test sets."""
+    """A watch on a clock that the test sets."""
 
     def __init__(self) -> None:
-        """Begin an account at 0."""
+        """Begin at 0."""
         self.now_ns = 0
-        self.account = Account()
-        self.account.spans = SpanAccount(lambda: self.now_ns)
-        self.account.begin()
+        self.watch = NumbaWatch()
+        self.watch.spans = SpanAccount(lambda: self.now_ns)
+        self.watch.begin_call()
 
     def __call__(self, second: int, kind: str, event: str, name: str = "") -> None:
         """Set the clock and let an event happen."""
         self.now_ns = second * 10**9
-        act = self.account.on_start if kind == "B" else self.account.on_end
+        act = self.watch.on_start if kind == "B" else self.watch.on_end
         act(event, {"name": name})
 
     def seconds(self) -> dict[str, float]:
         """Return what the account says."""
-        return self.account.spans.seconds()
+        return self.watch.spans.seconds()
 
 
 def test_passes_after_type_inference_are_lowering_and_llvm_is_compiling() -> None:
@@ -62,7 +63,7 @@ def test_passes_after_type_inference_are_lowering_and_llvm_is_compiling() -> Non
     play(9, "E", LOCK)
     play(10, "E", STEP, "nopython_type_inference")
     play(10, "B", STEP, "native_lowering")
-    play.account.llvm_ns += 4 * 10**9
+    play.watch.llvm_ns += 4 * 10**9
     play(16, "E", STEP, "native_lowering")
     play(17, "E", COMPILE)
     play(20, "E", LOCK)
@@ -71,7 +72,7 @@ def test_passes_after_type_inference_are_lowering_and_llvm_is_compiling() -> Non
     assert seconds["lower_s"] == 1 + 3 + 2 + 1
     assert seconds["compile_s"] == 4 + 1 + 3  # LLVM, the futile lookup, the write
     assert seconds["cache_read_s"] == 0
-    assert (play.account.compiles, play.account.loads) == (2, 0)
+    assert (play.watch.compiles, play.watch.loads) == (2, 0)
 
 
 def test_a_load_is_a_cache_read_without_the_target() -> None:
@@ -81,14 +82,14 @@ def test_a_load_is_a_cache_read_without_the_target() -> None:
         def refresh(self) -> None:
             play.now_ns += 5 * 10**9
 
-    _time_refresh(Context, play.account)
+    _time_refresh(Context, play.watch)
     play(0, "B", LOCK)
     Context().refresh()
-    play.account.llvm_ns += 10**9
+    play.watch.llvm_ns += 10**9
     play(7, "E", LOCK)
     assert play.seconds() == {"trace_s": 0, "lower_s": 0, "compile_s": 0, "cache_read_s": 2}
-    assert play.account.target_init_ns == 5 * 10**9
-    assert (play.account.compiles, play.account.loads) == (0, 1)
+    assert play.watch.target_init_ns == 5 * 10**9
+    assert (play.watch.compiles, play.watch.loads) == (0, 1)
 
 
 def test_declarations() -> None:

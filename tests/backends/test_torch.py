@@ -1,4 +1,4 @@
-"""PyTorch: the account of events, and with ``-m slow`` real starts with proved caches."""
+"""PyTorch: the watch of events, and with ``-m slow`` real starts with proved caches."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.backends._spans import SpanAccount
-from coldwarm.backends._torch_account import TorchAccount
 from coldwarm.backends.base import DeviceUnavailableError
 from coldwarm.backends.torch import TorchCompile, TorchEager
 from coldwarm.caches import cuda, inductor, modes
 from coldwarm.contracts.observation import CacheEvidence
+from coldwarm.frameworks.spans import SpanAccount
+from coldwarm.frameworks.torch import CompileWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,27 +41,27 @@ class Clock:
         return self.now_ns
 
 
-def account_with(clock: Clock) -> TorchAccount:
-    account = TorchAccount()
-    account._spans = SpanAccount(clock)
-    account._listening = True
-    account._spans.begin()
-    return account
+def watch_with(clock: Clock) -> CompileWatch:
+    watch = CompileWatch()
+    watch._spans = SpanAccount(clock)
+    watch._listening = True
+    watch._spans.begin()
+    return watch
 
 
-def play(account: TorchAccount, clock: Clock, events: list[tuple[int, str, str]]) -> None:
+def play(watch: CompileWatch, clock: Clock, events: list[tuple[int, str, str]]) -> None:
     for second, kind, name in events:
         clock.now_ns = second * 10**9
         hit = kind == "H"
         details = {"cache_state": "hit"} if hit else {}
-        account.on_event({"name": name, "ph": "E" if hit else kind, "args": details})
+        watch.on_event({"name": name, "ph": "E" if hit else kind, "args": details})
 
 
 def test_time_is_exclusive_and_an_empty_cache_has_no_read() -> None:
     clock = Clock()
-    account = account_with(clock)
+    watch = watch_with(clock)
     play(
-        account,
+        watch,
         clock,
         [
             (0, "B", "dynamo"),
@@ -82,7 +82,7 @@ def test_time_is_exclusive_and_an_empty_cache_has_no_read() -> None:
             (31, "E", "entire_backward_compile"),
         ],
     )
-    parts = account.parts()
+    parts = watch.parts()
     assert parts["trace_s"] == 3
     assert parts["compile_s"] == 12
     assert parts["lower_s"] == 9  # with the second in which the key was made
@@ -92,10 +92,10 @@ def test_time_is_exclusive_and_an_empty_cache_has_no_read() -> None:
 
 def test_what_a_hit_took_is_a_cache_read() -> None:
     clock = Clock()
-    account = account_with(clock)
-    account._hits_before = -1  # as if the counters had moved
+    watch = watch_with(clock)
+    watch._hits_before = -1  # as if the counters had moved
     play(
-        account,
+        watch,
         clock,
         [
             (0, "B", "dynamo"),
@@ -110,7 +110,7 @@ def test_what_a_hit_took_is_a_cache_read() -> None:
             (11, "E", "dynamo"),
         ],
     )
-    parts = account.parts()
+    parts = watch.parts()
     assert parts["cache_read_s"] == 7
     assert parts["compile_s"] == 2
     assert parts["lower_s"] == 0
@@ -120,32 +120,32 @@ def test_what_a_hit_took_is_a_cache_read() -> None:
 
 def test_other_threads_count_only_while_the_caller_has_nothing_open() -> None:
     clock = Clock()
-    account = account_with(clock)
+    watch = watch_with(clock)
 
     def elsewhere(events: list[tuple[int, str, str]]) -> None:
-        thread = threading.Thread(target=play, args=(account, clock, events))
+        thread = threading.Thread(target=play, args=(watch, clock, events))
         thread.start()
         thread.join()
 
-    play(account, clock, [(0, "B", "dynamo")])
+    play(watch, clock, [(0, "B", "dynamo")])
     elsewhere([(1, "B", "compile_file"), (5, "E", "compile_file")])
-    play(account, clock, [(6, "E", "dynamo")])
+    play(watch, clock, [(6, "E", "dynamo")])
     elsewhere([(10, "B", "entire_backward_compile"), (12, "E", "entire_backward_compile")])
-    parts = account.parts()
+    parts = watch.parts()
     assert (parts["trace_s"], parts["lower_s"], parts["compile_s"]) == (6, 2, 0)
 
 
 def test_broken_pairs_are_survived() -> None:
     clock = Clock()
-    account = account_with(clock)
-    play(account, clock, [(1, "E", "never begun"), (2, "B", "dynamo"), (3, "B", "compile_file")])
-    play(account, clock, [(5, "E", "dynamo"), (6, "X", "instant")])
-    parts = account.parts()
+    watch = watch_with(clock)
+    play(watch, clock, [(1, "E", "never begun"), (2, "B", "dynamo"), (3, "B", "compile_file")])
+    play(watch, clock, [(5, "E", "dynamo"), (6, "X", "instant")])
+    parts = watch.parts()
     assert (parts["trace_s"], parts["compile_s"]) == (1, 2)
 
 
 def test_a_torch_without_events_gives_no_parts_but_reasons() -> None:
-    parts = TorchAccount().parts()
+    parts = CompileWatch().parts()
     assert parts["trace_s"] is None
     assert set(parts["reasons"]) == {"trace_s", "lower_s", "compile_s", "cache_read_s"}
 

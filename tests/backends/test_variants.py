@@ -17,7 +17,8 @@ from coldwarm.backends.torch import (
     TorchCompileReduceOverhead,
     TorchEager,
 )
-from coldwarm.registry import Source, WorkloadEntry
+from coldwarm.registry import backend_spec, workload_spec
+from coldwarm.specs import BackendSpec, Source, WorkloadSpec
 from coldwarm.worker import load
 
 needs_torch = pytest.mark.skipif(
@@ -32,6 +33,18 @@ def workload(*names: str, **fields: object) -> ModuleType:
         setattr(made, name, lambda _wrap, name=name: name)
     vars(made).update(fields)
     return made
+
+
+def spec_of(module: ModuleType) -> WorkloadSpec:
+    """Return what the module declares, the rest made up."""
+    declared = {"NAME": "a", "SIZES": (1,), "DTYPES": (), "TOLERANCE": {}, "LAYOUT": ""}
+    vars(module).update(declared, BASELINE="numpy")
+    return workload_spec(module, Source("a", Path("a")))
+
+
+def spec(kind: Any) -> BackendSpec:
+    """Return what the class declares."""
+    return backend_spec(kind, Source("a", Path("a")))
 
 
 @pytest.mark.parametrize(
@@ -58,32 +71,32 @@ def test_a_variant_runs_its_own_candidate_or_that_of_what_it_is_like(
     module = workload(*there)
     builder: Any = load.candidate(module, kind("cpu"))
     assert builder(None) == taken
-    assert WorkloadEntry("a", module, Source("a", Path("a"))).has(kind)
+    assert spec_of(module).has(spec(kind))
 
 
 def test_a_candidate_of_a_variant_is_none_of_the_others() -> None:
-    entry = WorkloadEntry("a", workload("for_torch_compile_dynamic"), Source("a", Path("a")))
-    assert entry.has(TorchCompileDynamic)
-    assert not entry.has(TorchCompile)
-    assert not entry.has(JaxAot)
+    entry = spec_of(workload("for_torch_compile_dynamic"))
+    assert entry.has(spec(TorchCompileDynamic))
+    assert not entry.has(spec(TorchCompile))
+    assert not entry.has(spec(JaxAot))
 
 
 def test_a_workload_may_say_that_it_has_no_candidate_of_a_variant() -> None:
     module = workload("for_torch", for_torch_compile_dynamic=None)
-    entry = WorkloadEntry("a", module, Source("a", Path("a")))
-    assert not entry.has(TorchCompileDynamic)
-    assert entry.has(TorchCompile)
-    assert entry.has(TorchCompileReduceOverhead)
+    entry = spec_of(module)
+    assert not entry.has(spec(TorchCompileDynamic))
+    assert entry.has(spec(TorchCompile))
+    assert entry.has(spec(TorchCompileReduceOverhead))
 
 
 def test_only_what_can_run_a_scenario_has_a_case_of_one() -> None:
     module = workload("for_jax", "for_torch", SCENARIO=True)
-    entry = WorkloadEntry("a", module, Source("a", Path("a")))
-    assert entry.has(JaxJit)
-    assert entry.has(TorchCompileDynamic)
-    assert not entry.has(JaxAot)
-    assert not entry.has(JaxExport)
-    assert not entry.has(TorchCompileReduceOverhead)
+    entry = spec_of(module)
+    assert entry.has(spec(JaxJit))
+    assert entry.has(spec(TorchCompileDynamic))
+    assert not entry.has(spec(JaxAot))
+    assert not entry.has(spec(JaxExport))
+    assert not entry.has(spec(TorchCompileReduceOverhead))
 
 
 @needs_torch

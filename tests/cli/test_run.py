@@ -11,9 +11,10 @@ from click.testing import CliRunner
 from coldwarm.cli import run
 from coldwarm.errors import UsageError
 from coldwarm.runner.schedule import suites
+from coldwarm.runner.schedule.options import DEFAULT_MODES
 
 if TYPE_CHECKING:
-    from coldwarm.runner.schedule.suites import Options
+    from coldwarm.runner.schedule.options import Options
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_the_suite_sets_the_effort_and_the_options_change_it() -> None:
         suites.SUITES["quick"].max_runs,
         suites.SUITES["quick"].time_budget_s,
     )
-    assert quick.cache_modes == suites.DEFAULT_MODES
+    assert quick.cache_modes == DEFAULT_MODES
     few = options("--max-runs", "1")
     assert (few.min_runs, few.max_runs) == (1, 1)
     many = options("--min-runs", "50")

@@ -13,13 +13,13 @@ from coldwarm.runner.schedule import allowance, budget, suites
 from coldwarm.runner.schedule.budget import Budget
 from coldwarm.runner.schedule.estimates import COMPILING_S, EAGER_S, Costs
 from coldwarm.runner.schedule.ledger import Ledger
-from coldwarm.runner.schedule.suites import Options
+from coldwarm.runner.schedule.options import Options
 
 if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"

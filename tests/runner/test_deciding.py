@@ -12,14 +12,14 @@ from coldwarm.contracts.reasons import because
 from coldwarm.runner.schedule import budget, suites
 from coldwarm.runner.schedule.budget import Budget
 from coldwarm.runner.schedule.ledger import Ledger
-from coldwarm.runner.schedule.suites import Options
+from coldwarm.runner.schedule.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"

@@ -6,7 +6,8 @@ import pytest
 
 from coldwarm.errors import UsageError
 from coldwarm.runner.schedule import suites
-from coldwarm.runner.schedule.suites import SUITES, Options
+from coldwarm.runner.schedule.options import Options
+from coldwarm.runner.schedule.suites import SUITES
 
 
 def ids(**options: object) -> list[str]:
@@ -49,7 +50,7 @@ def test_the_suites_name_groups_that_there_are() -> None:
 
 
 def test_variants_are_in_the_full_suite_and_where_they_are_asked_for() -> None:
-    kinds = {case.id: case.backend.kind for case in suites.every_case()}
+    kinds = {case.id: case.backend for case in suites.every_case()}
     for name in ("quick", "ml"):
         assert not any(kinds[case].variant for case in ids(suite=name))
     asked = ids(suite="quick", backends=("jax_aot_cpu", "torch_compile_dynamic_cpu"))
@@ -68,8 +69,7 @@ def test_variants_are_in_the_full_suite_and_where_they_are_asked_for() -> None:
 
 
 def test_what_loads_one_program_has_no_case_of_a_whole_scenario() -> None:
-    workloads = {case.workload.name: case.workload.module for case in suites.every_case()}
-    loops = {name for name, module in workloads.items() if getattr(module, "SCENARIO", False)}
+    loops = {case.workload.name for case in suites.every_case() if case.workload.scenario}
     seen = {case.workload.name for case in suites.every_case() if case.backend.name == "jax_aot"}
     jitted = {case.workload.name for case in suites.every_case() if case.backend.name == "jax_jit"}
     assert seen == jitted - loops
@@ -100,9 +100,3 @@ def test_a_name_that_nobody_has(options: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError) as caught:
         suites.choose(Options(**options))  # type: ignore[arg-type]  # of one test each
     assert said in str(caught.value)
-
-
-def test_the_harness_is_hashed_with_everything_that_measures() -> None:
-    names = {str(path.relative_to(suites.PACKAGE)) for path in suites.source_paths()}
-    assert names >= {"worker/warm.py", "runner/rounds.py", "backends/base.py", "wire.py"}
-    assert all(path.is_file() for path in suites.source_paths())

@@ -43,10 +43,10 @@ def made(  # noqa: PLR0913 - each is one independent fact of a process
     threads: int | None = None,
     base: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:
-    kind = registry.backends()[backend].kind
+    spec = registry.backends()[backend]
     return build(
         base,
-        kind,
+        spec,
         device="cpu",
         threads=threads,
         mode=mode,
@@ -109,8 +109,8 @@ def test_threads_are_bounded_and_a_deterministic_run_fixes_its_seeds(tmp_path: P
     assert "PYTHONHASHSEED" not in made(tmp_path)
 
 
-def test_which_caches_are_looked_at() -> None:
-    kinds = {name: entry.kind for name, entry in registry.backends().items()}
+def test_which_caches_are_inspected() -> None:
+    kinds = registry.backends()
     assert owners_of(kinds["numpy"], "cpu", "cold_process_cold_cache") == []
     assert owners_of(kinds["numpy"], "cpu", "first_ever") == ["bytecode"]
     assert owners_of(kinds["jax_jit"], "cpu", "warm_process") == ["jax"]

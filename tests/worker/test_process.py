@@ -29,19 +29,13 @@ def job(backend: str, *, persistent: bool = False, **changes: object) -> dict[st
     if backend == "bare":
         named = {"module": "bare_backend", "path": str(BARE), "object": "Bare"}
     else:
-        entry = registry.backends()[backend]
-        source = entry.source
-        named = {
-            "module": source.module,
-            "path": str(source.path),
-            "object": entry.kind.__name__,
-        }
+        named = registry.backends()[backend].named()
     return {
         "role": "measure",
         "backend": named,
         "device": "cpu",
         "threads": None,
-        "workload": {"module": MATMUL.module, "path": str(MATMUL.path)},
+        "workload": MATMUL.named(),
         "size": 16,
         "dtype": "f32",
         "numpy_dtype": "float32",
@@ -235,8 +229,7 @@ def test_a_process_that_stays_runs_the_blocks_it_is_asked_for() -> None:
 
 def test_warm_calls_take_no_memory_from_the_kernel() -> None:
     """Whatever the worker has loaded: a step whose temporary arrays are of 128 KiB."""
-    source = registry.workloads()["mlp_train_step"].source
-    workload = {"module": source.module, "path": str(source.path)}
+    workload = registry.workloads()["mlp_train_step"].source.named()
     worker = Worker(job("numpy", persistent=True, workload=workload, size=256))
     worker.receive()
     worker.send({"op": "block", "batch": 1, "seconds": 10.0, "limit": 20})

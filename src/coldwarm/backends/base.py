@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from coldwarm.frameworks.base import Watch
+
 
 class DeviceUnavailableError(Exception):
     """The device asked for is not there; the message is the reason, ``gpu_unavailable``."""
@@ -56,6 +58,8 @@ class Backend(ABC):
     prepares: "ClassVar[bool]" = False
     """Whether something is made beforehand, in a process of its own: ``make`` and ``load``."""
 
+    watcher: "Watch | None" = None
+    """What observes the framework, set on creation; ``None``: the methods below tell it all."""
     dtype: str = "f32"
     """What the candidate computes in; told before ``import_runtime``."""
 
@@ -94,6 +98,8 @@ class Backend(ABC):
 
     def watch(self) -> None:
         """Install listeners and counters. Runs between phases, untimed."""
+        if self.watcher is not None:
+            self.watcher.install()
 
     @abstractmethod
     def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
@@ -138,6 +144,8 @@ class Backend(ABC):
 
     def begin_call(self) -> None:
         """Start the account that ``parts`` gives."""
+        if self.watcher is not None:
+            self.watcher.begin_call()
 
     def parts(self) -> "Mapping[str, Any]":
         """Return exclusive seconds since ``begin_call``.
@@ -145,6 +153,9 @@ class Backend(ABC):
         Keys ``trace_s``, ``lower_s``, ``compile_s``, ``cache_read_s``: a number, or
         ``None`` with the reason under ``reasons[key]``.
         """
+        watched = {} if self.watcher is None else self.watcher.parts()
+        if watched:
+            return watched
         why = f"{self.name} has no such step"
         keys = ("trace_s", "lower_s", "compile_s", "cache_read_s")
         return {**dict.fromkeys(keys), "reasons": dict.fromkeys(keys, why)}
@@ -156,11 +167,11 @@ class Backend(ABC):
         ``compiles`` (numbers, or ``None`` where the framework gives none), and ``raw``
         with the framework's own names.
         """
-        return {}
+        return {} if self.watcher is None else self.watcher.counters()
 
     def compiles_so_far(self) -> "int | None":
         """Return how many programs this process has compiled; cheap to ask."""
-        return 0
+        return 0 if self.watcher is None else self.watcher.compiles_so_far()
 
     def analysis(self) -> "dict[str, float | int | None]":
         """Return memory and cost of the compiled program; empty where not given."""
@@ -170,6 +181,6 @@ class Backend(ABC):
         """Return ``platform``, ``kind``, ``count``, ``memory_peak_bytes``."""
         return {"platform": "cpu", "kind": "cpu", "count": 1, "memory_peak_bytes": None}
 
-    @abstractmethod
     def versions(self) -> "dict[str, str]":
         """Return the versions of what was imported."""
+        return {} if self.watcher is None else self.watcher.versions()

@@ -1,80 +1,17 @@
 """JAX: eager and under ``jax.jit``, on CPU and GPU.
 
-The account of a first call comes from ``jax.monitoring``, whose listeners run in the
-thread that compiles. A scalar event opens a span and a duration event closes it; spans
-nest (a lowering may trace and compile an inner program), so each is charged with its
-*exclusive* time. Nothing of JAX is wrapped: wrapping ``jax.jit`` would change the identity
-of functions and cause retraces of its own.
+How a first call is divided into parts stands under *How it is watched*.
 """
 
-from coldwarm.backends._spans import SpanAccount
 from coldwarm.backends.base import Backend, DeviceUnavailableError
+from coldwarm.frameworks.jax import JaxWatch, described, wait
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
     import numpy as np
-
-_COMPILE = "/jax/core/compile/backend_compile_duration"
-_SPANS = {
-    "/jax/core/compile/jaxpr_trace_duration": "trace_s",
-    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower_s",
-    _COMPILE: "compile_s",
-}
-_RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
-_REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
-_HIT = "/jax/compilation_cache/cache_hits"
-_WRITE = "/jax/compilation_cache/cache_misses"  # fires when an entry is written
-
-
-class Account:
-    """What ``jax.monitoring`` tells: exclusive seconds by part, and counts.
-
-    The part ``compile_s`` of a program found in the cache is the time around the read:
-    making the key, and what XLA does with the entry; the read itself is ``cache_read_s``.
-    """
-
-    def __init__(self) -> None:
-        """Start empty."""
-        self.spans = SpanAccount()
-        self.requests = self.hits = self.writes = self.compiles = 0
-        self.untold = False
-        """Whether a step ended of which no beginning was told, as before JAX 0.6.1."""
-        self._told = self._read = False
-
-    def on_scalar(self, event: str, _value: float, **_details: "Any") -> None:
-        """Open a span."""
-        if event in _SPANS:
-            self._told = True
-            self.spans.open(event, _SPANS[event])
-
-    def on_event(self, event: str, **_details: "Any") -> None:
-        """Count a request, a hit or a write."""
-        if event == _REQUEST:
-            self.requests += 1
-        elif event == _HIT:
-            self.hits += 1
-            span = self.spans.innermost()
-            self._read = True
-            if span is not None:
-                span.marked = True
-        elif event == _WRITE:
-            self.writes += 1
-
-    def on_duration(self, event: str, seconds: float, **_details: "Any") -> None:
-        """Close a span, or charge a cache read apart from the span it happened in."""
-        if event == _RETRIEVAL:
-            self.spans.move(int(seconds * 1e9), "cache_read_s")
-        elif event in _SPANS:
-            span = self.spans.innermost()
-            self.untold = not self._told
-            hit = self._read if span is None else span.marked
-            self.spans.close(event)
-            if event == _COMPILE:
-                self._read = False
-                self.compiles += not hit
 
 
 class _Jax(Backend):
@@ -90,10 +27,12 @@ class _Jax(Backend):
     synchronous = False
     sync_policy = "block_until_ready on every array of the candidate's own output"
 
+    watcher: JaxWatch
+
     def __init__(self, device: str, threads: "int | None" = None) -> None:
         """Remember where to run; import nothing."""
         super().__init__(device, threads)
-        self._account = Account()
+        self.watcher = JaxWatch(device)
         self._device: Any = None
 
     @classmethod
@@ -131,15 +70,6 @@ class _Jax(Backend):
             raise DeviceUnavailableError(reason) from error
         self._device = devices[0]
 
-    def watch(self) -> None:
-        """Register the listeners."""
-        from jax import monitoring
-
-        monitoring.register_event_listener(self._account.on_event)
-        monitoring.register_event_duration_secs_listener(self._account.on_duration)
-        if hasattr(monitoring, "register_scalar_listener"):
-            monitoring.register_scalar_listener(self._account.on_scalar)
-
     def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
         """Put the arrays on the device and wait for them."""
         import jax
@@ -157,9 +87,7 @@ class _Jax(Backend):
         try:
             out.block_until_ready()
         except AttributeError:
-            import jax
-
-            jax.block_until_ready(out)
+            wait(out)
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of the leaves; bfloat16, which NumPy lacks, as float32."""
@@ -169,70 +97,9 @@ class _Jax(Backend):
         arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(out)]
         return [a.astype("float32") if a.dtype.name == "bfloat16" else a for a in arrays]
 
-    def begin_call(self) -> None:
-        """Start the account of a call."""
-        self._account.spans.begin()
-
-    def parts(self) -> "Mapping[str, Any]":
-        """Return the exclusive seconds of tracing, lowering, compiling and cache reads."""
-        parts: dict[str, Any] = self._account.spans.seconds()
-        if self._account.untold:
-            why = "JAX before 0.6.1 does not tell when a step begins"
-            return {**dict.fromkeys(parts), "reasons": dict.fromkeys(parts, why)}
-        if self._reads():
-            return parts
-        why = "nothing was read from the persistent cache"
-        return {**parts, "cache_read_s": None, "reasons": {"cache_read_s": why}}
-
-    def _reads(self) -> bool:
-        """Say whether something compiled earlier was read."""
-        return self._account.hits > 0
-
-    def counters(self) -> "dict[str, dict[str, Any]]":
-        """Return the persistent cache's counts; a miss is a request without a hit."""
-        account = self._account
-        return {
-            "jax": {
-                "requests": account.requests,
-                "hits": account.hits,
-                "misses": account.requests - account.hits,
-                "writes": account.writes,
-                "bypasses": None,
-                "compiles": account.compiles,
-                "raw": dict(account.spans.closed),
-            }
-        }
-
-    def compiles_so_far(self) -> "int | None":
-        """Return the programs that XLA compiled or read from the cache.
-
-        A read counts too: a warm window must need neither.
-        """
-        return self._account.compiles + self._account.hits
-
     def device_info(self) -> "dict[str, Any]":
         """Return the device as JAX names it; memory where it keeps a count."""
-        import jax
-
-        stats = self._device.memory_stats() or {}
-        return {
-            "platform": self._device.platform,
-            "kind": self._device.device_kind,
-            "count": len(jax.devices(self._device.platform)),
-            "memory_peak_bytes": stats.get("peak_bytes_in_use"),
-        }
-
-    def versions(self) -> "dict[str, str]":
-        """Return the versions of JAX, jaxlib and NumPy."""
-        import jax
-        import jaxlib
-        import numpy as np
-
-        return {
-            "jax": jax.__version__,
-            "jaxlib": jaxlib.__version__,
-            "numpy": np.__version__,
-        }
+        return described(self._device)
 
 
 def _shortened(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":

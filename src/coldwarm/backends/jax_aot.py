@@ -49,18 +49,15 @@ class _Made(JaxJit):
 
     def load(self, directory: str) -> "Callable[..., Any]":
         """Read the file and return the function in it."""
-        spans = self._account.spans
+        spans = self.watcher.spans
         spans.open("load", "cache_read_s")
         with open(os.path.join(directory, self.FILE), "rb") as file:  # noqa: PTH118, PTH123 - as all of the measured side
             data = file.read()
         self._loaded = self._deserialise(data)
         spans.close("load")
+        self.watcher.reads = True
         loaded: Callable[..., Any] = self._loaded
         return loaded
-
-    def _reads(self) -> bool:
-        """Say whether something made or compiled earlier was read."""
-        return self._loaded is not None or super()._reads()
 
     def _serialise(self, function: "Any", arguments: "tuple[Any, ...]") -> "bytes | bytearray":
         """Return what measured processes load."""

@@ -1,18 +1,16 @@
 """PyTorch: eager and under ``torch.compile``, on CPU and GPU.
 
-How a first call of the compiled backend splits into parts is told, with its sources, in
-``coldwarm.backends._torch_account``.
+How a first call is divided into parts stands under *How it is watched*.
 """
 
 import os
-import sys
 
-from coldwarm.backends import _torch_account
 from coldwarm.backends.base import Backend, DeviceUnavailableError
+from coldwarm.frameworks.torch import CompileWatch, EagerWatch, wait
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
     import numpy as np
@@ -33,6 +31,8 @@ class TorchEager(Backend):
         "CPU: none needed, calls return finished tensors; GPU: wait for the stream of each"
         " device that holds an output of the candidate"
     )
+    watcher: EagerWatch
+    watched_by: "ClassVar[type[EagerWatch]]" = EagerWatch
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
         """Remember where to run; import nothing.
@@ -41,6 +41,7 @@ class TorchEager(Backend):
         cache of its own, so that ``synchronous`` and ``caches`` differ from the class's.
         """
         super().__init__(device, threads)
+        self.watcher = self.watched_by(device)
         self._torch_device = "cuda" if device == "gpu" else "cpu"
         if device == "gpu":
             vars(self).update(synchronous=False, caches=(*type(self).caches, "cuda"))
@@ -80,45 +81,16 @@ class TorchEager(Backend):
 
     def sync(self, out: "Any") -> None:
         """Wait for the stream of every GPU that holds a tensor of ``out``."""
-        import torch
-
-        for device in {leaf.device for leaf in _leaves(out) if getattr(leaf, "is_cuda", False)}:
-            torch.cuda.current_stream(device).synchronize()
+        wait(_leaves(out))
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of the leaves; bfloat16, which NumPy lacks, as float32."""
         return [_array(leaf) for leaf in _leaves(out)]
 
-    def counters(self) -> "dict[str, dict[str, Any]]":
-        """Return nothing on the CPU; of the driver's cache on a GPU, how it was set up."""
-        if self.device != "gpu":
-            return {}
-        keys = ("requests", "hits", "misses", "writes", "bypasses", "compiles")
-        names = ("CUDA_MODULE_LOADING", "CUDA_CACHE_DISABLE", "CUDA_CACHE_PATH")
-        # The driver counts nothing: its evidence is the files in its directory.
-        return {"cuda": {**dict.fromkeys(keys), "raw": {n: os.environ.get(n) for n in names}}}
-
     def device_info(self) -> "dict[str, Any]":
         """Return the device as PyTorch names it, and on a GPU its peak of allocated memory."""
-        if self.device != "gpu":
-            return super().device_info()
-        import torch
-
-        return {
-            "platform": "gpu",
-            "kind": torch.cuda.get_device_name(),
-            "count": torch.cuda.device_count(),
-            "memory_peak_bytes": torch.cuda.max_memory_allocated(),
-        }
-
-    def versions(self) -> "dict[str, str]":
-        """Return the versions of PyTorch and of what was loaded with it."""
-        import torch
-
-        found = {"torch": torch.__version__, "cuda": torch.version.cuda}
-        for name in ("numpy", "triton"):
-            found[name] = getattr(sys.modules.get(name), "__version__", None)
-        return {name: str(version) for name, version in found.items() if version is not None}
+        gpu = self.watcher.gpu() if self.device == "gpu" else None
+        return super().device_info() if gpu is None else gpu
 
 
 class TorchCompile(TorchEager):
@@ -127,6 +99,7 @@ class TorchCompile(TorchEager):
     name = "torch_compile"
     caches = ("inductor",)
     compiles = True
+    watched_by = CompileWatch
     dynamic: "ClassVar[bool | None]" = None
     mode: "ClassVar[str | None]" = None
 
@@ -135,33 +108,12 @@ class TorchCompile(TorchEager):
         """Return the C++ compiler, and the program that Inductor hashes binaries with."""
         return (os.environ.get("CXX", "g++"), "openssl") if device == "cpu" else ()
 
-    def __init__(self, device: str, threads: "int | None" = None) -> None:
-        """Remember where to run; import nothing."""
-        super().__init__(device, threads)
-        self._account = _torch_account.TorchAccount()
-
     def wrap(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return ``torch.compile(function)``, which first imports the compiler."""
         import torch
 
         compiled: Callable[..., Any] = torch.compile(function, dynamic=self.dynamic, mode=self.mode)
         return compiled
-
-    def begin_call(self) -> None:
-        """Start the account of a call."""
-        self._account.begin()
-
-    def parts(self) -> "Mapping[str, Any]":
-        """Return the exclusive seconds of tracing, lowering, compiling and cache reads."""
-        return self._account.parts()
-
-    def counters(self) -> "dict[str, dict[str, Any]]":
-        """Return the counts of Inductor's and AOTAutograd's caches together."""
-        return {"inductor": _torch_account.counters(), **super().counters()}
-
-    def compiles_so_far(self) -> "int | None":
-        """Return the compile steps made, also those that a cache on disk answered."""
-        return _torch_account.steps()
 
 
 class TorchCompileDynamic(TorchCompile):

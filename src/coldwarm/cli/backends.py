@@ -25,10 +25,10 @@ def command(*, as_json: bool) -> None:
             "version": found.version(entry),
             "available": (against := found.reason_against(entry, device)) is None,
             "reason": against and brief(against),
-            "title": (entry.kind.__doc__ or "").strip().splitlines()[0],
+            "title": entry.title,
         }
         for entry in entries
-        for device in entry.kind.devices
+        for device in entry.devices
     ]
     if as_json:
         click.echo(json.dumps(rows, indent=2))

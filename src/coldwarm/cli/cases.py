@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 if TYPE_CHECKING:
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 
 @click.command("cases")
@@ -20,9 +20,9 @@ def command(suite: str | None, *, as_json: bool) -> None:
     Each id can be given to `coldwarm run --case`, and so can the name of a group, such as
     `matmul_512_f32`, which stands for every candidate of it.
     """
-    from coldwarm.runner.schedule import suites
+    from coldwarm.runner.schedule import options, suites
 
-    chosen = suites.choose(suites.Options(suite=suite)) if suite else suites.every_case()
+    chosen = suites.choose(options.Options(suite=suite)) if suite else suites.every_case()
     grouped = suites.groups(chosen)
     if as_json:
         rows = [

@@ -12,7 +12,7 @@ import rich_click as click
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
-    from coldwarm.runner.schedule.suites import Options
+    from coldwarm.runner.schedule.options import Options
     from coldwarm.runner.suite import Outcome
 
 NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
@@ -116,7 +116,7 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
     from msgspec import ValidationError
 
     from coldwarm.runner.directory import recorded_options
-    from coldwarm.runner.schedule import suites
+    from coldwarm.runner.schedule.options import Options
 
     sources = {name: ctx.get_parameter_source(name) for name in given}
     asked = {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
@@ -125,14 +125,14 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
         return None
     recorded = recorded_options(given["out_dir"])
     try:
-        return None if recorded is None else suites.Options.recorded(recorded)
+        return None if recorded is None else Options.recorded(recorded)
     except ValidationError:  # another version's; comparing the two says what changed
         return None
 
 
 def _options(given: dict[str, Any]) -> Options:
     from coldwarm.registry import unknown
-    from coldwarm.runner.schedule import suites
+    from coldwarm.runner.schedule import options, suites
 
     suite = suites.SUITES.get(given["suite"])
     if suite is None:
@@ -147,8 +147,8 @@ def _options(given: dict[str, Any]) -> Options:
         raise click.BadParameter(text, param_hint="--precision")
     # A fixed plan is bounded by its plan; the clock must not change it.
     default_s = None if given["deterministic"] else suite.time_budget_s
-    modes: Any = _split(given["modes"]) or suites.DEFAULT_MODES
-    return suites.Options(
+    modes: Any = _split(given["modes"]) or options.DEFAULT_MODES
+    return options.Options(
         suite=suite.name,
         cases=_split(given["cases"]),
         backends=_split(given["backends"]),

@@ -1,7 +1,7 @@
 """Runs a user's own function: whatever frameworks its module imports, with their accounts.
 
 The ``import`` phase is the import of the user's module with everything it imports. What is
-loaded afterwards decides the rest: each framework there is watched by its own backend, its
+loaded afterwards decides the rest: each framework there is watched, its
 counters are the evidence of its cache, and the type of what the function returns decides
 how a call is synchronised.
 """
@@ -9,6 +9,7 @@ how a call is synchronised.
 import sys
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
+from coldwarm.frameworks.base import PARTS, loaded, versions
 from coldwarm.functions import arguments, target, transfer, values
 
 TYPE_CHECKING = False
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
+    from coldwarm.frameworks.base import Watch
+
 NEW_SHAPES = 8
 """At most so many further inputs of a factory's generator are called."""
 _POOLS = (
@@ -29,11 +31,11 @@ _POOLS = (
 )
 
 
-class Own(Backend):
+class UserFunction(Backend):
     """A function, or a factory's, of the user's own."""
 
-    name = "own"
-    framework = "own"
+    name = "user_function"
+    framework = "user_function"
     modules = ()
     distributions = ()
     device_suffix = False
@@ -49,7 +51,7 @@ class Own(Backend):
         super().__init__(device, threads)
         self.spec: Mapping[str, Any] = {}
         self.keywords: tuple[str, ...] = ()
-        self._watched: list[Backend] = []
+        self._watches: list[Watch] = []
         self._waiters: list[Callable[[Any], None]] | None = None
         self._module: Any = None
         self._function: Any = None
@@ -65,7 +67,7 @@ class Own(Backend):
         return {} if threads is None else dict.fromkeys(_POOLS, str(threads))
 
     def take(self, spec: "Mapping[str, Any]") -> None:
-        """Remember what to run; see ``runner.looks`` for the fields."""
+        """Remember what to run; see ``runner.functions.inspection`` for the fields."""
         self.spec = spec
 
     def import_runtime(self) -> None:
@@ -90,18 +92,10 @@ class Own(Backend):
             torch.cuda.synchronize()
 
     def watch(self) -> None:
-        """Let each framework that is loaded be watched by its own backend."""
-        for module, backend, kind in (
-            ("jax", "coldwarm.backends.jax", "JaxJit"),
-            ("torch", "coldwarm.backends.torch", "TorchCompile"),
-            ("numba", "coldwarm.backends.numba", "NumbaBackend"),
-        ):
-            if module not in sys.modules:
-                continue
-            __import__(backend)
-            watched = getattr(sys.modules[backend], kind)(self.device, self.threads)
-            watched.watch()
-            self._watched.append(watched)
+        """Watch each framework that is loaded."""
+        self._watches = loaded(self.device)
+        for watch in self._watches:
+            watch.install()
 
     def inputs(self, rng: "np.random.Generator", size: int, numpy_dtype: str) -> "list[Any]":
         """Make the arguments, and find the function; the numbers are not used."""
@@ -152,7 +146,7 @@ class Own(Backend):
         ]
         return [call.flat for call in calls]
 
-    def for_own(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
+    def for_user_function(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return the function; it came compiled, or not, as the user has it."""
         del wrap
         function: Callable[..., Any] = self._function
@@ -188,52 +182,44 @@ class Own(Backend):
 
     def begin_call(self) -> None:
         """Start the account of every framework."""
-        for one in self._watched:
-            one.begin_call()
+        for watch in self._watches:
+            watch.begin_call()
 
     def parts(self) -> "Mapping[str, Any]":
         """Return the exclusive seconds of all frameworks together."""
-        for one in self._watched:
-            if one.framework == "numba":
-                one.keep_used()  # type: ignore[attr-defined] # Numba's backend has it
-        told = [dict(one.parts()) for one in self._watched]
-        if not told:
+        for watch in self._watches:
+            watch.catch_up()
+        accounts = [dict(watch.parts()) for watch in self._watches]
+        if not accounts:
             why = "no compiler that tells its steps was imported"
             return {**dict.fromkeys(PARTS), "reasons": dict.fromkeys(PARTS, why)}
         seconds, reasons = {}, {}
         for part in PARTS:
-            known = [one[part] for one in told if one[part] is not None]
+            known = [account[part] for account in accounts if account[part] is not None]
             seconds[part] = sum(known) if known else None
             if not known:
-                reasons[part] = "; ".join(one["reasons"].get(part, "not told") for one in told)
+                told = (account["reasons"].get(part, "not told") for account in accounts)
+                reasons[part] = "; ".join(told)
         return {**seconds, "reasons": reasons}
 
     def counters(self) -> "dict[str, dict[str, Any]]":
-        """Return the counters of every framework's cache."""
-        return {owner: said for one in self._watched for owner, said in one.counters().items()}
+        """Return the counts of every framework's cache."""
+        counts = [watch.counters() for watch in self._watches]
+        return {owner: count for by_owner in counts for owner, count in by_owner.items()}
 
     def compiles_so_far(self) -> "int | None":
         """Return the programs that all frameworks have compiled or read so far."""
-        counts = [one.compiles_so_far() for one in self._watched]
-        return sum(count or 0 for count in counts)
+        return sum(watch.compiles_so_far() for watch in self._watches)
 
     def device_info(self) -> "dict[str, Any]":
         """Return the device of the framework that has one other than the CPU."""
-        for one in self._watched:
-            if self.device == "gpu" and one.framework in {"torch", "jax"}:
-                one.device_init()
-                return one.device_info()
-        return super().device_info()
+        gpus = [watch.gpu() for watch in self._watches] if self.device == "gpu" else []
+        return next((gpu for gpu in gpus if gpu is not None), super().device_info())
 
     def versions(self) -> "dict[str, str]":
         """Return the versions of the frameworks and of the user's top-level package."""
-        found = {}
         root = self._module.__name__.split(".")[0]
-        for name in ("numpy", "scipy", "jax", "jaxlib", "torch", "numba", root):
-            version = getattr(sys.modules.get(name), "__version__", None)
-            if isinstance(version, str):
-                found[name] = version
-        return found
+        return versions("numpy", "scipy", "jax", "jaxlib", "torch", "numba", root)
 
 
 def from_factory(

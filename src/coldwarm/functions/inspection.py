@@ -1,4 +1,4 @@
-"""A first look at a candidate, before anything is measured: what it is, what it does.
+"""Inspects a candidate before anything is measured: what it is, what it does.
 
 It is called twice in a process of its own, untimed by anything that is published. Its
 first output is what the other candidates are checked against, if it is the reference.
@@ -9,7 +9,7 @@ import sys
 import time
 
 from coldwarm.functions import arguments, target, transfer, values
-from coldwarm.functions.backend import Own, from_factory
+from coldwarm.functions.backend import UserFunction, from_factory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Look:
+class Inspection:
     """What is found out of one candidate."""
 
     def __init__(self, job: "Mapping[str, Any]") -> None:
         """Import its module and find what was named."""
         self.job = job
-        self.spec = job["own"]
-        self.backend = Own(job["device"], job["threads"])
+        self.spec = job["function"]
+        self.backend = UserFunction(job["device"], job["threads"])
         self.backend.take({**self.spec, "kind": "function", "mutates": False})
         self.backend.import_runtime()
         self.module = sys.modules[self.spec["module"]]
@@ -69,7 +69,7 @@ class Look:
         return found, call, max(shapes, default=1) - 1
 
     def report(self) -> "dict[str, Any]":
-        """Call it and tell what was seen."""
+        """Call it twice and return what that showed."""
         function, call, further = self.prepare()
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
@@ -82,7 +82,7 @@ class Look:
         again, second_s = self._called(function, spare)
         repeats = values.digest(again) == digest
         return {
-            "type": "look",
+            "type": "inspect",
             "kind": self.kind,
             "file": getattr(self.module, "__file__", None),
             "placement": self.placement,
@@ -159,8 +159,8 @@ def _on_gpu(leaf: "Any") -> bool:
 
 def _dtype(leaf: "Any", array: "Any") -> str:
     """Return the type of a leaf; the host has bfloat16 as float32."""
-    own = str(getattr(leaf, "dtype", array.dtype)).removeprefix("torch.")
-    return own if own == "bfloat16" else str(array.dtype)
+    dtype = str(getattr(leaf, "dtype", array.dtype)).removeprefix("torch.")
+    return dtype if dtype == "bfloat16" else str(array.dtype)
 
 
 def _described(value: "Any") -> str:
@@ -175,15 +175,15 @@ def _described(value: "Any") -> str:
 
 
 def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
-    """Return what a look at the job's candidate tells."""
-    return Look(job).report()
+    """Return what an inspection of the job's candidate tells."""
+    return Inspection(job).report()
 
 
 def marked(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Return the functions of the job's module that the user has marked, in order."""
     from coldwarm.functions import marks
 
-    module = target.load(job["own"])
+    module = target.load(job["function"])
     # A name that was defined twice has the marks of the last one.
     last = dict(marks.MARKED)
     names = [

@@ -1,4 +1,4 @@
-"""Arguments handed from one process to another, through files in a folder.
+"""Arguments transferred from one process to another, through files in a folder.
 
 Arrays go as ``.npy`` files, with the framework, the type and the device that they had;
 numbers, strings and containers of them as a line of JSON. Numbers with a point are
@@ -22,7 +22,7 @@ _KINDS = "biufcSUmM"
 
 
 class UnsendableError(TypeError):
-    """A value that cannot be handed over; the message names it and says what can."""
+    """A value that cannot be transferred; the message names it and says what can."""
 
 
 def write(call: "arguments.Call", folder: str) -> None:

@@ -6,6 +6,8 @@ cannot be there.
 
 import sys
 
+from coldwarm.frameworks.base import module_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -220,9 +222,12 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
     needed: list[Callable[[Any], None]] = []
     ours = [leaf for leaf in found if is_jax(leaf)]
     if ours:
-        needed.append(_wait_one if ours[0] is value else _waiter_of_jax(value, len(ours)))
+        jax = module_of("jax")
+        alone = ours[0] is value
+        needed.append(jax.wait_for_array if alone else _waiter_of_jax(jax, value, len(ours)))
     if any(is_torch(leaf) and leaf.is_cuda for leaf in found):
-        needed.append(_wait_cuda)
+        torch = module_of("torch")
+        needed.append(lambda out: torch.wait(filter(is_torch, leaves(out))))
     return needed
 
 
@@ -263,26 +268,10 @@ def _hides_arrays(value: "Any") -> bool:
     return any(is_jax(leaf) or (is_torch(leaf) and leaf.is_cuda) for leaf in found)
 
 
-def _waiter_of_jax(value: "Any", n_arrays: int) -> "Callable[[Any], None]":
+def _waiter_of_jax(jax: "Any", value: "Any", n_arrays: int) -> "Callable[[Any], None]":
     """Return what waits for all arrays, also for those in what JAX does not open."""
     inside = filter(is_jax, sys.modules["jax"].tree.leaves(value))
-    return _wait_jax if sum(1 for _ in inside) == n_arrays else _wait_leaves
-
-
-def _wait_leaves(value: "Any") -> None:
-    sys.modules["jax"].block_until_ready([leaf for leaf in leaves(value) if is_jax(leaf)])
-
-
-def _wait_one(value: "Any") -> None:
-    value.block_until_ready()
-
-
-def _wait_jax(value: "Any") -> None:
-    sys.modules["jax"].block_until_ready(value)
-
-
-def _wait_cuda(value: "Any") -> None:
-    torch = sys.modules["torch"]
-    devices = {leaf.device for leaf in leaves(value) if is_torch(leaf) and leaf.is_cuda}
-    for device in devices:
-        torch.cuda.current_stream(device).synchronize()
+    if sum(1 for _ in inside) == n_arrays:
+        wait: Callable[[Any], None] = jax.wait
+        return wait
+    return lambda out: jax.wait([leaf for leaf in leaves(out) if is_jax(leaf)])

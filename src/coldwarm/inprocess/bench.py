@@ -15,7 +15,7 @@ from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import finding, fresh, warm
 from coldwarm.inprocess.result import BenchResult
 from coldwarm.report.words import mode_name
-from coldwarm.runner.functions.bench import COLD
+from coldwarm.runner.schedule.options import COLD
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
     from coldwarm.contracts.summary import Caution
-    from coldwarm.inprocess.warm import Here
+    from coldwarm.inprocess.warm import InProcess
 
 _ONE_AT_A_TIME = threading.RLock()
 """Two at once would disturb each other."""
@@ -49,7 +49,7 @@ class Benchmark:
         time_budget_s: Seconds for all of it; nothing is started after that.
         timeout_s: Seconds in which a fresh process must answer.
         tolerance: Largest error of a fresh process's answer, over the largest magnitude of
-            the answer here. Default: by its type.
+            the answer in this process. Default: by its type.
         out_dir: Folder to leave the artifacts of the fresh processes in. Default: nowhere.
 
     Raises:
@@ -99,16 +99,17 @@ class Benchmark:
         name = getattr(function, "__qualname__", None) or type(function).__qualname__
         with _ONE_AT_A_TIME:
             began_s = time.perf_counter()
-            here = warm.measure(function, call, name, warm=self._warm, ends_s=self._ends_s(began_s))
+            ends_s = self._ends_s(began_s)
+            in_process = warm.measure(function, call, name, warm=self._warm, ends_s=ends_s)
             case, why = None, _NOT_ASKED
             if self._cold:
                 try:
                     target = finding.find(function, scope, calls)
                     name = target.name
-                    case = fresh.measure(target, call, here, self._effort(began_s))
+                    case = fresh.measure(target, call, in_process, self._fresh_options(began_s))
                 except (finding.NotFoundError, fresh.NotMeasuredError) as error:
                     why = str(error)
-        result = _result(name, here, case, why)
+        result = _result(name, in_process, case, why)
         if any(map(values.is_strided, values.leaves(list(call.flat)))):
             result.notes.append("arrays that are not contiguous were given as copies that are")
         return result
@@ -118,14 +119,14 @@ class Benchmark:
             return None
         return began_s + self._budget_s * (_WARM_SHARE if self._cold else 1.0)
 
-    def _effort(self, began_s: float) -> fresh.Effort:
+    def _fresh_options(self, began_s: float) -> fresh.FreshOptions:
         left_s = self._budget_s
         if left_s is not None:
             left_s -= time.perf_counter() - began_s
             if left_s <= 0:
                 text = "the time budget was over after the calls in this process; give a longer one"
                 raise fresh.NotMeasuredError(text)
-        return fresh.Effort(
+        return fresh.FreshOptions(
             processes=self._processes,
             warm=self._warm,
             time_budget_s=left_s,
@@ -152,16 +153,18 @@ def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchRe
     return Benchmark()._measure(sys._getframe(1), function, Call(args, kwargs))  # noqa: SLF001 - as in Benchmark
 
 
-def _result(name: str, here: Here, case: CaseResult | None, why: str) -> BenchResult:
+def _result(name: str, in_process: InProcess, case: CaseResult | None, why: str) -> BenchResult:
     reasons: dict[str, str] = {}
-    warm_here = None
-    if here.observation is None:
+    warm_calls = None
+    if in_process.observation is None:
         reasons["warm"] = _NOT_ASKED
     else:
-        warm_here = warm_summary([here.observation], warm_processes([here.observation]), 0)
-        if warm_here.call_s is None:
-            reasons["warm"] = warm_here.null_reasons["call_s"]
-            warm_here = None
+        warm_calls = warm_summary(
+            [in_process.observation], warm_processes([in_process.observation]), 0
+        )
+        if warm_calls.call_s is None:
+            reasons["warm"] = warm_calls.null_reasons["call_s"]
+            warm_calls = None
     failed = why if case is None else _failure(case)
     cold: dict[CacheMode, ColdSummary | None] = dict.fromkeys(COLD)
     if case is not None:
@@ -169,17 +172,17 @@ def _result(name: str, here: Here, case: CaseResult | None, why: str) -> BenchRe
     reasons.update({mode: failed for mode, one in cold.items() if one is None})
     warm_fresh = None if case is None else case.warm
     if warm_fresh is None or warm_fresh.call_s is None:
-        reasons["warm_fresh"] = failed if here.observation is not None else _NOT_ASKED
+        reasons["warm_fresh"] = failed if in_process.observation is not None else _NOT_ASKED
         warm_fresh = None
     return BenchResult(
         name=name,
-        warm=warm_here,
+        warm=warm_calls,
         warm_fresh=warm_fresh,
         cold=cold,
-        first_call_s=here.first_call_s,
+        first_call_s=in_process.first_call_s,
         reasons=reasons,
-        notes=_notes(here, case, warm_here),
-        here=here.observation,
+        notes=_notes(in_process, case, warm_calls),
+        in_process=in_process.observation,
         case=case,
     )
 
@@ -198,17 +201,18 @@ def _told(caution: Caution) -> str:
     return f"fresh processes{about}: {caution.text}"
 
 
-def _notes(here: Here, case: CaseResult | None, warm_here: WarmSummary | None) -> list[str]:
+def _notes(
+    in_process: InProcess, case: CaseResult | None, warm_calls: WarmSummary | None
+) -> list[str]:
     """Return what to know of the function and of the figures."""
     notes = []
-    if here.renewed:
+    if in_process.renewed:
         notes.append("its calls change their arguments: each got new ones, outside the window")
-    if not here.repeats:
+    if not in_process.repeats:
         notes.append("its second call gave another answer: it keeps a state, or draws numbers")
-    compiled = (
-        sum(bool(block.compiles) for block in here.observation.blocks) if here.observation else 0
-    )
-    if compiled and warm_here is not None:
+    blocks = in_process.observation.blocks if in_process.observation else []
+    compiled = sum(bool(block.compiles) for block in blocks)
+    if compiled and warm_calls is not None:
         notes.append(f"here: something was compiled in {compiled} blocks, which do not count")
     if case is not None:
         notes += [_told(one) for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL]

@@ -18,23 +18,23 @@ from coldwarm.functions import transfer, values
 from coldwarm.report.progress import open_progress
 from coldwarm.runner import suite
 from coldwarm.runner.functions import candidates, inspection
-from coldwarm.runner.functions.bench import BLOCK_S, BLOCKS, COLD
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.process.guarded import Guard
-from coldwarm.runner.schedule.suites import Options
+from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
+from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
     from coldwarm.functions.arguments import Call
-    from coldwarm.inprocess.warm import Here
-    from coldwarm.runner.functions.inspection import Seen
+    from coldwarm.inprocess.warm import InProcess
+    from coldwarm.runner.functions.inspection import Inspection
     from coldwarm.runner.functions.targets import Target
 
 AGAINST = "the answer in the process that asked"
 
 
 @dataclass(frozen=True)
-class Effort:
+class FreshOptions:
     """How much is to be measured in fresh processes, and what becomes of the files."""
 
     processes: int
@@ -49,11 +49,11 @@ class NotMeasuredError(Exception):
     """Nothing could be measured in fresh processes; the message says why."""
 
 
-def measure(target: Target, call: Call, here: Here, effort: Effort) -> CaseResult:
+def measure(target: Target, call: Call, in_process: InProcess, options: FreshOptions) -> CaseResult:
     """Measure a target with a call's arguments, checked against this process's answer.
 
     Raises:
-        NotMeasuredError: the arguments cannot be handed over, or the target does not run there.
+        NotMeasuredError: the arguments cannot be transferred, or the target does not run there.
         KeyboardInterrupt: it was interrupted; its processes are gone.
     """
     began_s = time.perf_counter()
@@ -65,31 +65,31 @@ def measure(target: Target, call: Call, here: Here, effort: Effort) -> CaseResul
             transfer.write(call, str(folder))
         except transfer.UnsendableError as error:
             raise NotMeasuredError(str(error)) from error
-        answer = _answer(here)
+        answer = _answer(in_process)
         setting = Setting(
             name="bench",
             inputs=(),
             placement=None,
             check=answer is not None,
-            tolerance=effort.tolerance,
+            tolerance=options.tolerance,
             threads=None,
             seed=0,
-            timeout_s=effort.timeout_s,
+            timeout_s=options.timeout_s,
             arguments=str(folder),
             against=AGAINST,
         )
         try:
-            seen = _look(target, setting, work)
-            inspection.refuse_own_caches([target], [seen])
-            _refuse_others(call, seen)
-            if answer is not None and seen.repeats and here.repeats:
+            inspected = _inspect(target, setting, work)
+            inspection.refuse_own_caches([target], [inspected])
+            _refuse_others(call, inspected)
+            if answer is not None and inspected.repeats and in_process.repeats:
                 np.savez(work / f"{target.label}.npz", *answer)
-            cases = candidates.cases([target], [seen], target.label, setting, work)
+            cases = candidates.cases([target], [inspected], target.label, setting, work)
             with open_progress(_console()) as progress:
                 spent_s = time.perf_counter() - began_s
                 outcome = suite.run(
-                    _options(effort),
-                    effort.out_dir or work / "out",
+                    _options(options),
+                    options.out_dir or work / "out",
                     listener=progress,
                     cases=cases,
                     spent_s=spent_s,
@@ -106,23 +106,23 @@ def _console() -> Console:
     return Console(stderr=True, quiet=not sys.stderr.isatty())
 
 
-def _answer(here: Here) -> list[np.ndarray] | None:
+def _answer(in_process: InProcess) -> list[np.ndarray] | None:
     """Return the numbers of this process's answer; ``None``: they cannot be compared."""
     try:
-        found = [values.to_host(leaf) for leaf in here.output]
+        found = [values.to_host(leaf) for leaf in in_process.output]
     except (TypeError, ValueError):
         return None
     return found or None
 
 
-def _look(target: Target, setting: Setting, work: Path) -> Seen:
+def _inspect(target: Target, setting: Setting, work: Path) -> Inspection:
     with Guard() as guard:
-        return inspection.look([target], setting, guard, work)[0]
+        return inspection.inspect([target], setting, guard, work)[0]
 
 
-def _refuse_others(call: Call, seen: Seen) -> None:
+def _refuse_others(call: Call, inspected: Inspection) -> None:
     """Refuse where a fresh process has other arguments than this one."""
-    if seen.input_sha256 != values.digest(list(call.flat)):
+    if inspected.input_sha256 != values.digest(list(call.flat)):
         text = "a fresh process got other arguments than the ones here: their types do not survive"
         raise NotMeasuredError(text)
 
@@ -140,14 +140,14 @@ def _plain(message: str, target: Target) -> str:
     return text
 
 
-def _options(effort: Effort) -> Options:
+def _options(options: FreshOptions) -> Options:
     return Options(
         suite="bench",
-        cache_modes=(*COLD, "warm_process") if effort.warm else COLD,
-        min_runs=effort.processes,
-        max_runs=effort.processes,
-        time_budget_s=effort.time_budget_s,
-        timeout_s=effort.timeout_s,
+        cache_modes=(*COLD, "warm_process") if options.warm else COLD,
+        min_runs=options.processes,
+        max_runs=options.processes,
+        time_budget_s=options.time_budget_s,
+        timeout_s=options.timeout_s,
         block_s=BLOCK_S,
         blocks=BLOCKS,
     )

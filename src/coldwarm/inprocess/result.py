@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.report import units
-from coldwarm.runner.functions.bench import COLD
+from coldwarm.runner.schedule.options import COLD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,8 @@ _COLD_WORDS: dict[CacheMode, str] = {
     "cold_process_cold_cache": "first result, empty caches",
     "cold_process_warm_cache": "first result, filled caches",
 }
-_FRESH, _HERE = "warm call, fresh processes", "warm call, here"
-_WORDS = {**{str(k): v for k, v in _COLD_WORDS.items()}, "warm_fresh": _FRESH, "warm": _HERE}
+_FRESH, _IN_PROCESS = "warm call, fresh processes", "warm call, here"
+_WORDS = {**{str(k): v for k, v in _COLD_WORDS.items()}, "warm_fresh": _FRESH, "warm": _IN_PROCESS}
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,11 +39,11 @@ class BenchResult:
         warm_fresh: The same in the fresh processes, with an interval.
         cold: For ``cold_process_cold_cache`` and ``cold_process_warm_cache`` the figures of
             fresh processes, such as ``cold["cold_process_cold_cache"].seconds["ttfr"]``.
-        first_call_s: The first call that was made here; whether it had to compile depends on
-            what was called before.
+        first_call_s: The first call that was made in this process; whether it had to compile
+            depends on what was called before.
         reasons: Why ``warm``, ``warm_fresh`` or a mode of ``cold`` is missing.
         notes: What to know of the function, and what to read with care.
-        here: The observation of this process, with all its samples; ``None`` without warm
+        in_process: The observation of this process, with all its samples; ``None`` without warm
             calls.
         case: Everything about the fresh processes, their observations too.
     """
@@ -55,13 +55,14 @@ class BenchResult:
     first_call_s: float
     reasons: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    here: Observation | None = None
+    in_process: Observation | None = None
     case: CaseResult | None = None
 
     @property
     def samples_s(self) -> list[list[float]]:
         """The raw warm samples of this process in seconds, block by block."""
-        return [] if self.here is None else [list(block.samples_s) for block in self.here.blocks]
+        blocks = [] if self.in_process is None else self.in_process.blocks
+        return [list(block.samples_s) for block in blocks]
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the lines of the table: what, median, interval, and what it is from."""
@@ -72,7 +73,8 @@ class BenchResult:
             rows.append(_row(_COLD_WORDS[mode], seconds))
         fresh = None if self.warm_fresh is None else self.warm_fresh.call_s
         rows.append(_row(_FRESH, fresh))
-        rows.append(_row(_HERE, None if self.warm is None else self.warm.call_s, here=True))
+        warm = None if self.warm is None else self.warm.call_s
+        rows.append(_row(_IN_PROCESS, warm, alone=True))
         return rows
 
     def remarks(self) -> list[str]:
@@ -126,14 +128,14 @@ class BenchResult:
         )
 
 
-def _row(what: str, seconds: Summary | None, *, here: bool = False) -> tuple[str, str, str, str]:
+def _row(what: str, seconds: Summary | None, *, alone: bool = False) -> tuple[str, str, str, str]:
     if seconds is None:
         return what, units.MISSING, units.MISSING, ""
     interval = units.MISSING
     if seconds.low is not None and seconds.high is not None:
         interval = f"{units.duration(seconds.low)} … {units.duration(seconds.high)}"
     count, unit = seconds.n_processes, "process"
-    if here:
+    if alone:
         count, unit = seconds.n_samples, "sample"
     many = {"process": "processes", "sample": "samples"}[unit]
     return what, units.duration(seconds.median), interval, f"{count} {unit if count == 1 else many}"

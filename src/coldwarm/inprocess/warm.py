@@ -9,7 +9,7 @@ import gc
 import resource
 import statistics
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import repeat
@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.errors import UsageError
+from coldwarm.frameworks.base import loaded
 from coldwarm.functions import values
-from coldwarm.inprocess.compiles import counting
-from coldwarm.runner.blocks import BLOCK_LIMIT, batch_for, block_seconds
+from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.allocator import keep_freed_memory
 from coldwarm.worker.loop import make_loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from coldwarm.frameworks.base import Watch
     from coldwarm.functions.arguments import Call
-    from coldwarm.inprocess.compiles import Count
 
 BLOCK_S = 0.1
 BLOCKS = 10
@@ -38,7 +38,7 @@ _NOT_TOLD = "other things run in this process, too"
 
 
 @dataclass(frozen=True)
-class Here:
+class InProcess:
     """What this process has shown of a function."""
 
     observation: Observation | None
@@ -58,7 +58,7 @@ class _Warm:
     call: Call
     renewing: bool
     waiters: list[Callable[[Any], None]]
-    count: Count
+    watches: Sequence[Watch]
     began_ns: int
 
     def __post_init__(self) -> None:
@@ -71,13 +71,16 @@ class _Warm:
         )
         keep_freed_memory()
 
+    def _compiles(self) -> int:
+        return sum(watch.compiles_so_far() for watch in self.watches)
+
     def sync(self, out: object) -> None:
         for waiter in self.waiters:
             waiter(out)
 
     def block(self, order: int, batch: int, seconds: float) -> Block:
         """Time one block of calls."""
-        compiles = self.count.so_far()
+        compiles = self._compiles()
         before = resource.getrusage(resource.RUSAGE_SELF)
         arguments: Any = (lambda: self.call.copied().flat) if self.renewing else self.call.flat
         sync = self.waiters[0] if len(self.waiters) == 1 else self.sync
@@ -100,11 +103,25 @@ class _Warm:
             start_s=(start_ns - self.began_ns) / 1e9,
             batch=batch,
             samples_s=[ns / batch / 1e9 for ns in samples_ns],
-            compiles=self.count.so_far() - compiles,
+            compiles=self._compiles() - compiles,
             involuntary_switches=after.ru_nivcsw - before.ru_nivcsw,
             page_faults=after.ru_minflt - before.ru_minflt,
             null_reasons=dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _NOT_TOLD),
         )
+
+
+@contextmanager
+def watching() -> Iterator[list[Watch]]:
+    """Watch the frameworks that are loaded, and leave nothing behind at the end.
+
+    None is imported: only those that the user has loaded can compile anything.
+    """
+    watches = loaded()
+    with ExitStack() as stack:
+        for watch in watches:
+            stack.callback(watch.uninstall)
+            watch.install()
+        yield watches
 
 
 @contextmanager
@@ -121,7 +138,7 @@ def _not_collecting() -> Iterator[None]:
 
 def measure(
     function: Callable[..., Any], call: Call, name: str, *, warm: bool, ends_s: float | None
-) -> Here:
+) -> InProcess:
     """Call a function, and time it while it is warm.
 
     ``ends_s``: when the time is over, on the clock of ``time.perf_counter``; the first two
@@ -133,18 +150,18 @@ def measure(
     began_ns, started_at = time.perf_counter_ns(), datetime.now(UTC).isoformat()
     given = call.copied()
     before = values.digest(list(given.flat))
-    with counting() as count:
-        out, first_s = _once(function, given)
-        # A function may hand out a buffer that its next call writes to.
-        digest, waiters, out = values.digest(out), values.waiters(out), values.on_host(out)
-        changed = given.gone or values.digest(list(given.flat)) != before
-        again, _ = _once(function, call.copied() if changed else given)
-        repeats = values.digest(again) == digest
-        del again
-        if not warm:
-            return Here(None, first_s, out, changed, repeats)
-        told = _Warm(function, call if changed else given, changed, waiters, count, began_ns)
-        blocks = _blocks(told, ends_s)
+    out, first_s = _once(function, given)
+    # A function may hand out a buffer that its next call writes to.
+    digest, waiters, out = values.digest(out), values.waiters(out), values.on_host(out)
+    changed = given.gone or values.digest(list(given.flat)) != before
+    again, _ = _once(function, call.copied() if changed else given)
+    repeats = values.digest(again) == digest
+    del again
+    if not warm:
+        return InProcess(None, first_s, out, changed, repeats)
+    with watching() as watches:  # by now the function has imported what it needs
+        calls = _Warm(function, call if changed else given, changed, waiters, watches, began_ns)
+        blocks = _blocks(calls, ends_s)
     clean = sum(block.compiles == 0 for block in blocks)
     observation = Observation(
         case=name,
@@ -158,7 +175,7 @@ def measure(
         blocks=blocks,
         judgements={"warm_process": _judged(clean, len(blocks))},
     )
-    return Here(observation, first_s, out, changed, repeats)
+    return InProcess(observation, first_s, out, changed, repeats)
 
 
 def _judged(clean: int, total: int) -> Judgement:
@@ -179,16 +196,16 @@ def _once(function: Callable[..., Any], call: Call) -> tuple[Any, float]:
     return out, spent_s
 
 
-def _blocks(told: _Warm, ends_s: float | None) -> list[Block]:
+def _blocks(calls: _Warm, ends_s: float | None) -> list[Block]:
     """Take blocks until the calls are steady, or enough was tried."""
     gc.collect()
-    blocks = [told.block(0, 1, _FIRST_BLOCK_S)]
+    blocks = [calls.block(0, 1, _FIRST_BLOCK_S)]
     later = blocks[0].samples_s[len(blocks[0].samples_s) // 2 :]
     call_s = statistics.median(later)
-    batch = 1 if told.renewing else batch_for(call_s)
+    batch = 1 if calls.renewing else batch_for(call_s)
     seconds = block_seconds(call_s, BLOCK_S)
     while len(blocks) <= 3 * BLOCKS:
-        blocks.append(told.block(len(blocks), batch, seconds))
+        blocks.append(calls.block(len(blocks), batch, seconds))
         clean = [one.samples_s for one in blocks if one.compiles == 0 and one.batch == batch]
         enough = sum(map(len, clean)) >= FEWEST_SAMPLES
         if enough and ends_s is not None and time.perf_counter() >= ends_s:

@@ -17,7 +17,7 @@ from coldwarm.contracts.result import Artifact
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 
 def folder_of(work: Path, case: Case) -> Path:
@@ -42,7 +42,7 @@ def lay(work: Path, case: Case, root: Path) -> list[Path]:
 
     A copy that an earlier process of the same caches was given is replaced.
     """
-    if not case.backend.kind.prepares:
+    if not case.backend.prepares:
         return []
     target = root / OWNER
     shutil.rmtree(target, ignore_errors=True)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm import __version__
 from coldwarm.contracts.protocol import Effort, Protocol
-from coldwarm.runner.blocks import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
-from coldwarm.runner.functions.candidates import OwnCase
+from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.process.isolation import settings
-from coldwarm.runner.running import affinity
-from coldwarm.runner.schedule.suites import PACKAGE, source_paths
+from coldwarm.runner.schedule.batches import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
+from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
-    from coldwarm.backends.base import Backend
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.schedule.suites import Case, Options
+    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.options import Options
+    from coldwarm.specs import BackendSpec
 
 WINDOWS = {
     "interpreter": "from just before the spawn to the first line of the worker",
@@ -67,19 +66,9 @@ INTERLEAVING = (
 )
 
 
-@cache
-def harness_sha256() -> str:
-    """Return the hash of the harness's own sources: each path's name and its bytes."""
-    digest = hashlib.sha256()
-    for path in source_paths():
-        name = str(path.relative_to(PACKAGE))
-        digest.update(name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-def windows(kind: type[Backend], *, scenario: bool = False) -> dict[str, str]:
+def windows(backend: BackendSpec, *, scenario: bool = False) -> dict[str, str]:
     """Return, for each timed window of a backend, what is inside it and what is outside."""
-    differing = (MADE_BEFOREHAND if kind.prepares else {}) | (WHOLE_LOOPS if scenario else {})
+    differing = (MADE_BEFOREHAND if backend.prepares else {}) | (WHOLE_LOOPS if scenario else {})
     return WINDOWS | differing
 
 
@@ -99,7 +88,6 @@ def protocol(case: Case, options: Options) -> Protocol:
     kinds: dict[CacheMode, Literal["fresh", "persistent"]] = {
         mode: "persistent" if mode == "warm_process" else "fresh" for mode in options.cache_modes
     }
-    kind = case.backend.kind
     return Protocol(
         cache_modes=list(options.cache_modes),
         process={str(mode): life for mode, life in kinds.items()},
@@ -110,20 +98,20 @@ def protocol(case: Case, options: Options) -> Protocol:
         candidate=case.candidate,
         size=case.size,
         dtype=case.dtype,
-        data_layout=case.workload.module.LAYOUT,
-        windows=windows(kind, scenario=case.workload.scenario),
-        sync_policy=kind.sync_policy,
+        data_layout=case.workload.layout,
+        windows=windows(case.backend, scenario=case.workload.scenario),
+        sync_policy=case.backend.sync_policy,
         warmup_policy=WARMUP_POLICY,
         interleaving=INTERLEAVING,
         threads=options.threads,
         affinity=affinity(options),
         environment_variables=settings(
-            kind, case.device, options.threads, deterministic=options.deterministic
+            case.backend, case.device, options.threads, deterministic=options.deterministic
         ),
         seed=options.seed,
         deterministic=options.deterministic,
         effort=effort(options),
-        own=case.described if isinstance(case, OwnCase) else None,
+        own=case.described,
         harness_version=__version__,
         harness_sha256=harness_sha256(),
     )

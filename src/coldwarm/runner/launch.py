@@ -15,24 +15,25 @@ from coldwarm.runner.machine import telemetry
 from coldwarm.runner.process import replies, temporary
 from coldwarm.runner.process.isolation import build, owners_of
 from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
-from coldwarm.runner.running import Place, Running, Slot, affinity
+from coldwarm.runner.running import Place, Running, Slot
+from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 
 def job(place: Place, slot: Slot) -> dict[str, Any]:
     """Return the job of a process, as it goes down the pipe."""
     case = slot.case
-    prepared = case.backend.kind.prepares
+    prepared = case.backend.prepares
     return {
         **case_job(place, case),
         "role": "measure",
-        "tolerance": case.workload.module.TOLERANCE[case.dtype],
+        "tolerance": case.workload.tolerances[case.dtype],
         "reference": place.references[case.group],
         "persistent": slot.persistent,
         "analyse": slot.analyse,
@@ -50,23 +51,18 @@ def _ends_cold(slot: Slot) -> bool:
 def case_job(place: Place, case: Case) -> dict[str, Any]:
     """Return the part of a job that says which backend and which workload."""
     return {
-        "backend": {
-            "module": case.backend.source.module,
-            "path": str(case.backend.source.path),
-            "object": case.backend.kind.__name__,
-        },
+        "backend": case.backend.named(),
         "device": case.device,
         "threads": place.options.threads,
         **workload_job(case, place.options.seed),
-        **case.details,
+        **case.job,
     }
 
 
 def workload_job(case: Case, seed: int) -> dict[str, Any]:
     """Return the part of a job that says which workload on which inputs."""
-    source = case.workload.source
     return {
-        "workload": {"module": source.module, "path": str(source.path)},
+        "workload": case.workload.source.named(),
         "size": case.size,
         "dtype": case.dtype,
         "numpy_dtype": case.numpy_dtype,
@@ -78,7 +74,7 @@ def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str
     """Return the environment of a process; makes the folders of its caches under ``root``."""
     found = build(
         {**os.environ, **case.variables},
-        case.backend.kind,
+        case.backend,
         device=case.device,
         threads=place.options.threads,
         mode=mode,
@@ -112,7 +108,7 @@ def start(place: Place, slot: Slot) -> Running:
         ProcessFailedError: it gave none.
     """
     case = slot.case
-    owners = owners_of(case.backend.kind, case.device, slot.mode)
+    owners = owners_of(case.backend, case.device, slot.mode)
     try:
         found = variables(place, case, slot.mode, slot.root)
         copies = artifacts.lay(place.work, case, slot.root)

@@ -22,7 +22,7 @@ from coldwarm.runner.process.spawn import ProcessFailedError
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.running import Place
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 _MODE: CacheMode = "cold_process_cold_cache"
 """A making starts with empty caches: nothing that it is charged for was there before."""
@@ -44,7 +44,7 @@ def make(place: Place, case: Case) -> Making:
         raise storage_error(root, error) from error
     before = {
         owner: listing.take(root / owner)
-        for owner in owners_of(case.backend.kind, case.device, _MODE)
+        for owner in owners_of(case.backend, case.device, _MODE)
         if owner != OWNER
     }
     order, date = place.next_order(f"{case.id} make"), place.clock.date()

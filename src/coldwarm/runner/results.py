@@ -12,21 +12,23 @@ from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
-from coldwarm.runner.functions.candidates import OwnCase
 from coldwarm.runner.process.isolation import owners_of
 from coldwarm.stats import ratio, summarise
 from coldwarm.stats.selection import warm_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode, Status
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.runner.directory import RunDirectory
+    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
-    from coldwarm.runner.schedule.suites import Case, Options
+    from coldwarm.runner.schedule.options import Options
+
+    Save = Callable[[str, bytes], str]
+    """Writes a file of the run, by its name, and returns its hash."""
 
 ENVIRONMENT = "environment.json"
 INDEX = "suite.json"
@@ -122,15 +124,10 @@ def _why_missing(missing: Sequence[CacheMode], case: Case, ledger: Ledger) -> Re
 
 
 def _limitations(case: Case, options: Options) -> list[Reason]:
-    names = {name for m in options.cache_modes for name in owners_of(_kind(case), case.device, m)}
+    names = {name for m in options.cache_modes for name in owners_of(case.backend, case.device, m)}
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
-    notes = case.notes if isinstance(case, OwnCase) else []
-    return [*notes, *modes.limitations(sorted(names)), *pages.limitations(options.cache_modes)]
-
-
-def _kind(case: Case) -> type:
-    return case.backend.kind
+    return [*case.notes, *modes.limitations(sorted(names)), *pages.limitations(options.cache_modes)]
 
 
 def _without_timing(seen: Observation) -> Observation:
@@ -173,7 +170,7 @@ def with_comparisons(
 
 
 def write(  # noqa: PLR0913 - the figures of a run that only its end knows
-    directory: RunDirectory,
+    save: Save,
     results: Sequence[CaseResult],
     facts: Facts,
     *,
@@ -186,7 +183,7 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
     rows = []
     for result in results:
         path = f"cases/{result.case}.json"
-        sha256 = directory.write(path, codec.encode(result))
+        sha256 = save(path, codec.encode(result))
         rows.append(
             SuiteCase(
                 case=result.case,
@@ -196,7 +193,7 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
                 reason=result.reason,
             )
         )
-    _write_published(directory, results, facts)
+    _write_published(save, results, facts)
     counts = {s: sum(row.status == s for row in rows) for s in ("ok", "warn", "failed")}
     suite = SuiteResult(
         suite=facts.options.suite,
@@ -217,17 +214,17 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
         measured_s=measured_s,
         null_reasons={} if finished_at else {"finished_at": because("interrupted")},
     )
-    directory.write(INDEX, codec.encode(suite))
+    save(INDEX, codec.encode(suite))
     return suite
 
 
-def _write_published(directory: RunDirectory, results: Sequence[CaseResult], facts: Facts) -> None:
+def _write_published(save: Save, results: Sequence[CaseResult], facts: Facts) -> None:
     published = []
     for result in results:
         steady = [process.steadiness.samples for process in warm_processes(result.observations)]
         for name, expressed in nextstat.express(result, facts.environment, steady):
             path = f"{name}.json"
-            sha256 = directory.write(f"nextstat/{path}", codec.encode(expressed))
+            sha256 = save(f"nextstat/{path}", codec.encode(expressed))
             published.append(nextstat.Published(expressed, path, sha256))
     index = nextstat.suite(published, facts.environment, deterministic=facts.options.deterministic)
-    directory.write("nextstat/suite.json", codec.encode(index))
+    save("nextstat/suite.json", codec.encode(index))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.files.journal import Entry
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.directory import RunDirectory
     from coldwarm.runner.listener import Listener
     from coldwarm.runner.running import Place
+    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
-    from coldwarm.runner.schedule.suites import Case
 
 MAX_ATTEMPTS = 3
 COLD_ORDER: tuple[CacheMode, ...] = (
@@ -91,7 +91,7 @@ class Rounds:
     def _make(self, case: Case, round_: int) -> None:
         """Make what the case's processes load, once; where that fails, the case has failed."""
         done = case.id in self._made or self.ledger.failure(case) is not None
-        if not case.backend.kind.prepares or done or self.late():
+        if not case.backend.prepares or done or self.late():
             return
         self.listener.process(case.id, "making what it loads", 1, 1)
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,13 +16,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.process.guarded import Guard
     from coldwarm.runner.process.replies import End, Start
     from coldwarm.runner.process.spawn import MeasuredProcess
-    from coldwarm.runner.schedule.suites import Case, Options
-
-
-def affinity(options: Options) -> list[int]:
-    """Return the processors that measured processes may run on."""
-    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    return allowed[: options.threads] if options.threads else allowed
+    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.options import Options
 
 
 @dataclass

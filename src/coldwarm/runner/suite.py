@@ -13,9 +13,8 @@ from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.files import codec, reader
 from coldwarm.contracts.reasons import because
 from coldwarm.runner import references, results, resuming
-from coldwarm.runner.describe import harness_sha256
 from coldwarm.runner.directory import RunDirectory
-from coldwarm.runner.functions.candidates import OwnCase
+from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.listener import Listener
 from coldwarm.runner.machine import environment, ptxas
 from coldwarm.runner.process.guarded import Guard, terminable
@@ -35,7 +34,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.schedule.budget import Wanted
-    from coldwarm.runner.schedule.suites import Case, Options
+    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.options import Options
 
 
 @dataclass(frozen=True)
@@ -190,9 +190,6 @@ class _Session:
 
     def _reference(self, rounds: Rounds, group: str, members: Sequence[Case]) -> None:
         """Compute a group's float64 answer; without one the group has failed as a whole."""
-        if isinstance(members[0], OwnCase):
-            self.inputs[group] = members[0].give_answer(rounds.place)
-            return
         answer = references.compute(rounds.place, members[0])
         if isinstance(answer, str):
             self.inputs[group] = answer
@@ -271,7 +268,7 @@ class _Session:
         made = [results.case_result(case, self.ledger, facts) for case in self.cases]
         made = results.with_comparisons(made, self.options.decide)
         suite = results.write(
-            self.directory,
+            self.directory.write,
             made,
             facts,
             finished_at=None if interrupted else self.clock.date(),

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.runner import launch, translate
-from coldwarm.runner.blocks import (
+from coldwarm.runner.process.spawn import ProcessFailedError
+from coldwarm.runner.schedule.batches import (
     BLOCK_LIMIT,
     batch_for,
     block_count,
     block_seconds,
 )
-from coldwarm.runner.process.spawn import ProcessFailedError
-from coldwarm.runner.running import affinity
+from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
     from collections.abc import Callable

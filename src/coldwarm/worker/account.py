@@ -60,7 +60,7 @@ def _gate(prepared: "Prepared", out: "Any") -> "dict[str, Any] | None":
     if prepared.reference_path is None:
         return None
     outputs = prepared.backend.fetch(out)
-    tolerance, finite = prepared.job["tolerance"], prepared.job.get("own") is None
+    tolerance, finite = prepared.job["tolerance"], prepared.job.get("function") is None
     return gate.check(outputs, prepared.reference_path, tolerance, finite=finite)
 
 
@@ -68,7 +68,7 @@ def _input_digest(prepared: "Prepared") -> str:
     """Make the inputs again and hash them: proof that all candidates had the same."""
     job = prepared.job
     workload = prepared.workload
-    if job.get("own") is not None:
+    if job.get("function") is not None:
         digest: str = workload.digest(prepared.fresh())
         return digest
     return reference.input_digest(inputs.make(workload, job))
@@ -124,14 +124,14 @@ def _synchronising(prepared: "Prepared") -> "dict[str, float]":
     for _ in range(200):
         sync(out)
     sync_ns = (now_ns() - begin) / 200
-    handed_over_ns = []
+    dispatched_ns = []
     for _ in range(5):
         arguments = prepared.fresh()
         begin = now_ns()
-        out = prepared.handed_over(arguments)
-        handed_over_ns.append(now_ns() - begin)
+        out = prepared.dispatched(arguments)
+        dispatched_ns.append(now_ns() - begin)
         sync(out)
-    return {"sync_s": sync_ns / 1e9, "unsynced_call_s": median(handed_over_ns) / 1e9}
+    return {"sync_s": sync_ns / 1e9, "unsynced_call_s": median(dispatched_ns) / 1e9}
 
 
 def _null(*_arguments: "Any", **_named: "Any") -> None:

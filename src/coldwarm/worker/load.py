@@ -46,9 +46,9 @@ def backend(job: "Mapping[str, Any]") -> "Backend":
 
 def workload(job: "Mapping[str, Any]", backend: "Backend") -> "Any":
     """Return the job's workload; a user's own function is its backend's."""
-    if job.get("own") is None:
+    if job.get("function") is None:
         return module(job["workload"])
-    backend.take(job["own"])  # type: ignore[attr-defined] # only coldwarm.functions has such jobs
+    backend.take(job["function"])  # type: ignore[attr-defined] # only coldwarm.functions has such jobs
     return backend
 
 

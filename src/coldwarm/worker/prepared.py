@@ -43,7 +43,7 @@ class Prepared:
             self.arguments = self.renew()
         return self.arguments
 
-    def handed_over(self, arguments: "tuple[Any, ...]") -> "Any":
+    def dispatched(self, arguments: "tuple[Any, ...]") -> "Any":
         """Call once and return the output, which may not be finished."""
         if not self.keywords:
             return self.function(*arguments)
@@ -52,7 +52,7 @@ class Prepared:
 
     def call(self, arguments: "tuple[Any, ...]") -> "Any":
         """Call once and return the finished output."""
-        out = self.handed_over(arguments)
+        out = self.dispatched(arguments)
         if not self.backend.synchronous:
             self.backend.sync(out)
         return out

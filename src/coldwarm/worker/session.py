@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OTHER_ROLES = {
     "reference": ("coldwarm.worker.reference", "compute"),
     "make": ("coldwarm.worker.making", "make"),
-    "look": ("coldwarm.functions.inspection", "report"),
+    "inspect": ("coldwarm.functions.inspection", "report"),
     "marked": ("coldwarm.functions.inspection", "marked"),
 }
 """Jobs that are answered by one message, and by what function."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
@@ -19,13 +18,15 @@ from coldwarm.runner.functions import candidates, inspection, targets
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.functions.revisions import checked_out
 from coldwarm.runner.process.guarded import Guard, terminable
+from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 from coldwarm.runner.schedule.budget import Budget
-from coldwarm.runner.schedule.suites import Options
+from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.listener import Listener
     from coldwarm.runner.suite import Outcome
@@ -33,10 +34,7 @@ if TYPE_CHECKING:
 MIN_RUNS, MAX_RUNS = 3, 12
 MOST_RUNS = 200
 """Processes of each mode where a budget bounds them."""
-BLOCK_S, BLOCKS = 0.02, 24
-"""Warm calls alternate in short blocks: a neighbour's burst then falls on both sides."""
 THRESHOLD = 0.02
-COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
 
 
 def options(  # noqa: PLR0913 - each is one choice of the user's
@@ -90,7 +88,7 @@ class Request:
 
 
 def run(request: Request, out_dir: Path, *, listener: Listener | None = None) -> Outcome:
-    """Look at every candidate, then measure them interleaved.
+    """Inspect every candidate, then measure them interleaved.
 
     Raises:
         UsageError: a candidate, an input or a commit is not what it should be.
@@ -99,7 +97,7 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
     """
     began_s = time.perf_counter()
     asked = request.options
-    refuse_content(out_dir)  # before anything is looked at in vain
+    refuse_content(out_dir)  # before anything is inspected in vain
     with ExitStack() as stack:
         stack.enter_context(terminable())
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-")))
@@ -108,12 +106,11 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         found, setting, chosen = _candidates(request, guard, work, stack)
         if listener is not None:
             names = ", ".join(target.label for target in found)
-            text = f"looking at {names}: each is called twice, and its answer kept"
-            listener.note(because("stated", text=text))
-        seen = inspection.look(found, setting, guard, work)
+            listener.note(because("inspecting", candidate_names=[target.label for target in found]))
+        inspections = inspection.inspect(found, setting, guard, work)
         if set(asked.cache_modes) & set(COLD):
-            inspection.refuse_own_caches(found, seen)
-        cases = candidates.cases(found, seen, chosen, setting, work)
+            inspection.refuse_own_caches(found, inspections)
+        cases = candidates.cases(found, inspections, chosen, setting, work)
         if len(cases) == 1:  # there is no verdict to settle
             asked = replace(asked, decide=None)
         spent_s = time.perf_counter() - began_s

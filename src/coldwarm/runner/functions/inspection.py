@@ -1,4 +1,4 @@
-"""A first look at a user's functions: each in a process of its own, before any is measured."""
+"""Inspects a user's functions: each in a process of its own, before any is measured."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from coldwarm.errors import UsageError
-from coldwarm.functions.backend import Own
+from coldwarm.functions import backend
+from coldwarm.registry import backend_spec
 from coldwarm.runner.process import replies
 from coldwarm.runner.process.isolation import build
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
+from coldwarm.specs import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.process.guarded import Guard
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 2
 """Nothing is measured yet, so they may share the machine."""
 _PAUSE_S = 0.02
+BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
+"""Whatever frameworks a user's function takes; each candidate's caches are its own."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,13 @@ class Setting:
     seed: int
     timeout_s: float
     arguments: str | None = None
-    """The folder with the arguments of the call, handed over; ``None``: made of ``inputs``."""
+    """The folder with the arguments of the call, transferred; ``None``: made of ``inputs``."""
     against: str | None = None
     """What answers are held against, where it is no candidate's."""
 
 
-class Seen(msgspec.Struct, frozen=True):
-    """What a look at a candidate has found; see ``own.look``."""
+class Inspection(msgspec.Struct, frozen=True):
+    """What the inspection of a candidate has found; see ``coldwarm.functions.inspection``."""
 
     kind: str
     file: str | None
@@ -70,7 +74,7 @@ class Seen(msgspec.Struct, frozen=True):
     first_s: float
     second_s: float
     wall_s: float
-    """Of the process that looked."""
+    """Of the process that inspected it."""
 
 
 def specification(target: Target, setting: Setting) -> dict[str, Any]:
@@ -95,12 +99,12 @@ def _job(role: str, target: Target, setting: Setting, answer: str | None) -> dic
         "threads": setting.threads,
         "seed": setting.seed,
         "answer": answer,
-        "own": specification(target, setting),
+        "function": specification(target, setting),
     }
 
 
 def ask(  # noqa: PLR0913 - what a process needs
-    role: str,
+    role: Literal["inspect", "marked"],
     target: Target,
     setting: Setting,
     guard: Guard,
@@ -108,7 +112,7 @@ def ask(  # noqa: PLR0913 - what a process needs
     *,
     answer: str | None = None,
 ) -> dict[str, Any]:
-    """Ask a process under the candidate's interpreter for a look, or for what is marked.
+    """Ask a process under the candidate's interpreter to inspect it, or what is marked.
 
     What it compiles goes into ``caches``.
 
@@ -117,7 +121,7 @@ def ask(  # noqa: PLR0913 - what a process needs
     """
     variables = build(
         {**os.environ, **target.variables},
-        Own,
+        BACKEND,
         device="cpu",
         threads=setting.threads,
         mode="cold_process_cold_cache",
@@ -125,7 +129,7 @@ def ask(  # noqa: PLR0913 - what a process needs
         mark=guard.mark_value,
         deterministic=False,
     )
-    # What a look imports may leave its bytecode, as any program of the user's does.
+    # What an inspection imports may leave its bytecode, as any program of the user's does.
     del variables["PYTHONDONTWRITEBYTECODE"]
     try:
         process = MeasuredProcess(
@@ -139,7 +143,9 @@ def ask(  # noqa: PLR0913 - what a process needs
         text = f"{target.label}: {target.python} cannot be started: {error.strerror}"
         raise UsageError(f"{text}; name another --python") from error
     try:
-        reply = replies.receive(process, replies.Inspection if role == "look" else replies.Marked)
+        reply = replies.receive(
+            process, replies.Inspection if role == "inspect" else replies.Marked
+        )
         said: dict[str, Any] = msgspec.to_builtins(reply)
         said["wall_s"] = process.wait().wall_s
     except ProcessFailedError as error:
@@ -149,7 +155,7 @@ def ask(  # noqa: PLR0913 - what a process needs
         raise UsageError(f"{text} twice; give a longer --time-budget") from error
     finally:
         process.kill()
-    return said
+    return reply
 
 
 def _why(target: Target, error: ProcessFailedError) -> str:
@@ -176,46 +182,48 @@ def _last_line_of(target: Target, detail: str) -> str:
 
 
 def caches_of(target: Target, work: Path) -> Path:
-    """Return where a look at a candidate leaves what it compiles."""
+    """Return where the inspection of a candidate leaves what it compiles."""
     return work / f"caches-{target.label}"
 
 
-def look(targets: Sequence[Target], setting: Setting, guard: Guard, work: Path) -> list[Seen]:
-    """Look at every candidate, two at once.
+def inspect(
+    targets: Sequence[Target], setting: Setting, guard: Guard, work: Path
+) -> list[Inspection]:
+    """Inspect every candidate, two at once.
 
     Raises:
         UsageError: one of them cannot be used.
     """
 
-    def one(target: Target) -> Seen:
+    def inspected(target: Target) -> Inspection:
         answer = str(work / f"{target.label}.npz") if setting.check else None
-        said = ask("look", target, setting, guard, caches_of(target, work), answer=answer)
-        return msgspec.convert({k: v for k, v in said.items() if k != "type"}, Seen)
+        reply = ask("inspect", target, setting, guard, caches_of(target, work), answer=answer)
+        return msgspec.convert({k: v for k, v in reply.items() if k != "type"}, Inspection)
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        looks = [pool.submit(one, target) for target in targets]
+        running = [pool.submit(inspected, target) for target in targets]
         try:
-            for done in as_completed(looks):
+            for done in as_completed(running):
                 done.result()  # the first that fails ends all
-            return [done.result() for done in looks]
+            return [done.result() for done in running]
         except BaseException:
-            for waiting in looks:
-                waiting.cancel()
+            for future in running:
+                future.cancel()
             # The pool would wait for processes nobody wants, one of them about to start.
-            while any(running.running() for running in looks):
+            while any(future.running() for future in running):
                 guard.sweep()
                 time.sleep(_PAUSE_S)
             raise
 
 
-def refuse_own_caches(targets: Sequence[Target], seen: Sequence[Seen]) -> None:
+def refuse_own_caches(targets: Sequence[Target], inspections: Sequence[Inspection]) -> None:
     """Refuse candidates whose cache cannot be made a private one: none would be cold.
 
     Raises:
         UsageError: a module sets its cache itself.
     """
-    for target, one in zip(targets, seen, strict=True):
-        if one.own_cache is not None:
-            text = f"{target.label}: {target.module} sets {one.own_cache} by itself, so that no"
-            text += " process of it starts with a cache of known state: leave that to the"
+    for target, inspected in zip(targets, inspections, strict=True):
+        if inspected.own_cache is not None:
+            text = f"{target.label}: {target.module} sets {inspected.own_cache} by itself, so that"
+            text += " no process of it starts with a cache of known state: leave that to the"
             raise UsageError(f"{text} environment, or give --warm-only")

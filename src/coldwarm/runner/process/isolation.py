@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from coldwarm.backends.base import Backend
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.specs import BackendSpec
 
 _DETERMINISTIC = {
     "PYTHONHASHSEED": "0",
@@ -21,14 +21,14 @@ _DETERMINISTIC = {
 }
 
 
-def owners_of(kind: type[Backend], device: str, mode: CacheMode) -> list[str]:
+def owners_of(backend: BackendSpec, device: str, mode: CacheMode) -> list[str]:
     """Return the caches that a process of this backend, device and mode may use."""
-    names = [*kind.caches]
+    names = [*backend.caches]
     if device == "gpu" and "cuda" not in names:
         names.append("cuda")
     if device != "gpu" and "cuda" in names:
         names.remove("cuda")
-    if kind.prepares:
+    if backend.prepares:
         names.append(made.OWNER)
     if mode == "first_ever":
         names.append(bytecode.OWNER)
@@ -36,16 +36,16 @@ def owners_of(kind: type[Backend], device: str, mode: CacheMode) -> list[str]:
 
 
 def settings(
-    kind: type[Backend], device: str, threads: int | None, *, deterministic: bool
+    backend: BackendSpec, device: str, threads: int | None, *, deterministic: bool
 ) -> dict[str, str]:
     """Return what is set whatever the mode: published in the protocol."""
     fixed = _DETERMINISTIC if deterministic else {}
-    return {**fixed, **kind.environment(device, threads)}
+    return {**fixed, **backend.environment(device, threads)}
 
 
 def build(  # noqa: PLR0913 - each is one independent fact of a process
     base: Mapping[str, str],
-    kind: type[Backend],
+    backend: BackendSpec,
     *,
     device: str,
     threads: int | None,
@@ -71,7 +71,7 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
         folder = root / name
         folder.mkdir(exist_ok=True)
         variables.update(owner.isolate(folder))
-    variables.update(settings(kind, device, threads, deterministic=deterministic))
+    variables.update(settings(backend, device, threads, deterministic=deterministic))
     variables[MARK] = mark
     # What an owner or a backend sets to nothing must not be set at all; what the user has
     # set to nothing (no CUDA device, say) is a setting.

@@ -141,7 +141,7 @@ class Made(_Ended, frozen=True, kw_only=True, tag="made"):
     versions: dict[str, str]
 
 
-class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="look"):
+class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="inspect"):
     """What calling a user's function twice has shown."""
 
     kind: Literal["function", "factory"]

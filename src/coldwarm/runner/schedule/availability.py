@@ -7,20 +7,19 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import ColdwarmError
+from coldwarm.runner.harness import MEASURED, PACKAGE, source_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.registry import BackendEntry, WorkloadEntry
+    from coldwarm.specs import BackendSpec, WorkloadSpec
 
-_PACKAGE = Path(__file__).resolve().parents[2]
-_PROBE = _PACKAGE / "worker" / "probe.py"
+_PROBE = PACKAGE / "worker" / "probe.py"
 _TIMEOUT_S = 60.0
 
 
@@ -36,40 +35,35 @@ class Availability:
     gpus: int | None
     """NVIDIA GPUs that the driver counts; ``None``: nobody asked."""
 
-    def reason_against(self, backend: BackendEntry, device: str) -> Reason | None:
+    def reason_against(self, backend: BackendSpec, device: str) -> Reason | None:
         """Return why a backend cannot run on a device here; ``None``: it can."""
-        for module in backend.kind.modules:
+        for module in backend.modules:
             if not self.modules.get(module, False):
                 return because("missing_dependency", name=module)
-        for program in backend.kind.programs(device):
+        for program in backend.programs(device):
             if not self.programs.get(program, False):
                 return because("missing_dependency", name=program)
         if device == "gpu" and not self.gpus:
             return because("gpu_unavailable")
         return None
 
-    def version(self, backend: BackendEntry) -> str | None:
+    def version(self, backend: BackendSpec) -> str | None:
         """Return the version of a backend's main distribution."""
-        names = backend.kind.distributions
+        names = backend.distributions
         return self.versions.get(names[0]) if names else None
 
 
-def measured_files(
-    backends: Iterable[BackendEntry], workloads: Iterable[WorkloadEntry]
-) -> list[str]:
+def measured_files(backends: Iterable[BackendSpec], workloads: Iterable[WorkloadSpec]) -> list[str]:
     """Return the files that measured processes load, so that they have bytecode."""
-    folders = ("worker", "backends", "functions", "workloads")
-    own = [path for folder in folders for path in (_PACKAGE / folder).rglob("*.py")]
-    declared = [entry.source.path for entry in backends]
-    declared += [entry.source.path for entry in workloads]
-    own.append(_PACKAGE / "wire.py")
-    own += [path for path in declared if path.suffix == ".py"]  # a user's may be a library
-    return sorted({str(path) for path in own})
+    declared = [backend.source.path for backend in backends]
+    declared += [workload.source.path for workload in workloads]
+    sources = [path for path in declared if path.suffix == ".py"]  # a user's may be a library
+    return sorted({str(path) for path in (*source_paths(MEASURED), *sources)})
 
 
 def probe(
-    backends: Iterable[BackendEntry],
-    workloads: Iterable[WorkloadEntry] = (),
+    backends: Iterable[BackendSpec],
+    workloads: Iterable[WorkloadSpec] = (),
     *,
     gpu: bool,
     python: str = sys.executable,
@@ -81,11 +75,9 @@ def probe(
     """
     entries = list(backends)
     question = {
-        "modules": sorted({name for entry in entries for name in entry.kind.modules}),
-        "distributions": sorted({name for e in entries for name in e.kind.distributions}),
-        "programs": sorted(
-            {name for e in entries for d in e.kind.devices for name in e.kind.programs(d)}
-        ),
+        "modules": sorted({name for entry in entries for name in entry.modules}),
+        "distributions": sorted({name for e in entries for name in e.distributions}),
+        "programs": sorted({name for e in entries for d in e.devices for name in e.programs(d)}),
         "gpu": gpu,
         "compile": measured_files(entries, workloads),
     }

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
+    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
-    from coldwarm.runner.schedule.suites import Case, Options
+    from coldwarm.runner.schedule.options import Options
 
     Wanted = Mapping[CacheMode, Sequence[Case]]
     Cost = Callable[[Case, CacheMode], float | None]

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.summary import Comparison
+    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
-    from coldwarm.runner.schedule.suites import Case, Options
+    from coldwarm.runner.schedule.options import Options
 
 FEWEST_FOR_SAME = 5
 """Processes below which two candidates may look the same by luck."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.schedule.suites import Case
+    from coldwarm.runner.schedule.case import Case
 
 COMPILING_S = 5.0
 EAGER_S = 1.0
@@ -35,8 +35,8 @@ class Costs:
         known = self.known_s(case, mode)
         if known is not None:
             return known
-        if case.looked_s is not None:
-            return case.looked_s
+        if case.inspected_s is not None:
+            return case.inspected_s
         alike = [other for other in self.cases if other.candidate == case.candidate]
         near = self._measured(alike, mode, case.workload.name)
         if near:
@@ -44,7 +44,7 @@ class Costs:
         far = self._measured(alike, mode)
         if far:
             return statistics.median(far)
-        return COMPILING_S if case.backend.kind.compiles else EAGER_S
+        return COMPILING_S if case.backend.compiles else EAGER_S
 
     def _measured(
         self, cases: Sequence[Case], mode: CacheMode, workload: str | None = None

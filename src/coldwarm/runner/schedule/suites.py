@@ -1,106 +1,21 @@
-"""What will be measured: options, cases, and the suites by name. Pure."""
+"""The suites by name, and the cases that options choose. Pure."""
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
-
-import msgspec
+from typing import TYPE_CHECKING, get_args
 
 from coldwarm import registry
-from coldwarm.contracts.base import CACHE_MODES, DTYPE_NAMES, CacheMode, Dtype, group_name
+from coldwarm.contracts.base import CACHE_MODES, Dtype
 from coldwarm.errors import UsageError
+from coldwarm.runner.schedule.case import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from coldwarm.registry import BackendEntry, WorkloadEntry
-
-PACKAGE = Path(__file__).resolve().parents[2]
-DEFAULT_MODES: tuple[CacheMode, ...] = (
-    "cold_process_cold_cache",
-    "cold_process_warm_cache",
-    "warm_process",
-)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A candidate of a workload at one size and dtype."""
-
-    backend: BackendEntry
-    device: str
-    workload: WorkloadEntry
-    size: int
-    dtype: Dtype
-
-    @property
-    def candidate(self) -> str:
-        """The candidate's name, such as ``jax_jit_cpu``."""
-        return self.backend.candidate(self.device)
-
-    @property
-    def group(self) -> str:
-        """What it is compared within: workload, size and dtype."""
-        return group_name(self.workload.name, self.size, self.dtype)
-
-    @property
-    def id(self) -> str:
-        """The case's id, such as ``jax_jit_cpu_matmul_512_f32``."""
-        return f"{self.candidate}_{self.group}"
-
-    @property
-    def numpy_dtype(self) -> str:
-        """The dtype of the inputs on the host: NumPy has no bfloat16."""
-        return "float32" if self.dtype == "bf16" else DTYPE_NAMES[self.dtype]
-
-    @property
-    def python(self) -> str:
-        """The interpreter that its processes run under."""
-        return sys.executable
-
-    @property
-    def variables(self) -> Mapping[str, str]:
-        """What its processes have in their environment besides."""
-        return {}
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """What its job holds besides; see ``runner.own``."""
-        return {}
-
-    @property
-    def filled(self) -> Path | None:
-        """Caches that an earlier process has filled; ``None``: there are none yet."""
-        return None
-
-    @property
-    def looked_s(self) -> float | None:
-        """The seconds that a process took in which it was looked at; ``None``: none was."""
-        return None
-
-    @property
-    def new_shapes(self) -> bool:
-        """Whether its fresh processes also call it with other shapes."""
-        return False
-
-    @property
-    def shares_inputs(self) -> bool:
-        """Whether its inputs must be those of the others of its group."""
-        return True
-
-    @property
-    def batches(self) -> bool:
-        """Whether short calls may be repeated inside one sample."""
-        return not self.workload.scenario
-
-    @property
-    def is_baseline(self) -> bool:
-        """Whether the others of its group are compared with it."""
-        return self.candidate == self.workload.baseline(self.dtype)
+    from coldwarm.runner.schedule.options import Options
+    from coldwarm.specs import WorkloadSpec
 
 
 @dataclass(frozen=True)
@@ -169,45 +84,6 @@ SUITES = {
 }
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a run was asked for."""
-
-    suite: str = "quick"
-    cases: tuple[str, ...] = ()
-    backends: tuple[str, ...] = ()
-    cache_modes: tuple[CacheMode, ...] = DEFAULT_MODES
-    deterministic: bool = False
-    seed: int = 0
-    threads: int | None = None
-    precision: float = 0.05
-    min_runs: int = 3
-    max_runs: int = 5
-    time_budget_s: float | None = None
-    timeout_s: float = 300.0
-    block_s: float = 0.15
-    blocks: int = 4
-    decide: float | None = None
-    """Measure until every verdict against the baseline is settled: the relative difference
-    that matters. ``None``: until every median is as precise as asked for."""
-
-    def asked(self) -> dict[str, object]:
-        """Return the options as plain values, for the journal and for ``--resume``."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in vars(self).items()
-        }
-
-    @classmethod
-    def recorded(cls, asked: Mapping[str, Any]) -> Options:
-        """Return the options that ``asked`` wrote down.
-
-        Raises:
-            msgspec.ValidationError: they are no options, or another version's.
-        """
-        return msgspec.convert(asked, cls)
-
-
 def every_case() -> list[Case]:
     """Return all cases that can be named, group by group.
 
@@ -220,12 +96,12 @@ def every_case() -> list[Case]:
         for dtype in _dtypes(workload)
         for size in workload.sizes
         for backend in registry.backends().values()
-        if workload.has(backend.kind) and dtype in backend.kind.dtypes
-        for device in backend.kind.devices
+        if workload.has(backend) and dtype in backend.dtypes
+        for device in backend.devices
     ]
 
 
-def _dtypes(workload: WorkloadEntry) -> list[Dtype]:
+def _dtypes(workload: WorkloadSpec) -> list[Dtype]:
     return [dtype for dtype in get_args(Dtype) if dtype in workload.dtypes]
 
 
@@ -257,7 +133,7 @@ def choose(options: Options, cases: Sequence[Case] | None = None) -> list[Case]:
         wanted = set(options.backends)
         chosen = [case for case in chosen if {case.backend.name, case.candidate} & wanted]
     elif not options.cases and SUITES[options.suite].groups is not None:
-        chosen = [case for case in chosen if not case.backend.kind.variant]
+        chosen = [case for case in chosen if not case.backend.variant]
     if not chosen:
         text = "these options leave nothing to run; see 'coldwarm cases' for what there is"
         raise UsageError(text)
@@ -307,10 +183,3 @@ def tiers(cases: Iterable[Case]) -> list[list[str]]:
     for name, members in groups(cases).items():
         found[rank(members)].append(name)
     return [found[place] for place in sorted(found)]
-
-
-def source_paths() -> list[Path]:
-    """Return the harness's own source files, whose hash is in every protocol."""
-    folders = ("worker", "backends", "functions", "runner", "caches", "stats", "contracts")
-    files = [path for folder in folders for path in (PACKAGE / folder).rglob("*.py")]
-    return sorted([*files, PACKAGE / "wire.py"])

@@ -1,6 +1,6 @@
 """Sequences of many lengths through one attention layer: what the variants share.
 
-A variant says to which length a sequence is filled up with zeros before it is handed over; all
+A variant says to which length a sequence is filled up with zeros before it is passed on; all
 else is the same, and so is the answer.
 """
 

@@ -15,13 +15,9 @@ from coldwarm.workloads.scenarios import _sequences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
 
 NAME = "variable_length_padded"
 SCENARIO = True
@@ -44,26 +40,8 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return _sequences.inputs(rng, size, dtype, _filled)
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
-    """Return the answer for each sequence from its own rows alone."""
-    return _sequences.reference(*arrays)
-
-
-def for_numpy(wrap: "Wrap") -> "Function":
-    """Build the NumPy candidate: the real rows alone."""
-    return _sequences.for_numpy(wrap)
-
-
-def for_jax(wrap: "Wrap") -> "Function":
-    """Build the JAX candidate: the length is a value, and masks what was filled up."""
-    return _sequences.for_jax(wrap)
-
-
-def for_torch(wrap: "Wrap") -> "Function":
-    """Build the PyTorch candidate: the length is a tensor, and masks what was filled up."""
-    return _sequences.for_torch(wrap)
-
-
-def for_numba(wrap: "Wrap") -> "Function":
-    """Build the Numba candidate: NumPy's function as it stands."""
-    return _sequences.for_numba(wrap)
+reference = _sequences.reference
+for_numpy = _sequences.for_numpy
+for_jax = _sequences.for_jax
+for_torch = _sequences.for_torch
+for_numba = _sequences.for_numba

@@ -9,11 +9,11 @@ The charged intervals are therefore disjoint, and their sum cannot exceed the wa
 import _thread
 import time
 
+from coldwarm.frameworks.base import PARTS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
 
 
 class Span:

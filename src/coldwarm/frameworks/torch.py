@@ -1,4 +1,4 @@
-"""The account of ``torch.compile``: what its own events say about a first call.
+"""PyTorch: what its own events say about a first call under ``torch.compile``.
 
 TorchDynamo, AOTAutograd and Inductor report the begin and the end of their steps as
 events. They arrive at one function of ``torch._dynamo.utils`` that does nothing in the
@@ -21,13 +21,15 @@ in which Inductor tests whether a vector instruction set works has no event of i
 counts towards the step that asks for it, ``lower`` or ``cache_read``.
 """
 
+import os
 import sys
 
-from coldwarm.backends._spans import PARTS, SpanAccount
+from coldwarm.frameworks.base import PARTS, Watch, versions
+from coldwarm.frameworks.spans import SpanAccount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 _UTILS = "torch._dynamo.utils"
@@ -54,25 +56,71 @@ _COMPILING_ENDS = ("_template_autotuning", "_template_precompiling")
 _STEPS = ("_compile.compile_inner", "backward._backward_impl", _CODEGEN, "compile_file")
 
 
-class TorchAccount:
-    """Follows one process's compilations; PyTorch must have loaded Dynamo by itself."""
+class EagerWatch(Watch):
+    """PyTorch without its compiler: the driver's cache on a GPU, versions, the device."""
 
-    def __init__(self) -> None:
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return nothing on the CPU; of the driver's cache on a GPU, how it was set up."""
+        if self.device != "gpu":
+            return {}
+        keys = ("requests", "hits", "misses", "writes", "bypasses", "compiles")
+        names = ("CUDA_MODULE_LOADING", "CUDA_CACHE_DISABLE", "CUDA_CACHE_PATH")
+        # The driver counts nothing: its evidence is the files in its directory.
+        return {"cuda": {**dict.fromkeys(keys), "raw": {n: os.environ.get(n) for n in names}}}
+
+    def versions(self) -> "dict[str, str]":
+        """Return the versions of PyTorch and of what was loaded with it."""
+        cuda = sys.modules["torch"].version.cuda
+        driver = {} if cuda is None else {"cuda": str(cuda)}
+        return {**versions("torch"), **driver, **versions("numpy", "triton")}
+
+    def gpu(self) -> "dict[str, Any] | None":
+        """Return the GPU in use, with its peak of allocated memory."""
+        cuda = sys.modules["torch"].cuda
+        if not cuda.is_available():
+            return None
+        return {
+            "platform": "gpu",
+            "kind": cuda.get_device_name(),
+            "count": cuda.device_count(),
+            "memory_peak_bytes": cuda.max_memory_allocated(),
+        }
+
+
+class CompileWatch(EagerWatch):
+    """Follows this process's compilations; PyTorch must have loaded Dynamo by itself."""
+
+    def __init__(self, device: str = "cpu") -> None:
         """Start with nothing seen."""
+        super().__init__(device)
         self._spans = SpanAccount()
         self._listening = False
         self._hits_before = 0
 
-    def begin(self) -> None:
-        """Start the account of a call, and listen from the first time that is possible.
+    def install(self) -> None:
+        """Begin to listen, if Dynamo is loaded; otherwise ``begin_call`` does.
 
-        ``torch.compile`` has loaded what is needed; nothing is imported here, because
-        that would take the time of those imports out of the phase they belong to.
+        ``torch.compile`` loads what is needed; nothing is imported here, because that would
+        take the time of those imports out of the phase they belong to.
         """
         utils = sys.modules.get(_UTILS)
-        if not self._listening and utils is not None and hasattr(utils, _HOOK):
-            setattr(utils, _HOOK, self._chain(getattr(utils, _HOOK)))
-            self._listening = True
+        if self._listening or not hasattr(utils, _HOOK):
+            return
+        previous = getattr(utils, _HOOK)
+        listen = self._chain(previous)
+        setattr(utils, _HOOK, listen)
+        self._listening = True
+
+        def restore() -> None:
+            self._listening = False
+            if getattr(utils, _HOOK) is listen:
+                setattr(utils, _HOOK, previous)
+
+        self._undo.append(restore)
+
+    def begin_call(self) -> None:
+        """Start the account of a call, and listen from the first time that is possible."""
+        self.install()
         self._hits_before = hits_misses_bypasses()[0]
         self._spans.begin()
 
@@ -89,6 +137,19 @@ class TorchAccount:
             seconds["cache_read_s"] = None
             reasons["cache_read_s"] = "nothing was read from Inductor's caches"
         return {**seconds, "reasons": reasons}
+
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return the counts of Inductor's and AOTAutograd's caches together."""
+        return {"inductor": _cache_counters(), **super().counters()}
+
+    def compiles_so_far(self) -> int:
+        """Return how many compile steps this process has made; takes about a microsecond.
+
+        Counted are frames and backward graphs, also those served from a cache on disk, graphs
+        for which code was generated, and runs of the C++ compiler: a warm call makes none.
+        """
+        durations = _durations()
+        return sum(len(durations.get(name, ())) for name in _STEPS)
 
     def _chain(self, previous: "Any") -> "Any":
         """Return a listener that hands each event on to the one that was there before."""
@@ -128,17 +189,7 @@ def hits_misses_bypasses() -> "tuple[int, int, int]":
     return count("hit"), count("miss"), count("bypass")
 
 
-def steps() -> int:
-    """Return how many compile steps this process has made; takes about a microsecond.
-
-    Counted are frames and backward graphs, also those served from a cache on disk, graphs
-    for which code was generated, and runs of the C++ compiler: a warm call makes none.
-    """
-    durations = _durations()
-    return sum(len(durations.get(name, ())) for name in _STEPS)
-
-
-def counters() -> "dict[str, Any]":
+def _cache_counters() -> "dict[str, Any]":
     """Return the standard counters of Inductor's caches, with PyTorch's own under ``raw``.
 
     ``compiles`` is the number of graphs for which code was generated. A graph that found
@@ -177,3 +228,10 @@ def _durations() -> "Mapping[str, list[float]]":
         sys.modules.get(_UTILS), "compilation_time_metrics", {}
     )
     return found
+
+
+def wait(leaves: "Iterable[Any]") -> None:
+    """Wait for the stream of every GPU that holds one of the tensors; others are finished."""
+    torch = sys.modules["torch"]
+    for device in {leaf.device for leaf in leaves if getattr(leaf, "is_cuda", False)}:
+        torch.cuda.current_stream(device).synchronize()

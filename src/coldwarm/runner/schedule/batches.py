@@ -1,4 +1,4 @@
-"""How long a block of warm calls is, how many calls a sample holds, and how many blocks. Pure."""
+"""How warm calls are put into samples and blocks. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ SHORT_CALL_S = 100e-6
 BATCH_WINDOW_S = 500e-6
 BLOCK_LIMIT = 1000
 FEWEST_BLOCKS = 4
-LONGEST_BLOCK_S = 2.0
+BLOCK_S, BLOCKS = 0.02, 24
+"""Of a user's functions: in short blocks, so that a neighbour's burst falls on all of them."""
+_LONGEST_BLOCK_S = 2.0
 
 
 def batch_for(call_s: float) -> int:
@@ -21,7 +23,7 @@ def batch_for(call_s: float) -> int:
 
 def block_seconds(call_s: float, wanted_s: float) -> float:
     """Return how long a block lasts: as wanted, or three calls where those are longer."""
-    return min(max(wanted_s, 3 * call_s), LONGEST_BLOCK_S)
+    return min(max(wanted_s, 3 * call_s), _LONGEST_BLOCK_S)
 
 
 def block_count(seconds: float, wanted: int, wanted_s: float) -> int:

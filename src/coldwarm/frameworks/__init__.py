@@ -1,0 +1,1 @@
+"""Watching a framework, whoever uses it: events, counters, versions, waiting for values."""

@@ -1,0 +1,87 @@
+"""What it means to watch a framework, and a watch for each framework that is loaded.
+
+A watch runs in the process that computes: a measured one, or the user's own. It imports nothing
+of the framework but the part that tells of events, which is loaded with it.
+"""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
+"""What the time of a first call is divided into, beside the rest."""
+_WATCHES = (("jax", "JaxWatch"), ("torch", "CompileWatch"), ("numba", "NumbaWatch"))
+
+
+class Watch:
+    """Follows what one framework does in this process, from ``install`` to ``uninstall``."""
+
+    def __init__(self, device: str = "cpu") -> None:
+        """Start with nothing seen; ``device`` is where the computing is done."""
+        self.device = device
+        self._undo: list[Callable[[], object]] = []
+
+    def install(self) -> None:
+        """Begin to listen. The framework has been imported; untimed."""
+
+    def uninstall(self) -> None:
+        """Stop listening, and leave the framework as it was."""
+        while self._undo:
+            self._undo.pop()()
+
+    def begin_call(self) -> None:
+        """Start the account that ``parts`` gives."""
+
+    def catch_up(self) -> None:
+        """Take note of what no event has told, after a call. Untimed."""
+
+    def parts(self) -> "Mapping[str, Any]":
+        """Return exclusive seconds since ``begin_call``, as ``Backend.parts`` has them.
+
+        Empty where the framework has no such steps.
+        """
+        return {}
+
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return, for each cache owner, this process's counters so far."""
+        return {}
+
+    def compiles_so_far(self) -> int:
+        """Return how many programs were compiled, or read from a cache on disk; cheap to ask."""
+        return 0
+
+    def versions(self) -> "dict[str, str]":
+        """Return the versions of the framework and of what was loaded with it."""
+        return {}
+
+    def gpu(self) -> "dict[str, Any] | None":
+        """Return the GPU as the framework names it, as ``Backend.device_info`` has it.
+
+        ``None``: it has none.
+        """
+        return None
+
+
+def loaded(device: str = "cpu") -> "list[Watch]":
+    """Return a watch, not yet installed, for each framework that this process has imported."""
+    watches = []
+    for framework, name in _WATCHES:
+        if framework in sys.modules:
+            watches.append(getattr(module_of(framework), name)(device))
+    return watches
+
+
+def module_of(framework: str) -> "Any":
+    """Return the module here that knows a framework, loaded when it is first asked for."""
+    name = f"coldwarm.frameworks.{framework}"
+    __import__(name)
+    return sys.modules[name]
+
+
+def versions(*names: str) -> "dict[str, str]":
+    """Return the versions of modules, of those that are loaded and tell it."""
+    found = {name: getattr(sys.modules.get(name), "__version__", None) for name in names}
+    return {name: str(version) for name, version in found.items() if isinstance(version, str)}

@@ -1,0 +1,182 @@
+"""JAX: what ``jax.monitoring`` tells, whose listeners run in the thread that compiles.
+
+A scalar event opens a span and a duration event closes it; spans nest (a lowering may trace and
+compile an inner program), so each is charged with its *exclusive* time. Nothing of JAX is
+wrapped: wrapping ``jax.jit`` would change the identity of functions and cause retraces.
+"""
+
+import sys
+
+from coldwarm.frameworks.base import Watch, versions
+from coldwarm.frameworks.spans import SpanAccount
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+_COMPILE = "/jax/core/compile/backend_compile_duration"
+_SPANS = {
+    "/jax/core/compile/jaxpr_trace_duration": "trace_s",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower_s",
+    _COMPILE: "compile_s",
+}
+_RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
+_REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
+_HIT = "/jax/compilation_cache/cache_hits"
+_WRITE = "/jax/compilation_cache/cache_misses"  # fires when an entry is written
+
+
+class JaxWatch(Watch):
+    """What ``jax.monitoring`` tells: exclusive seconds by part, and counts.
+
+    The part ``compile_s`` of a program found in the cache is the time around the read:
+    making the key, and what XLA does with the entry; the read itself is ``cache_read_s``.
+    """
+
+    def __init__(self, device: str = "cpu") -> None:
+        """Start with nothing seen."""
+        super().__init__(device)
+        self.spans = SpanAccount()
+        self.requests = self.hits = self.writes = self.compiles = 0
+        self.reads = False
+        """Whether something made or compiled earlier was read."""
+        self.untold = False
+        """Whether a step ended of which no beginning was told, as before JAX 0.6.1."""
+        self._begun = self._hit = False
+
+    def on_scalar(self, event: str, _value: float, **_details: "Any") -> None:
+        """Open a span."""
+        if event in _SPANS:
+            self._begun = True
+            self.spans.open(event, _SPANS[event])
+
+    def on_event(self, event: str, **_details: "Any") -> None:
+        """Count a request, a hit or a write."""
+        if event == _REQUEST:
+            self.requests += 1
+        elif event == _HIT:
+            self.hits += 1
+            self.reads = True
+            span = self.spans.innermost()
+            self._hit = True
+            if span is not None:
+                span.marked = True
+        elif event == _WRITE:
+            self.writes += 1
+
+    def on_duration(self, event: str, seconds: float, **_details: "Any") -> None:
+        """Close a span, or charge a cache read apart from the span it happened in."""
+        if event == _RETRIEVAL:
+            self.spans.move(int(seconds * 1e9), "cache_read_s")
+        elif event in _SPANS:
+            span = self.spans.innermost()
+            self.untold = not self._begun
+            hit = self._hit if span is None else span.marked
+            self.spans.close(event)
+            if event == _COMPILE:
+                self._hit = False
+                self.compiles += not hit
+
+    def install(self) -> None:
+        """Register the listeners."""
+        from jax import monitoring
+
+        for name, register, listener in (
+            ("event_listener", "register_event_listener", self.on_event),
+            (
+                "event_duration_listener",
+                "register_event_duration_secs_listener",
+                self.on_duration,
+            ),
+            ("scalar_listener", "register_scalar_listener", self.on_scalar),
+        ):
+            if hasattr(monitoring, register):
+                getattr(monitoring, register)(listener)
+                self._undo.append(_forgetting(name, listener))
+
+    def begin_call(self) -> None:
+        """Start the account of a call."""
+        self.spans.begin()
+
+    def parts(self) -> "Mapping[str, Any]":
+        """Return the exclusive seconds of tracing, lowering, compiling and cache reads."""
+        parts: dict[str, Any] = self.spans.seconds()
+        if self.untold:
+            why = "JAX before 0.6.1 does not tell when a step begins"
+            return {**dict.fromkeys(parts), "reasons": dict.fromkeys(parts, why)}
+        if self.reads:
+            return parts
+        why = "nothing was read from the persistent cache"
+        return {**parts, "cache_read_s": None, "reasons": {"cache_read_s": why}}
+
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return the persistent cache's counts; a miss is a request without a hit."""
+        return {
+            "jax": {
+                "requests": self.requests,
+                "hits": self.hits,
+                "misses": self.requests - self.hits,
+                "writes": self.writes,
+                "bypasses": None,
+                "compiles": self.compiles,
+                "raw": dict(self.spans.closed),
+            }
+        }
+
+    def compiles_so_far(self) -> int:
+        """Return the programs that XLA compiled or read from the cache.
+
+        A read counts too: a warm window must need neither.
+        """
+        return self.compiles + self.hits
+
+    def versions(self) -> "dict[str, str]":
+        """Return the versions of JAX, jaxlib and NumPy."""
+        return versions("jax", "jaxlib", "numpy")
+
+    def gpu(self) -> "dict[str, Any] | None":
+        """Return the first GPU that JAX has."""
+        try:
+            return described(sys.modules["jax"].devices("gpu")[0])
+        except RuntimeError:
+            return None
+
+
+def _forgetting(name: str, listener: "Callable[..., None]") -> "Callable[[], None]":
+    """Return what unregisters a listener; versions before 0.8 have it under another name."""
+
+    def forget() -> None:
+        from jax import monitoring
+
+        private = sys.modules["jax._src.monitoring"]
+        older = getattr(private, f"_unregister_{name}_by_callback", None)
+        unregister = getattr(monitoring, f"unregister_{name}", older)
+        try:
+            if unregister is not None:
+                unregister(listener)
+        except (AssertionError, ValueError):
+            return  # somebody has cleared all listeners
+
+    return forget
+
+
+def wait_for_array(array: "Any") -> None:
+    """Wait for one array, without a walk through a tree."""
+    array.block_until_ready()
+
+
+def wait(value: "Any") -> None:
+    """Wait for every array in a tree."""
+    sys.modules["jax"].block_until_ready(value)
+
+
+def described(device: "Any") -> "dict[str, Any]":
+    """Return a device as JAX names it; memory where it keeps a count."""
+    stats = device.memory_stats() or {}
+    return {
+        "platform": device.platform,
+        "kind": device.device_kind,
+        "count": len(sys.modules["jax"].devices(device.platform)),
+        "memory_peak_bytes": stats.get("peak_bytes_in_use"),
+    }

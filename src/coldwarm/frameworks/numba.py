@@ -1,0 +1,248 @@
+"""Numba: what ``numba.core.event`` tells, whose listeners run in the thread that compiles.
+
+Every span is charged with its *exclusive* time:
+
+========== =======================================================================
+trace      compiler passes up to and with type inference
+lower      later passes in Python, down to LLVM's language
+compile    LLVM itself: parsing, optimising, generating and linking machine code; in an
+           empty cache also the futile lookup and the write
+cache_read looking the function up and loading it, where it was found
+========== =======================================================================
+
+A first call also initialises Numba's target, about a quarter of a second that is neither:
+it imports the implementations of what can be compiled. No event covers it, so the one
+method that does it is timed; it counts towards the rest and is published apart, as
+``target_init_s`` among the cache's own counters. Where a function uses linear algebra, the rest
+also holds the import of SciPy, a tenth of a second.
+"""
+
+import time
+
+from coldwarm.frameworks.base import PARTS, Watch, versions
+from coldwarm.frameworks.spans import SpanAccount
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+_LOCK = "numba:compiler_lock"
+_COMPILE = "numba:compile"
+_STEP = "numba:run_pass"
+_LLVM = "numba:llvm_lock"
+_TARGET = "target initialisation"
+
+
+class NumbaWatch(Watch):
+    """Adds up what Numba's events tell."""
+
+    def __init__(self, device: str = "cpu") -> None:
+        """Start with nothing seen."""
+        super().__init__(device)
+        self.spans = SpanAccount()
+        self.compiles = 0
+        self.loads = 0
+        self.target_init_ns = 0
+        self.llvm_calls = 0
+        self.llvm_ns = 0
+        """Time in LLVM since the last step: its calls are too many for spans."""
+        self.dispatchers: list[Any] = []
+        """Functions with a cache on disk: those wrapped, and others seen compiling."""
+
+        self._hits_before = 0
+
+    def install(self) -> None:
+        """Register the listeners, and time the initialisation of the target."""
+        from numba.core import event
+        from numba.core.base import BaseContext
+
+        steps, llvm = _listeners(event.Listener, self)
+        for kind, listener in ((_LOCK, steps), (_COMPILE, steps), (_STEP, steps), (_LLVM, llvm)):
+            event.register(kind, listener)
+            self._undo.append(_forgetting(event, kind, listener))
+        self._undo.append(_time_refresh(BaseContext, self))
+
+    def begin_call(self) -> None:
+        """Start the account of a call; counts go on."""
+        self._hits_before = self._count("cache_hits")
+        self.spans.begin()
+
+    def keep(self, dispatcher: "Any") -> None:
+        """Remember a compiled function for its counts of hits and misses."""
+        if all(dispatcher is not known for known in self.dispatchers):
+            self.dispatchers.append(dispatcher)
+
+    def on_start(self, kind: str, data: "Mapping[str, Any]") -> None:
+        """Open the span of an event."""
+        self._settle()
+        parent = self.spans.innermost()
+        if kind == _LOCK:
+            # Taken around each first call of a type, and again inside by parts of it.
+            self.spans.open(kind, "cache_read_s" if parent is None else None)
+        elif kind == _COMPILE:
+            if parent is not None and parent.name == _LOCK:
+                parent.marked = True
+            self.compiles += 1
+            dispatcher = data.get("dispatcher")
+            if getattr(getattr(dispatcher, "stats", None), "cache_path", None):
+                self.keep(dispatcher)
+            self.spans.open(kind, "lower_s")
+        else:
+            compiling = self.spans.enclosing(_COMPILE)
+            typed = compiling is not None and compiling.marked
+            self.spans.open(kind, "lower_s" if typed else "trace_s")
+
+    def on_end(self, kind: str, data: "Mapping[str, Any]") -> None:
+        """Close the span of an event."""
+        self._settle()
+        part = None
+        if kind == _STEP and "type_inference" in str(data.get("name")):
+            compiling = self.spans.enclosing(_COMPILE)
+            if compiling is not None:
+                compiling.marked = True
+        elif kind == _LOCK:
+            lock = self.spans.innermost()
+            if lock is not None and lock.part == "cache_read_s":
+                # Nothing was found: the time around compiling is the lookup and the write.
+                part = "compile_s" if lock.marked else None
+                self.loads += not lock.marked
+        self.spans.close(kind, part)
+
+    def _settle(self) -> None:
+        """Charge LLVM's time to compiling, except where it loads what was found."""
+        ns, self.llvm_ns = self.llvm_ns, 0
+        span = self.spans.innermost()
+        if ns and span is not None and span.part not in (None, "cache_read_s"):
+            self.spans.move(ns, "compile_s")
+
+    def catch_up(self) -> None:
+        """Remember the functions of others' that were called and have a cache on disk.
+
+        One that was read from there compiles nothing, and no event names it. Untimed.
+        """
+        import gc
+
+        from numba.core.dispatcher import Dispatcher
+
+        for one in gc.get_objects():
+            # Asking an object itself for its class may wake it, where it is a proxy.
+            if issubclass(type(one), Dispatcher):
+                stats = one.stats
+                if stats.cache_path and (stats.cache_hits or stats.cache_misses):
+                    self.keep(one)
+
+    def parts(self) -> "Mapping[str, Any]":
+        """Return the exclusive seconds of passes, LLVM and cache reads."""
+        seconds: dict[str, float | None] = dict(self.spans.seconds())
+        reasons = {}
+        if self._count("cache_hits") == self._hits_before:
+            seconds["compile_s"] = (seconds["compile_s"] or 0.0) + (seconds["cache_read_s"] or 0.0)
+            seconds["cache_read_s"] = None
+            reasons["cache_read_s"] = "nothing was read from Numba's cache"
+        return {**{part: seconds[part] for part in PARTS}, "reasons": reasons}
+
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return the counts of the functions' own caches; every miss was compiled.
+
+        ``compiles`` also counts functions without a cache, such as Numba's own that are
+        compiled on the way. ``bypasses`` are wrapped functions that Numba cannot cache.
+        """
+        hits, misses = self._count("cache_hits"), self._count("cache_misses")
+        closed = self.spans.closed
+        known = self.dispatchers
+        return {
+            "numba": {
+                "requests": hits + misses,
+                "hits": hits,
+                "misses": misses,
+                "writes": None,
+                "bypasses": sum(not dispatcher.stats.cache_path for dispatcher in known),
+                "compiles": self.compiles,
+                "raw": {
+                    "target_init_s": self.target_init_ns / 1e9,
+                    "compile_events": self.compiles,
+                    "run_pass_events": closed.get(_STEP, 0),
+                    "llvm_calls": self.llvm_calls,
+                    "functions": len(known),
+                },
+            }
+        }
+
+    def compiles_so_far(self) -> int:
+        """Return the functions compiled or read from disk: a warm window needs neither."""
+        return self.compiles + self.loads
+
+    def versions(self) -> "dict[str, str]":
+        """Return the versions of Numba and of what it was loaded with."""
+        return versions("numba", "llvmlite", "numpy", "scipy")
+
+    def _count(self, counter: str) -> int:
+        """Return a count of all functions' caches together."""
+        known = self.dispatchers
+        return sum(sum(getattr(one.stats, counter).values()) for one in known)
+
+
+def _listeners(base: "Any", watch: NumbaWatch) -> "tuple[Any, Any]":
+    """Return the listeners for the compiler's steps and for the calls of LLVM."""
+    clock_ns = time.perf_counter_ns
+
+    class Steps(base):  # type: ignore[misc] # Numba has no types
+        """Hands the compiler's steps to the watch."""
+
+        def on_start(self, event: "Any") -> None:
+            watch.on_start(event.kind, event.data or {})
+
+        def on_end(self, event: "Any") -> None:
+            watch.on_end(event.kind, event.data or {})
+
+    class Llvm(base):  # type: ignore[misc] # Numba has no types
+        """Adds up the calls of LLVM: tens of thousands, so every attribute counts."""
+
+        depth = begin_ns = 0
+
+        def notify(self, event: "Any") -> None:
+            if event.is_start:
+                self.depth += 1
+                if self.depth == 1:
+                    self.begin_ns = clock_ns()
+                return
+            self.depth -= 1
+            if not self.depth:
+                watch.llvm_ns += clock_ns() - self.begin_ns
+                watch.llvm_calls += 1
+
+        on_start = on_end = notify
+
+    return Steps(), Llvm()
+
+
+def _time_refresh(context: "Any", watch: NumbaWatch) -> "Callable[[], None]":
+    """Put the initialisation of Numba's target into a span of its own; return what undoes it.
+
+    It is wrapped on the class, because Numba copies its context objects.
+    """
+    refresh = context.refresh
+
+    def timed(self: "Any") -> None:
+        outermost = watch.spans.enclosing(_TARGET) is None
+        span = watch.spans.open(_TARGET, None)
+        span.part = None  # it belongs to no part, whatever it is called from
+        try:
+            refresh(self)
+        finally:
+            watch.spans.close(_TARGET)
+            if outermost:
+                watch.target_init_ns += span.own_ns
+
+    context.refresh = timed
+
+    def restore() -> None:
+        if context.refresh is timed:
+            context.refresh = refresh
+
+    return restore
+
+
+def _forgetting(event: "Any", kind: str, listener: "Any") -> "Callable[[], None]":
+    return lambda: event.unregister(kind, listener)

@@ -1,0 +1,62 @@
+"""What a run was asked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from coldwarm.contracts.base import CacheMode  # noqa: TC001 - msgspec reads the annotations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
+DEFAULT_MODES: tuple[CacheMode, ...] = (*COLD, "warm_process")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run was asked for."""
+
+    suite: str = "quick"
+    cases: tuple[str, ...] = ()
+    backends: tuple[str, ...] = ()
+    cache_modes: tuple[CacheMode, ...] = DEFAULT_MODES
+    deterministic: bool = False
+    seed: int = 0
+    threads: int | None = None
+    precision: float = 0.05
+    min_runs: int = 3
+    max_runs: int = 5
+    time_budget_s: float | None = None
+    timeout_s: float = 300.0
+    block_s: float = 0.15
+    blocks: int = 4
+    decide: float | None = None
+    """Measure until every verdict against the baseline is settled: the relative difference
+    that matters. ``None``: until every median is as precise as asked for."""
+
+    def asked(self) -> dict[str, object]:
+        """Return the options as plain values, for the journal and for ``--resume``."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+        }
+
+    @classmethod
+    def recorded(cls, asked: Mapping[str, Any]) -> Options:
+        """Return the options that ``asked`` wrote down.
+
+        Raises:
+            msgspec.ValidationError: they are no options, or another version's.
+        """
+        return msgspec.convert(asked, cls)
+
+
+def affinity(options: Options) -> list[int]:
+    """Return the processors that measured processes may run on."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return allowed[: options.threads] if options.threads else allowed

@@ -1,0 +1,112 @@
+"""Whatever is measured is the same kind of thing: a case of plain data."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from coldwarm import registry
+from coldwarm.errors import PluginError
+from coldwarm.runner import describe, results, suite
+from coldwarm.runner.functions import candidates
+from coldwarm.runner.functions.inspection import Inspection, Setting
+from coldwarm.runner.functions.targets import Target
+from coldwarm.runner.schedule import suites
+from coldwarm.runner.schedule.case import Case
+from coldwarm.runner.schedule.options import Options
+from coldwarm.specs import Source
+
+
+def inspected(file: Path, **changes: Any) -> Inspection:
+    """Return what an inspection of a NumPy function has found."""
+    fields: dict[str, Any] = {
+        "kind": "function",
+        "file": str(file),
+        "placement": "numpy",
+        "arguments": ["numpy float64[8]"],
+        "outputs": ["float32[8]"],
+        "input_sha256": "0" * 64,
+        "mutates": False,
+        "repeats": True,
+        "further": 0,
+        "device": "cpu",
+        "frameworks": ["numpy"],
+        "counters": {},
+        "versions": {},
+        "strays": [],
+        "own_cache": None,
+        "first_s": 0.1,
+        "second_s": 0.1,
+        "wall_s": 1.5,
+    }
+    return Inspection(**{**fields, **changes})
+
+
+def functions(folder: Path, *, check: bool = True, **changes: Any) -> list[Case]:
+    """Return the cases of two functions, of which the second was inspected to differ so."""
+    file = folder / "fit.py"
+    file.touch()
+    targets = [Target(label, "fit", file, label) for label in ("slow", "fast")]
+    setting = Setting("bench", (), None, check, None, None, 0, 1.0)
+    inspections = [inspected(file), inspected(file, **changes)]
+    return candidates.cases(targets, inspections, "slow", setting, folder)
+
+
+def test_a_case_is_final_and_plain(tmp_path: Path) -> None:
+    case = functions(tmp_path)[0]
+    assert {type(one) for one in [case, *suites.every_case()]} == {Case}
+    assert getattr(Case, "__final__", False)
+    assert hash(case) == hash(dataclasses.replace(case))
+
+
+def test_functions_are_named_and_compared_as_they_are_called(tmp_path: Path) -> None:
+    slow, fast = functions(tmp_path)
+    assert [case.id for case in (slow, fast)] == ["slow", "fast"]
+    assert {case.group for case in (slow, fast)} == {"bench"}
+    assert (slow.is_baseline, fast.is_baseline) == (True, False)
+    assert slow.workload.tolerances == {"own": candidates.TOLERANCE}
+    assert list(suites.groups([slow, fast])) == ["bench"]
+
+
+def test_what_an_inspection_found_is_data_of_the_case(tmp_path: Path) -> None:
+    counters = {"jax": {"requests": 2, "compiles": 2}, "numba": {"compiles": 1}}
+    case = functions(tmp_path, mutates=True, repeats=False, further=2, counters=counters)[1]
+    assert (case.batches, case.new_shapes, case.inspected_s) == (False, True, 1.5)
+    assert (case.backend.caches, case.backend.compiles) == (("jax",), True)
+    assert case.answer is not None
+    assert case.answer.path == str(tmp_path / "slow.npz")
+    assert any(note.startswith("numba: ") for note in case.notes)
+    said = describe.protocol(case, Options(suite="bench")).own
+    assert said is not None
+    assert (said.checked, said.last_checked) == ("against slow, to 0.0001", False)
+
+
+def test_without_a_check_there_is_no_answer_to_check_against(tmp_path: Path) -> None:
+    case = functions(tmp_path, check=False)[0]
+    assert case.answer is not None
+    assert case.answer.path is None
+    said = describe.protocol(case, Options(suite="bench")).own
+    assert said is not None
+    assert said.checked == "not checked: --no-check was given"
+
+
+def test_the_runner_does_not_ask_what_kind_of_case_it_has() -> None:
+    for module in (suite, describe, results):
+        nodes = list(ast.walk(ast.parse(inspect.getsource(module))))
+        imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+        assert not [name for name in imported if "runner.functions" in name]
+        calls = [ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)]
+        assert "isinstance" not in calls or module is suite  # an answer, or why there is none
+
+
+def test_a_workload_that_leaves_a_declaration_out_is_told_which() -> None:
+    module = ModuleType("mine")
+    vars(module).update(NAME="mine", SIZES=(1,), DTYPES=("f32",), TOLERANCE={}, BASELINE="numpy")
+    with pytest.raises(PluginError, match="workload mine has no LAYOUT"):
+        registry.workload_spec(module, Source("mine", Path("mine.py")))

@@ -1,0 +1,32 @@
+"""The hash of the harness: every source file that may change a figure counts into it."""
+
+from __future__ import annotations
+
+from coldwarm.runner.harness import HASHED, MEASURED, PACKAGE, source_paths
+
+APART = {
+    "cli": "asks and prints",
+    "report": "shows what is recorded",
+    "inprocess": "measures in the user's process, without a protocol of its own",
+    "workloads": "each file has a hash of its own in the protocol",
+    "__init__.py": "names what is public",
+    "__main__.py": "starts the command line",
+    "clock.py": "reads the clock",
+    "errors.py": "names what may go wrong",
+    "registry.py": "finds the files, whose hashes are in the protocol",
+    "specs.py": "holds what they declare",
+}
+"""What does not count, and why; whoever adds a room decides here."""
+
+
+def test_every_source_file_is_hashed_but_those_that_are_named_here() -> None:
+    hashed = set(source_paths())
+    left_out = {file.relative_to(PACKAGE).parts[0] for file in {*PACKAGE.rglob("*.py")} - hashed}
+    assert left_out == set(APART)
+    assert all(path.is_file() for path in hashed)
+
+
+def test_all_that_a_measured_process_loads_is_hashed() -> None:
+    assert set(MEASURED) - {"workloads"} <= set(HASHED)
+    names = {str(path.relative_to(PACKAGE)) for path in source_paths()}
+    assert names >= {"worker/warm.py", "runner/rounds.py", "backends/base.py", "wire.py"}
