@@ -16,14 +16,14 @@ def command(*, as_json: bool) -> None:
     from coldwarm.runner.schedule import availability
 
     entries = registry.backends().values()
-    found = availability.probe(entries, gpu=True)
+    able = availability.probe(entries, gpu=True)
     rows = [
         {
             "candidate": entry.candidate(device),
             "backend": entry.name,
             "device": device,
-            "version": found.version(entry),
-            "available": (against := found.reason_against(entry, device)) is None,
+            "version": able.version(entry),
+            "available": (against := able.reason_against(entry, device)) is None,
             "reason": against and brief(against),
             "title": entry.title,
         }

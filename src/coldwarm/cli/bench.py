@@ -132,14 +132,14 @@ def _request(given: dict[str, Any]) -> Request:
 
 def _limits(failures: Sequence[str]) -> dict[str, float]:
     """Return the verdicts that fail, with the differences that they must exceed."""
-    found: dict[str, float] = {}
+    limits: dict[str, float] = {}
     for part in (part.strip() for value in failures for part in value.split(",") if part):
         verdict, colon, share = part.partition(":")
         if verdict not in {"slower", "faster"}:
             text = f"{verdict!r} is no verdict that can fail: slower, faster"
             raise click.BadParameter(text, param_hint="--fail-on")
-        found[verdict] = relative("--fail-on", share) if colon else 0.0
-    return found
+        limits[verdict] = relative("--fail-on", share) if colon else 0.0
+    return limits
 
 
 def relative(option: str, text: str) -> float:

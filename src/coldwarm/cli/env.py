@@ -152,9 +152,9 @@ def _pools(environment: Environment) -> str:
 
 
 def _libraries(environment: Environment) -> str:
-    found = environment.distributions
-    named = ", ".join(f"{name} {found[name]}" for name in _SHOWN if name in found)
-    return f"{named} ({len(found)} distributions in all; --json lists them)"
+    installed = environment.distributions
+    named = ", ".join(f"{name} {installed[name]}" for name in _SHOWN if name in installed)
+    return f"{named} ({len(installed)} distributions in all; --json lists them)"
 
 
 def _gpus(environment: Environment) -> Iterator[tuple[str, str]]:

@@ -96,17 +96,17 @@ def _groups(
     from coldwarm.errors import UsageError
     from coldwarm.registry import unknown
 
-    found: dict[str, list[CaseResult]] = {}
+    groups: dict[str, list[CaseResult]] = {}
     for case in cases:
-        found.setdefault(f"{case.workload}_{case.size}_{case.dtype}", []).append(case)
-    if not found:
+        groups.setdefault(f"{case.workload}_{case.size}_{case.dtype}", []).append(case)
+    if not groups:
         text = f"{directory} holds no case; name the directory of a run that measured some"
         raise UsageError(text)
     if only is None:
-        return found
-    if only not in found:
-        raise unknown("group of this run", only, found)
-    return {only: found[only]}
+        return groups
+    if only not in groups:
+        raise unknown("group of this run", only, groups)
+    return {only: groups[only]}
 
 
 def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None) -> list[Plan]:

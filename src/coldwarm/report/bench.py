@@ -54,15 +54,15 @@ def render(
 
 def _verdicts(report: BenchReport, width: int) -> Table:
     rows = []
-    for one in report.verdicts:
-        found = one.comparison
+    for verdict in report.verdicts:
+        comparison = verdict.comparison
         rows.append(
             [
-                Text(one.candidate, style="bold"),
-                Text(metric_name(found.metric)),
-                _verdict(one),
-                Text(units.MISSING if found.ratio is None else _ratio(found.ratio)),
-                Text(_interval(one), "dim"),
+                Text(verdict.candidate, style="bold"),
+                Text(metric_name(comparison.metric)),
+                _verdict(verdict),
+                Text(units.MISSING if comparison.ratio is None else _ratio(comparison.ratio)),
+                Text(_interval(verdict), "dim"),
             ]
         )
     return terminal.table(["candidate", "", "verdict", "ratio", "97 % interval"], rows, width)
@@ -77,11 +77,11 @@ def metric_name(metric: str) -> str:
     return f"first, {caches}" if figure == "ttfr_s" else f"{figure}, {caches}"
 
 
-def _verdict(one: BenchVerdict) -> Text:
-    found = one.comparison
-    text = Text(found.verdict, _STYLES[found.verdict])
-    if one.fails_beyond is not None:
-        text.append(f"\nbeyond {one.fails_beyond:.3g}", "red")
+def _verdict(verdict: BenchVerdict) -> Text:
+    comparison = verdict.comparison
+    text = Text(comparison.verdict, _STYLES[comparison.verdict])
+    if verdict.fails_beyond is not None:
+        text.append(f"\nbeyond {verdict.fails_beyond:.3g}", "red")
     return text
 
 
@@ -91,15 +91,15 @@ def _ratio(value: float) -> str:
     return "<0.0001" if value < 1 / _LARGEST_RATIO else units.significant(value)
 
 
-def _interval(one: BenchVerdict) -> str:
+def _interval(verdict: BenchVerdict) -> str:
     """Write the interval, and under an open verdict what could have been seen."""
-    found = one.comparison
-    if found.low is None or found.high is None:
+    comparison = verdict.comparison
+    if comparison.low is None or comparison.high is None:
         return "too few processes"
-    interval = f"{_ratio(found.low)} … {_ratio(found.high)}"
-    if found.verdict != "undecided" or found.smallest_detectable is None:
+    interval = f"{_ratio(comparison.low)} … {_ratio(comparison.high)}"
+    if comparison.verdict != "undecided" or comparison.smallest_detectable is None:
         return interval
-    return f"{interval}\nonly {_ratio(1 + found.smallest_detectable)}× would show"
+    return f"{interval}\nonly {_ratio(1 + comparison.smallest_detectable)}× would show"
 
 
 def _shapes(report: BenchReport) -> list[tuple[str, str]]:

@@ -67,7 +67,7 @@ def of_suite(cases: Sequence[CaseResult]) -> tuple[Remark, ...]:
 
 
 def _of_kind(cases: Iterable[CaseResult], kind: CautionKind) -> OfCases:
-    return [(case, one) for case in cases for one in case.warnings if one.kind == kind]
+    return [(case, caution) for case in cases for caution in case.warnings if caution.kind == kind]
 
 
 def _missing(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Remark]:
@@ -199,15 +199,19 @@ def _counts(numbers: Iterable[int]) -> str:
 
 def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
     """Explain all undecided verdicts at once, and those that could not be judged by reason."""
-    judged = [(case, one) for case in cases for one in case.comparisons]
-    open_ = [(case, one) for case, one in judged if one.verdict == "undecided"]
-    seen = [one.smallest_detectable for _, one in open_ if one.smallest_detectable is not None]
+    judged = [(case, verdict) for case in cases for verdict in case.comparisons]
+    open_ = [(case, verdict) for case, verdict in judged if verdict.verdict == "undecided"]
+    detectable = [
+        verdict.smallest_detectable
+        for _, verdict in open_
+        if verdict.smallest_detectable is not None
+    ]
     remarks = []
-    if seen:
+    if detectable:
         remarks.append(
-            f"{len(seen)} of {len(judged)} verdicts: the interval of the ratio is too wide; the "
-            f"smallest difference that this run could have shown is {_range(seen, _difference)}; "
-            "more processes narrow it"
+            f"{len(detectable)} of {len(judged)} verdicts: the interval of the ratio is too wide; "
+            "the smallest difference that this run could have shown is "
+            f"{_range(detectable, _difference)}; more processes narrow it"
         )
     remarks += _unjudged([pair for pair in open_ if pair[1].smallest_detectable is None])
     return [Remark("undecided", text) for text in remarks]
@@ -219,6 +223,6 @@ def _difference(relative: float) -> str:
 
 def _unjudged(pairs: Sequence[tuple[CaseResult, Comparison]]) -> list[str]:
     reasons: dict[str, list[str]] = {}
-    for case, one in pairs:
-        reasons.setdefault(with_advice(one.reason), []).append(case.candidate)
+    for case, verdict in pairs:
+        reasons.setdefault(with_advice(verdict.reason), []).append(case.candidate)
     return [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in reasons.items()]

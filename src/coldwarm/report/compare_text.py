@@ -74,7 +74,7 @@ def _title(item: ComparedMetric) -> str:
 
 
 def _message(item: ComparedMetric) -> str:
-    found = row(item)
+    shown = row(item)
     limit = "" if item.fails_beyond is None else f"; the limit is {100 * item.fails_beyond:g} %"
-    interval = f"{CERTAINTY}: {found.interval}"
-    return f"{found.a} became {found.b}, {found.ratio} times ({interval}){limit}"
+    interval = f"{CERTAINTY}: {shown.interval}"
+    return f"{shown.a} became {shown.b}, {shown.ratio} times ({interval}){limit}"

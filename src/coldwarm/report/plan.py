@@ -183,14 +183,14 @@ def _crossings(sweep: Sweep) -> Iterable[Text]:
 
 def break_even_table(plan: Plan, width: int) -> Table:
     """Lay out from how many calls each candidate pays off, in the three readings."""
-    found = {
+    judged = {
         (one.candidate, one.reading): one
         for one in plan.break_even
         if one.baseline == plan.baseline
     }
-    names = list(dict.fromkeys(candidate for candidate, _ in found))
+    names = list(dict.fromkeys(candidate for candidate, _ in judged))
     rows = [
-        [Text(name, style="bold"), *(_paying(found[name, reading]) for reading in READINGS)]
+        [Text(name, style="bold"), *(_paying(judged[name, reading]) for reading in READINGS)]
         for name in names
     ]
     return table(["candidate", *(_READINGS[reading] for reading in READINGS)], rows, width)

@@ -49,14 +49,14 @@ class Section:
 
 def sections(cases: Sequence[CaseResult]) -> tuple[Section, ...]:
     """Return the scenarios that have figures, in the order in which they stand."""
-    found: dict[str, list[Row]] = {}
+    by_title: dict[str, list[Row]] = {}
     for case in cases:
         cells = {mode: _cells(cold_summary(case, mode)) for mode in _CACHES}
         shown = {mode: texts for mode, texts in cells.items() if texts}
         if case.scenario and shown:
             title = f"{case.workload} {case.size} {case.dtype}"
-            found.setdefault(title, []).append(Row(case.candidate, shown))
-    return tuple(Section(title, tuple(rows)) for title, rows in found.items())
+            by_title.setdefault(title, []).append(Row(case.candidate, shown))
+    return tuple(Section(title, tuple(rows)) for title, rows in by_title.items())
 
 
 def columns(shown: Sequence[Section]) -> list[tuple[CacheMode, int, str]]:

@@ -164,8 +164,8 @@ def _made(case: CaseResult) -> str:
 
 
 def _longest_s(cases: Sequence[CaseResult]) -> float:
-    found = (s.seconds.get("total", s.seconds.get("ttfr_process")) for c in cases for s in c.cold)
-    whole = [summary for summary in found if summary is not None]
+    figures = (s.seconds.get("total", s.seconds.get("ttfr_process")) for c in cases for s in c.cold)
+    whole = [summary for summary in figures if summary is not None]
     return max((summary.median for summary in whole), default=0.0)
 
 
@@ -196,12 +196,12 @@ def _figure(case: CaseResult, mode: CacheMode) -> Cell:
     )
 
 
-def _verdict(found: Comparison | None) -> str:
-    if found is None:
+def _verdict(judged: Comparison | None) -> str:
+    if judged is None:
         return ""
-    if found.verdict in {"faster", "slower"} and found.ratio:
-        return units.factor(found.ratio, found.verdict)
-    return found.verdict
+    if judged.verdict in {"faster", "slower"} and judged.ratio:
+        return units.factor(judged.ratio, judged.verdict)
+    return judged.verdict
 
 
 def _memory(case: CaseResult) -> str:
@@ -214,8 +214,10 @@ def _parts(summary: ColdSummary, names: Iterable[str], unit: str) -> tuple[str, 
     if "first_call.rest" not in seconds and "first_call" in seconds:
         # Nothing is known of its parts, so all of it is the rest.
         seconds["first_call.rest"] = seconds["first_call"]
-    found = [seconds.get(key) for key in names]
-    return tuple(units.MISSING if one is None else units.part(one.median, unit) for one in found)
+    summaries = [seconds.get(key) for key in names]
+    return tuple(
+        units.MISSING if one is None else units.part(one.median, unit) for one in summaries
+    )
 
 
 def _unavailable(cases: Sequence[CaseResult]) -> tuple[str, ...]:

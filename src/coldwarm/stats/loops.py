@@ -110,13 +110,13 @@ def predict(
         series = _series(valid, name)
         if not series:
             return None
-        found = estimate(series, each)
+        term = estimate(series, each)
         if other_shapes and name != "start":
             shapes = _by_place(valid, compiling=name == "step.compiling")
-            found = hull(found, estimate(shapes, each))
+            term = hull(term, estimate(shapes, each))
         middle += number * median(series)
-        low += number * (math.nan if found.low is None else found.low)
-        high += number * (math.nan if found.high is None else found.high)
+        low += number * (math.nan if term.low is None else term.low)
+        high += number * (math.nan if term.high is None else term.high)
     if math.isnan(low):
         return Bounded(middle, None, None)
     return Bounded(middle, low, high)
@@ -130,11 +130,11 @@ def _series(observations: Sequence[Observation], name: str) -> dict[str, float]:
 
 def _by_place(observations: Sequence[Observation], *, compiling: bool) -> dict[str, float]:
     """Return what each step of a kind takes: the median over processes for its place."""
-    found: dict[str, dict[str, float]] = {}
+    by_place: dict[str, dict[str, float]] = {}
     for number, observation in enumerate(observations):
         for place, step_s in _steps(observation, compiling=compiling):
-            found.setdefault(str(place), {})[str(number)] = step_s
-    return {place: median(series) for place, series in found.items()}
+            by_place.setdefault(str(place), {})[str(number)] = step_s
+    return {place: median(series) for place, series in by_place.items()}
 
 
 def _step_s(observation: Observation, *, compiling: bool) -> float | None:

@@ -36,9 +36,9 @@ def log_ratios(
         for number in first
         if number in second
     }
-    found = {number: pairs for number, pairs in rounds.items() if len(pairs) >= FEWEST_PAIRS}
+    kept = {number: pairs for number, pairs in rounds.items() if len(pairs) >= FEWEST_PAIRS}
     half = min(len(first), len(second)) / 2
-    return found if len(found) >= max(2, half) else None
+    return kept if len(kept) >= max(2, half) else None
 
 
 def _of_round(ours: WarmProcess, theirs: WarmProcess) -> list[float]:

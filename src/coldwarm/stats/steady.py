@@ -147,16 +147,16 @@ def _steady_start(
     last = len(pieces) - 1
     while last > 0 and _length(pieces[last]) <= short and levels[last] > levels[last - 1]:
         last -= 1
-    found, held = None, 0
+    begin, held = None, 0
     for place in range(last, -1, -1):
         start, stop = pieces[place]
         if abs(levels[place] / levels[last] - 1) > width:
             continue
         held += stop - start
         if held >= (1 - MOST_BURSTS_SHARE) * (len(series) - start):
-            found = start
+            begin = start
     needed = max(FEWEST_SAMPLES, SMALLEST_STEADY_SHARE * len(series))
-    return None if found is None or len(series) - found < needed else found
+    return None if begin is None or len(series) - begin < needed else begin
 
 
 def _length(piece: tuple[int, int]) -> int:

@@ -12,7 +12,6 @@ from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
-from coldwarm.contracts.summary import Comparison, Summary
 from coldwarm.stats import loops
 from coldwarm.stats.cautions import case_warnings
 from coldwarm.stats.distribution import summary
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import Caution
+    from coldwarm.contracts.summary import Caution, Comparison, Summary
 
 PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 
@@ -244,25 +243,25 @@ def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
     ``<cache mode>.total_s``, and ``warm.call_s``.
     """
     judge = partial(compare, threshold=threshold, confidence=confidence)
-    found = []
+    comparisons = []
     for mode in cache_modes:
         if mode == WARM:
-            found.append(
+            comparisons.append(
                 _compare_warm(baseline, theirs, ours, threshold=threshold, confidence=confidence)
             )
             continue
         for name in loops.headlines([*ours, *theirs]):
             first, second = (_cold_rounds(side, mode, name) for side in (ours, theirs))
-            found.append(judge(f"{mode}.{name}_s", baseline, first, second))
-    return found
+            comparisons.append(judge(f"{mode}.{name}_s", baseline, first, second))
+    return comparisons
 
 
 def _cold_rounds(
     observations: Sequence[Observation], mode: CacheMode, name: str
 ) -> dict[str, list[float]]:
     """Return a figure of each valid process, by round."""
-    seen = [(o, figure(o, name)) for o in counted(observations, mode)]
-    return by_round((o, [value]) for o, value in seen if value is not None)
+    values = [(o, figure(o, name)) for o in counted(observations, mode)]
+    return by_round((o, [value]) for o, value in values if value is not None)
 
 
 def _compare_warm(

@@ -97,8 +97,8 @@ def common_cases(a: Measured, b: Measured) -> list[str]:
 def _only_difference(one: CaseResult, other: CaseResult) -> str | None:
     """Return the one field that keeps two cases apart, of what a case's name is made of."""
     fields = ("workload", "candidate", "size", "dtype")
-    found = [field for field in fields if getattr(one, field) != getattr(other, field)]
-    return found[0] if len(found) == 1 else None
+    differing = [field for field in fields if getattr(one, field) != getattr(other, field)]
+    return differing[0] if len(differing) == 1 else None
 
 
 def disagreements(a: Measured, b: Measured, cases: Iterable[str]) -> list[SideDifference]:
@@ -121,33 +121,33 @@ def disagreements(a: Measured, b: Measured, cases: Iterable[str]) -> list[SideDi
 def _of_case(one: CaseResult, other: CaseResult) -> list[tuple[str, Difference]]:
     """Return what must agree in a case and does not, each with the field that it belongs to."""
     first, second = one.protocol, other.protocol
-    found = [
+    listed = [
         ("identity", difference)
         for name in _IDENTITY
         for difference in _attribute(name, one, other)
     ]
     for field, hashed in _HASHES.items():
-        found += [
+        listed += [
             (field, Difference(name=hashed, a=difference.a[:12], b=difference.b[:12]))
             for difference in _attribute(hashed, first, second)
         ]
-    found += [
+    listed += [
         (name, difference) for name in _DECLARED for difference in _attribute(name, first, second)
     ]
     modes = [mode for mode in first.process if mode in second.process]
     processes = ({mode: side.process[mode] for mode in modes} for side in (first, second))
-    found += [("process", difference) for difference in _values("process", *processes)]
+    listed += [("process", difference) for difference in _values("process", *processes)]
     if first.own is not None and second.own is not None:
         own = first.own, second.own
-        found += [
+        listed += [
             ("own", difference) for name in _OWN_CALLS for difference in _attribute(name, *own)
         ]
     # Another source need not mean other inputs, and to allow the one is not to allow the other.
-    explained = {"seed", "identity"} & {field for field, _ in found}
+    explained = {"seed", "identity"} & {field for field, _ in listed}
     if one.dataset_sha256 and other.dataset_sha256 and not explained:
         hashes = one.dataset_sha256[:12], other.dataset_sha256[:12]
-        found += [("dataset", difference) for difference in _values("dataset_sha256", *hashes)]
-    return found
+        listed += [("dataset", difference) for difference in _values("dataset_sha256", *hashes)]
+    return listed
 
 
 def _attribute(name: str, one: object, other: object) -> Iterator[Difference]:
@@ -224,11 +224,11 @@ def _is_machine(name: str) -> bool:
 
 def _versions(side: Measured, cases: Sequence[str]) -> dict[str, str]:
     """Return the versions that the measured processes themselves named."""
-    seen: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in cases:
         for observation in side.cases[name].observations:
-            seen |= observation.versions
-    return seen
+            versions |= observation.versions
+    return versions
 
 
 def failure(case: CaseResult) -> Reason | None:

@@ -45,10 +45,10 @@ _NONE = Side({})
 
 def metrics(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
     """Return what a case measured: names and kinds of its metrics, and their values."""
-    found: dict[tuple[str, MetricKind], Side] = {}
+    sides: dict[tuple[str, MetricKind], Side] = {}
     for mode in case.protocol.cache_modes:
-        found |= _warm(case) if mode == WARM else _cold(case, mode)
-    return {key: side for key, side in found.items() if side.values}
+        sides |= _warm(case) if mode == WARM else _cold(case, mode)
+    return {key: side for key, side in sides.items() if side.values}
 
 
 def _cold(case: CaseResult, mode: CacheMode) -> dict[tuple[str, MetricKind], Side]:
@@ -81,11 +81,11 @@ def _warm(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
 def judge(a: CaseResult, b: CaseResult, policy: Policy) -> list[ComparedMetric]:
     """Judge every metric that either case has; B over A."""
     one, other = metrics(a), metrics(b)
-    found = []
+    judged = []
     for key in {**one, **other}:
         sides = one.get(key, _NONE), other.get(key, _NONE)
-        found.append(_judged(a.case, key, sides, policy.limits(a.case, *key)))
-    return found
+        judged.append(_judged(a.case, key, sides, policy.limits(a.case, *key)))
+    return judged
 
 
 def _judged(

@@ -104,12 +104,12 @@ def making_s(case: CaseResult) -> float | None:
 
 
 def _by_shape(observations: Sequence[Observation]) -> Series:
-    found: dict[str, list[float]] = {}
+    by_name: dict[str, list[float]] = {}
     for observation in observations:
         for phase in observation.phases:
             if phase.name.startswith("new_shape_"):
-                found.setdefault(phase.name, []).append(phase.duration_s)
-    return {name: median_of(values) for name, values in found.items()}
+                by_name.setdefault(phase.name, []).append(phase.duration_s)
+    return {name: median_of(values) for name, values in by_name.items()}
 
 
 def _second(observation: Observation) -> float | None:

@@ -124,8 +124,8 @@ def _of_others(name: str, job: Job, *candidates: Costs) -> bool:
     Then it is bounded over those, too, because shapes differ in what they cost; a single one
     tells nothing of that.
     """
-    seen = min(len(one.by_shape) for one in candidates)
-    return name.endswith(".new") and job.shapes - 1 > seen >= FEWEST_FOR_INTERVAL
+    n_measured = min(len(one.by_shape) for one in candidates)
+    return name.endswith(".new") and job.shapes - 1 > n_measured >= FEWEST_FOR_INTERVAL
 
 
 def bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:

@@ -51,8 +51,8 @@ def sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep | None:
         )
         for value, there in at.items()
     ]
-    found = [Crossing(value=v, cheapest=cheapest(v)) for v in changes(cheapest, list(at))]
-    return Sweep(over=over, rows=rows, crossings=found)
+    crossings = [Crossing(value=v, cheapest=cheapest(v)) for v in changes(cheapest, list(at))]
+    return Sweep(over=over, rows=rows, crossings=crossings)
 
 
 def _at(job: Job, over: Sweepable, value: int) -> Job:
@@ -89,10 +89,10 @@ def changes(cheapest: Callable[[int], str], values: Sequence[int]) -> list[int]:
     Totals are straight lines, of which each is the lowest on one stretch only: between two
     values with the same answer nothing changes.
     """
-    found = []
+    numbers = []
     for left, right in pairwise(values):
-        found += _between(cheapest, left, right)
-    return found
+        numbers += _between(cheapest, left, right)
+    return numbers
 
 
 def _between(cheapest: Callable[[int], str], left: int, right: int) -> list[int]:
