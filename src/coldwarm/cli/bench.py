@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli.run import Duration
+from coldwarm.cli.run import Duration, relative
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.plan import Plan
-    from coldwarm.runner.functions.bench import Request
+    from coldwarm.runner.functions.request import Request
     from coldwarm.runner.suite import Outcome
 
 EXIT_OK, EXIT_REGRESSION, EXIT_CASE_FAILED, EXIT_NOTHING_VALID = 0, 1, 3, 4
@@ -99,7 +99,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
 
 
 def _request(given: dict[str, Any]) -> Request:
-    from coldwarm.runner.functions import bench
+    from coldwarm.runner.functions import request
 
     if given["cold_only"] and given["warm_only"]:
         text = "--cold-only and --warm-only leave nothing to measure; give one of them"
@@ -107,7 +107,7 @@ def _request(given: dict[str, Any]) -> Request:
     most, fewest = given["max_runs"], given["min_runs"]
     if most and fewest and most < fewest:
         raise click.UsageError(f"--max-runs {most} is below --min-runs {fewest}")
-    return bench.Request(
+    return request.Request(
         targets=given["targets"],
         inputs=given["inputs"],
         placement=given["placement"],
@@ -118,7 +118,7 @@ def _request(given: dict[str, Any]) -> Request:
         variables=given["variables"],
         before=given["before"],
         after=given["after"],
-        options=bench.options(
+        options=request.options(
             cold=not given["warm_only"],
             warm=not given["cold_only"],
             time_budget_s=given["time_budget"],
@@ -142,20 +142,6 @@ def _limits(failures: Sequence[str]) -> dict[str, float]:
             raise click.BadParameter(text, param_hint="--fail-on")
         found[verdict] = relative("--fail-on", share) if colon else 0.0
     return found
-
-
-def relative(option: str, text: str) -> float:
-    """Return the relative difference that an option gives, such as ``2%``.
-
-    Raises:
-        BadParameter: it gives none.
-    """
-    from coldwarm.contracts import policy
-
-    try:
-        return policy.share(text, zero=option == "--fail-on")
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=option) from None
 
 
 def _new_directory() -> Path:
