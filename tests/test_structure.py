@@ -10,7 +10,7 @@ import coldwarm
 
 PACKAGE = Path(coldwarm.__file__).parent
 MOST_FILES = 20
-DEEPEST = 13
+DEEPEST = 12
 
 
 def module_of(file: Path) -> str:

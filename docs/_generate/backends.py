@@ -22,7 +22,7 @@ _DECLARED = {
     "caches": "Caches",
     "compiles": "Compiles",
     "synchronous": "Synchronous",
-    "prepares": "Made beforehand",
+    "prepares": "Made ahead of time",
     "variant": "Left out of small suites",
     "sync_policy": "Sync policy",
 }

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.runner.functions.request import Request
 
 WIDTH = 80
 
@@ -44,9 +45,9 @@ class Machine:
         self.pairs = 12
         self.complete = True
         self.bias = 1.0
-        self.asked: list[bench.Request] = []
+        self.asked: list[Request] = []
 
-    def __call__(self, request: bench.Request, out_dir: Path, *, listener: object) -> Outcome:
+    def __call__(self, request: Request, out_dir: Path, *, listener: object) -> Outcome:
         """Leave what a run leaves, and return its outcome."""
         self.asked.append(request)
         samples.write_run(out_dir)

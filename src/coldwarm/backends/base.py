@@ -56,12 +56,12 @@ class Backend(ABC):
     scenarios: "ClassVar[bool]" = True
     """Whether it runs workloads that say ``SCENARIO = True``: whole loops of many programs."""
     prepares: "ClassVar[bool]" = False
-    """Whether something is made beforehand, in a process of its own: ``make`` and ``load``."""
+    """Whether something is made ahead of time, in a process of its own: ``make`` and ``load``."""
 
     watcher: "Watch | None" = None
     """What observes the framework, set on creation; ``None``: the methods below tell it all."""
     dtype: str = "f32"
-    """What the candidate computes in; told before ``import_runtime``."""
+    """What the candidate computes in; set before ``import_runtime``."""
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
         """Remember where to run; import nothing."""

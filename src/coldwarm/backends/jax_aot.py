@@ -1,4 +1,4 @@
-"""JAX, made beforehand: an exported program, or a serialised executable.
+"""JAX, ahead of time: an exported program, or a serialised executable.
 
 Both are made once, in a process of their own, from the candidate that ``jax_jit`` runs, and
 written to a file. The measured process has no use for the candidate's own code: it loads the
@@ -69,7 +69,7 @@ class _Made(JaxJit):
 
 
 class JaxExport(_Made):
-    """An exported program: traced beforehand, lowered and compiled in the fresh process."""
+    """An exported program: traced ahead of time, lowered and compiled in the fresh process."""
 
     name = "jax_export"
     modules = ("jax", "jaxlib", "flatbuffers")
@@ -97,7 +97,7 @@ class JaxExport(_Made):
 
 
 class JaxAot(_Made):
-    """A serialised executable: compiled beforehand, nothing left but to load it."""
+    """A serialised executable: compiled ahead of time, nothing left but to load it."""
 
     name = "jax_aot"
     compiles = False

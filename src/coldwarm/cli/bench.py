@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli.run import Duration
+from coldwarm.cli.run import Duration, relative
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.plan import Plan
-    from coldwarm.runner.functions.bench import Request
+    from coldwarm.runner.functions.request import Request
     from coldwarm.runner.suite import Outcome
 
 
@@ -97,7 +97,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
 
 
 def _request(given: dict[str, Any]) -> Request:
-    from coldwarm.runner.functions import bench
+    from coldwarm.runner.functions import request
 
     if given["cold_only"] and given["warm_only"]:
         text = "--cold-only and --warm-only leave nothing to measure; give one of them"
@@ -105,7 +105,7 @@ def _request(given: dict[str, Any]) -> Request:
     most, fewest = given["max_runs"], given["min_runs"]
     if most and fewest and most < fewest:
         raise click.UsageError(f"--max-runs {most} is below --min-runs {fewest}")
-    return bench.Request(
+    return request.Request(
         targets=given["targets"],
         inputs=given["inputs"],
         placement=given["placement"],
@@ -116,7 +116,7 @@ def _request(given: dict[str, Any]) -> Request:
         variables=given["variables"],
         before=given["before"],
         after=given["after"],
-        options=bench.options(
+        options=request.options(
             cold=not given["warm_only"],
             warm=not given["cold_only"],
             time_budget_s=given["time_budget"],
@@ -140,20 +140,6 @@ def _limits(failures: Sequence[str]) -> dict[str, float]:
             raise click.BadParameter(text, param_hint="--fail-on")
         limits[verdict] = relative("--fail-on", share) if colon else 0.0
     return limits
-
-
-def relative(option: str, text: str) -> float:
-    """Return the relative difference that an option gives, such as ``2%``.
-
-    Raises:
-        BadParameter: it gives none.
-    """
-    from coldwarm.contracts.files.policy_file import share
-
-    try:
-        return share(text, zero=option == "--fail-on")
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=option) from None
 
 
 def _new_directory() -> Path:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli.run import Duration
+from coldwarm.cli.run import Duration, relative
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.noise import NoiseReport
-    from coldwarm.runner.functions.noise import Part, Regime, Request
+    from coldwarm.runner.functions.bench import Part
+    from coldwarm.runner.functions.noise import NoiseRequest, Regime
 
 
 @click.command("noise")
@@ -57,16 +58,15 @@ def command(  # noqa: PLR0917 - click hands options over by name
     """
     from rich.console import Console
 
-    from coldwarm.cli.bench import relative
     from coldwarm.contracts.files import codec
     from coldwarm.report import noise as view
     from coldwarm.report.progress import open_progress
-    from coldwarm.runner.functions import noise
+    from coldwarm.runner.functions import bench, noise
 
     regimes = _regimes(cold_only=cold_only, warm_only=warm_only)
     if inputs and target is None:
         raise click.UsageError("--input belongs to a TARGET; name one, or leave --input out")
-    request = noise.Request(
+    request = noise.NoiseRequest(
         target=target or noise.SAMPLE,
         inputs=inputs if target else (noise.SAMPLE_INPUT,),
         time_s=time_s,
@@ -79,7 +79,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
         tempfile.TemporaryDirectory(prefix="coldwarm-") as folder,
         open_progress(Console(stderr=True)) as progress,
     ):
-        parts = noise.run(request, Path(folder), listener=progress)
+        parts = bench.run_each(request.benches(), Path(folder), listener=progress)
         report = _report(request, parts)
     if as_json:
         sys.stdout.write(codec.encode(report).decode())
@@ -100,7 +100,7 @@ def _regimes(*, cold_only: bool, warm_only: bool) -> tuple[Regime, ...]:
     return ("warm",) if warm_only else ("warm", "cold")
 
 
-def _report(request: Request, parts: Sequence[Part]) -> NoiseReport:
+def _report(request: NoiseRequest, parts: Sequence[Part]) -> NoiseReport:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.files import codec
     from coldwarm.runner.functions.noise import MOST_PAIRS

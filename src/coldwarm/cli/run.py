@@ -42,6 +42,20 @@ def seconds(text: str) -> float:
     return value
 
 
+def relative(option: str, text: str) -> float:
+    """Return the relative difference that an option gives, such as ``2%``.
+
+    Raises:
+        BadParameter: it gives none.
+    """
+    from coldwarm.contracts import policy
+
+    try:
+        return policy.share(text, zero=option == "--fail-on")
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None
+
+
 class Duration(click.ParamType[float]):
     """A length of time."""
 

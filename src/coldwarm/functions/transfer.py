@@ -86,19 +86,19 @@ class _Writer:
         import numpy as np
 
         if values.is_jax(value):
-            array, told = _of_jax(place, value)
+            array, entry = _of_jax(place, value)
         elif values.is_torch(value):
-            array, told = _of_torch(place, value)
+            array, entry = _of_torch(place, value)
         elif type(value) is np.ndarray or isinstance(value, np.generic):
-            array, told = np.asarray(value), {"framework": "numpy"}
-            told["scalar"] = isinstance(value, np.generic)
+            array, entry = np.asarray(value), {"framework": "numpy"}
+            entry["scalar"] = isinstance(value, np.generic)
         else:
             raise _unsendable(place, value)
         if array.dtype.kind not in _KINDS or array.dtype.names is not None:
             raise _unsendable(place, value, f" of {array.dtype}")
         name = f"{len(self._known)}.npy"
         np.save(os.path.join(self._folder, name), array, allow_pickle=False)  # noqa: PTH118 - as above
-        return {"kind": "array", "file": name, **told}
+        return {"kind": "array", "file": name, **entry}
 
 
 _PLAIN = {bool, int, str}
@@ -119,16 +119,19 @@ def _of_jax(place: str, value: "Any") -> "tuple[np.ndarray[Any, Any], dict[str, 
 
     if len(value.devices()) > 1:
         raise _unsendable(place, value, " on several devices")
-    told: dict[str, Any] = {"framework": "jax", "platform": next(iter(value.devices())).platform}
+    entry: dict[str, Any] = {
+        "framework": "jax",
+        "platform": next(iter(value.devices())).platform,
+    }
     if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
-        told["key"] = str(jax.random.key_impl(value))
-        return np.asarray(jax.random.key_data(value)), told
+        entry["key"] = str(jax.random.key_impl(value))
+        return np.asarray(jax.random.key_data(value)), entry
     array = np.asarray(value)
-    told["weak"] = bool(getattr(value, "weak_type", False)) and array.ndim == 0
+    entry["weak"] = bool(getattr(value, "weak_type", False)) and array.ndim == 0
     if array.dtype.kind == "V":  # bfloat16 and others that NumPy's files do not know
-        told["bits_of"] = array.dtype.name
+        entry["bits_of"] = array.dtype.name
         array = array.view(f"u{array.dtype.itemsize}")
-    return array, told
+    return array, entry
 
 
 def _of_torch(place: str, value: "Any") -> "tuple[np.ndarray[Any, Any], dict[str, Any]]":
@@ -136,68 +139,68 @@ def _of_torch(place: str, value: "Any") -> "tuple[np.ndarray[Any, Any], dict[str
 
     if type(value) is not torch.Tensor or value.layout is not torch.strided:
         raise _unsendable(place, value)
-    told: dict[str, Any] = {"framework": "torch", "device": str(value.device)}
-    told["requires_grad"] = value.requires_grad
+    entry: dict[str, Any] = {"framework": "torch", "device": str(value.device)}
+    entry["requires_grad"] = value.requires_grad
     host = value.detach().to("cpu").resolve_conj().resolve_neg()
     try:
         array = host.numpy()
     except TypeError:  # bfloat16 and others that NumPy lacks
         bits = {1: "uint8", 2: "int16"}[host.element_size()]
-        told["bits_of"] = str(host.dtype).removeprefix("torch.")
+        entry["bits_of"] = str(host.dtype).removeprefix("torch.")
         array = host.contiguous().view(getattr(torch, bits)).numpy()
-    return array, told
+    return array, entry
 
 
-def _made(told: "dict[str, Any]", folder: str, known: "dict[str, Any]") -> "Any":
+def _made(entry: "dict[str, Any]", folder: str, known: "dict[str, Any]") -> "Any":
     """Return the value that was described."""
-    kind = told["kind"]
+    kind = entry["kind"]
     if kind == "value":
-        return told["value"]
+        return entry["value"]
     if kind == "float":
-        return float.fromhex(told["value"])
+        return float.fromhex(entry["value"])
     if kind == "complex":
-        return complex(*map(float.fromhex, told["value"]))
+        return complex(*map(float.fromhex, entry["value"]))
     if kind == "dict":
-        pairs = told["items"]
+        pairs = entry["items"]
         return {_made(k, folder, known): _made(one, folder, known) for k, one in pairs}
     if kind in {"tuple", "list"}:
-        items = [_made(one, folder, known) for one in told["items"]]
+        items = [_made(one, folder, known) for one in entry["items"]]
         return items if kind == "list" else tuple(items)
-    if told["file"] not in known:
-        known[told["file"]] = _placed(told, os.path.join(folder, told["file"]))  # noqa: PTH118 - as above
-    return known[told["file"]]
+    if entry["file"] not in known:
+        known[entry["file"]] = _placed(entry, os.path.join(folder, entry["file"]))  # noqa: PTH118 - as above
+    return known[entry["file"]]
 
 
-def _placed(told: "dict[str, Any]", path: str) -> "Any":
+def _placed(entry: "dict[str, Any]", path: str) -> "Any":
     """Return an array of a file as its framework has it, finished."""
     import numpy as np
 
     array = np.load(path, allow_pickle=False)
-    if told["framework"] == "numpy":
-        return array[()] if told["scalar"] else array
-    placed = _to_torch(told, array) if told["framework"] == "torch" else _to_jax(told, array)
+    if entry["framework"] == "numpy":
+        return array[()] if entry["scalar"] else array
+    placed = _to_torch(entry, array) if entry["framework"] == "torch" else _to_jax(entry, array)
     values.wait(placed)
     return placed
 
 
-def _to_torch(told: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "Any":
+def _to_torch(entry: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "Any":
     import torch
 
     tensor = torch.tensor(array)
-    if "bits_of" in told:
-        tensor = tensor.view(getattr(torch, told["bits_of"]))
-    return tensor.to(told["device"]).requires_grad_(told["requires_grad"])
+    if "bits_of" in entry:
+        tensor = tensor.view(getattr(torch, entry["bits_of"]))
+    return tensor.to(entry["device"]).requires_grad_(entry["requires_grad"])
 
 
-def _to_jax(told: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "Any":
+def _to_jax(entry: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "Any":
     import jax
 
-    if "key" in told:
-        return jax.random.wrap_key_data(jax.numpy.asarray(array), impl=told["key"])
-    if told["weak"]:
+    if "key" in entry:
+        return jax.random.wrap_key_data(jax.numpy.asarray(array), impl=entry["key"])
+    if entry["weak"]:
         return jax.numpy.asarray(array.item())
-    if "bits_of" in told:
-        array = array.view(jax.numpy.dtype(told["bits_of"]))
-    if told["platform"] != jax.default_backend():
-        return jax.device_put(array, jax.devices(told["platform"])[0])
+    if "bits_of" in entry:
+        array = array.view(jax.numpy.dtype(entry["bits_of"]))
+    if entry["platform"] != jax.default_backend():
+        return jax.device_put(array, jax.devices(entry["platform"])[0])
     return arguments.place(array, "jax", "an argument")

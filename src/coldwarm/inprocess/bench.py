@@ -191,12 +191,12 @@ def _failure(case: CaseResult) -> str:
     """Return why a figure of fresh processes is missing."""
     if case.reason == "correctness_gate":
         gates = [one.gate.reason for one in case.observations if one.gate and one.gate.reason]
-        told = f" ({gates[0]})" if gates else ""
-        return f"a fresh process gave another answer than this one{told}"
+        why = f" ({gates[0]})" if gates else ""
+        return f"a fresh process gave another answer than this one{why}"
     return case.reason or "no valid process"
 
 
-def _told(caution: Caution) -> str:
+def _noted(caution: Caution) -> str:
     about = "" if caution.kind == "noisy" else f", {mode_name(caution.subject)}"
     return f"fresh processes{about}: {caution.text}"
 
@@ -215,6 +215,8 @@ def _notes(
     if compiled and warm_calls is not None:
         notes.append(f"here: something was compiled in {compiled} blocks, which do not count")
     if case is not None:
-        notes += [_told(one) for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL]
+        notes += [
+            _noted(caution) for caution in case.warnings if caution.kind not in _SHOWN_BY_INTERVAL
+        ]
         notes += [one for one in case.limitations if " is not kept" in one]
     return notes

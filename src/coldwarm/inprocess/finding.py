@@ -137,9 +137,9 @@ def _program(module: types.ModuleType, function: Any) -> Path:  # noqa: ANN401 -
     """
     file = _file(module)
     code = getattr(inspect.unwrap(function), "__code__", None)
-    here = code is None or file is None or _samefile(code.co_filename, file)
+    in_program = code is None or file is None or _samefile(code.co_filename, file)
     elsewhere = code is not None and function.__module__ != "__main__"
-    if file is None or not (here or elsewhere):
+    if file is None or not (in_program or elsewhere):
         raise NotFoundError(_typed_in())
     return file
 

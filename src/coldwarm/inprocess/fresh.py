@@ -79,13 +79,15 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
             against=AGAINST,
         )
         try:
-            inspected = _inspect(target, setting, work)
+            with Guard() as guard:
+                (inspected,) = inspection.inspect([target], setting, guard, work)
             inspection.refuse_own_caches([target], [inspected])
             _refuse_others(call, inspected)
             if answer is not None and inspected.repeats and in_process.repeats:
                 np.savez(work / f"{target.label}.npz", *answer)
             cases = candidates.cases([target], [inspected], target.label, setting, work)
-            with open_progress(_console()) as progress:
+            quiet = not sys.stderr.isatty()
+            with open_progress(Console(stderr=True, quiet=quiet)) as progress:
                 spent_s = time.perf_counter() - began_s
                 outcome = suite.run(
                     _options(options),
@@ -101,11 +103,6 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
     return outcome.cases[0]
 
 
-def _console() -> Console:
-    """Return where progress is shown: a terminal, or else nowhere."""
-    return Console(stderr=True, quiet=not sys.stderr.isatty())
-
-
 def _answer(in_process: InProcess) -> list[np.ndarray] | None:
     """Return the numbers of this process's answer; ``None``: they cannot be compared."""
     try:
@@ -113,11 +110,6 @@ def _answer(in_process: InProcess) -> list[np.ndarray] | None:
     except (TypeError, ValueError):
         return None
     return found or None
-
-
-def _inspect(target: Target, setting: Setting, work: Path) -> Inspection:
-    with Guard() as guard:
-        return inspection.inspect([target], setting, guard, work)[0]
 
 
 def _refuse_others(call: Call, inspected: Inspection) -> None:

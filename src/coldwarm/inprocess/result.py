@@ -79,18 +79,18 @@ class BenchResult:
 
     def remarks(self) -> list[str]:
         """Return what is to be said under the table."""
-        told = []
+        remarks = []
         if self.warm is not None:
             first = units.duration(self.first_call_s)
-            told.append(
+            remarks.append(
                 f"here: the first call took {first}; {_steady(self.warm)}; one process, so no"
                 " interval"
             )
         by_reason: dict[str, list[str]] = {}
         for what, reason in self.reasons.items():
             by_reason.setdefault(reason, []).append(what)
-        told += [f"no {_listed(parts)}: {reason}" for reason, parts in by_reason.items()]
-        return [*told, *self.notes]
+        remarks += [f"no {_listed(parts)}: {reason}" for reason, parts in by_reason.items()]
+        return [*remarks, *self.notes]
 
     def __repr__(self) -> str:
         """Return the table as text."""
@@ -103,8 +103,8 @@ class BenchResult:
             ).rstrip()
             for row in rows
         ]
-        told = (textwrap.fill(text, _WIDTH, subsequent_indent="  ") for text in self.remarks())
-        return "\n".join([self.name, *lines, *told])
+        remarks = (textwrap.fill(text, _WIDTH, subsequent_indent="  ") for text in self.remarks())
+        return "\n".join([self.name, *lines, *remarks])
 
     def _repr_markdown_(self) -> str:
         """Return the table as Markdown."""

@@ -34,25 +34,32 @@ def start(prepared: "Prepared", first: "Any", phases: Phases) -> "dict[str, Any]
 
 def end(prepared: "Prepared") -> "dict[str, Any]":
     """Describe the end: a last call through the gate, totals, the harness's own cost."""
-    import resource
-
     last = prepared.answer(prepared.fresh()) if prepared.job["persistent"] else None
     # A function that keeps a state gives another answer each time; the first was checked.
     checkable = last is not None and prepared.job.get("repeats", True)
     checked = _gate(prepared, last) if checkable else None
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "type": "end",
         "gate": checked,
-        "involuntary_switches": own.ru_nivcsw,
-        "cpu_user_s": own.ru_utime,
-        "cpu_system_s": own.ru_stime,
-        "child_cpu_s": children.ru_utime + children.ru_stime,
+        **usage(),
         "counters": prepared.backend.counters(),
         "device": prepared.backend.device_info(),
         "harness": _harness(prepared) if prepared.job["persistent"] else None,
         "analysis": prepared.backend.analysis() if prepared.job["analyse"] else {},
+    }
+
+
+def usage() -> "dict[str, Any]":
+    """Return what this process and its children have used of the processors so far."""
+    import resource
+
+    process = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "involuntary_switches": process.ru_nivcsw,
+        "cpu_user_s": process.ru_utime,
+        "cpu_system_s": process.ru_stime,
+        "child_cpu_s": children.ru_utime + children.ru_stime,
     }
 
 

@@ -42,33 +42,21 @@ def make(job: "Mapping[str, Any]") -> "dict[str, Any]":
 
 
 def _described(backend: "Backend", arrays: "Any") -> "dict[str, Any]":
-    """Return what is told once everything is made."""
-    import resource
-
+    """Return what is known once everything is made."""
+    from coldwarm.worker.account import usage
     from coldwarm.worker.reference import input_digest
 
-    own = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "counters": backend.counters(),
         "input_sha256": input_digest(arrays),
         "device": backend.device_info(),
         "versions": {"python": sys.version.split()[0], **backend.versions()},
-        "involuntary_switches": own.ru_nivcsw,
-        "cpu_user_s": own.ru_utime,
-        "cpu_system_s": own.ru_stime,
-        "child_cpu_s": _of_children(),
+        **usage(),
     }
 
 
-def _of_children() -> float:
-    import resource
-
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return children.ru_utime + children.ru_stime
-
-
 def loaded(directory: "str | None") -> "dict[str, dict[str, Any]]":
-    """Return the counts of the files made beforehand, by hash; empty where none were.
+    """Return the counts of the files made ahead of time, by hash; empty where none were.
 
     Runs after the first result: ``load`` has returned, so they were read.
     """

@@ -21,7 +21,7 @@ class Prepared:
         function: "Callable[..., Any] | None",
         arguments: "tuple[Any, ...]",
     ) -> None:
-        """Keep what the warm calls need; what was made beforehand gives the function later."""
+        """Keep what the warm calls need; what was made ahead of time gives the function later."""
         self.job = job
         self.backend = backend
         self.workload = workload

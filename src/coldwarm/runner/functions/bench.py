@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,73 +18,25 @@ from coldwarm.runner.functions import candidates, inspection, targets
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.functions.revisions import checked_out
 from coldwarm.runner.process.guarded import Guard, terminable
-from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 from coldwarm.runner.schedule.budget import Budget
-from coldwarm.runner.schedule.options import COLD, Options
+from coldwarm.runner.schedule.options import COLD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from coldwarm.contracts.base import CacheMode
+    from coldwarm.runner.functions.request import Request
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.listener import Listener
     from coldwarm.runner.suite import Outcome
 
-MIN_RUNS, MAX_RUNS = 3, 12
-MOST_RUNS = 200
-"""Processes of each mode where a budget bounds them."""
-THRESHOLD = 0.02
-
-
-def options(  # noqa: PLR0913 - each is one choice of the user's
-    *,
-    cold: bool = True,
-    warm: bool = True,
-    time_budget_s: float | None = None,
-    min_runs: int | None = None,
-    max_runs: int | None = None,
-    threshold: float = THRESHOLD,
-    seed: int = 0,
-    threads: int | None = None,
-    timeout_s: float = 300.0,
-) -> Options:
-    """Return the options of a run that stops when its verdicts are settled."""
-    modes: tuple[CacheMode, ...] = COLD if cold else ()
-    most = max_runs or (MAX_RUNS if time_budget_s is None else MOST_RUNS)
-    fewest = min(min_runs or MIN_RUNS, most)
-    return Options(
-        suite="bench",
-        cache_modes=(*modes, "warm_process") if warm else modes,
-        seed=seed,
-        threads=threads,
-        min_runs=fewest,
-        max_runs=max(most, fewest),
-        time_budget_s=time_budget_s,
-        timeout_s=timeout_s,
-        block_s=BLOCK_S,
-        blocks=BLOCKS,
-        decide=threshold,
-    )
-
 
 @dataclass(frozen=True)
-class Request:
-    """What a bench was asked for."""
+class Part:
+    """What one of several benches left, and how long all of it took."""
 
-    targets: Sequence[str]
-    inputs: Sequence[str] = ()
-    placement: str | None = None
-    reference: str | None = None
-    """A label; ``None``: the first candidate's."""
-    check: bool = True
-    tolerance: float | None = None
-    pythons: Sequence[str] = ()
-    variables: Sequence[str] = ()
-    before: str | None = None
-    after: str | None = None
-    name: str = "bench"
-    options: Options = field(default_factory=options)
+    outcome: Outcome
+    total_s: float
 
 
 def run(request: Request, out_dir: Path, *, listener: Listener | None = None) -> Outcome:
@@ -115,6 +67,24 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
             asked = replace(asked, decide=None)
         spent_s = time.perf_counter() - began_s
         return suite.run(asked, out_dir, listener=listener, cases=cases, spent_s=spent_s)
+
+
+def run_each(
+    requests: Mapping[str, Request], out_dir: Path, *, listener: Listener | None = None
+) -> list[Part]:
+    """Run benches one after the other, each in a folder of its name; until one is interrupted.
+
+    Raises:
+        As ``run`` does.
+    """
+    parts: list[Part] = []
+    for name, request in requests.items():
+        began_s = time.perf_counter()
+        outcome = run(request, out_dir / name, listener=listener)
+        parts.append(Part(outcome, time.perf_counter() - began_s))
+        if outcome.interrupted:
+            break
+    return parts
 
 
 def _candidates(
@@ -201,8 +171,3 @@ def _reference(found: Sequence[Target], asked: str | None, marked: Target | None
         what = (marked.module, marked.name)
         return next(one.label for one in found if (one.module, one.name) == what)
     return asked or labels[0]
-
-
-def labels(outcome: Outcome) -> Iterator[str]:
-    """Yield the labels of a bench's candidates, in the order they were given."""
-    return (case.case for case in outcome.cases)

@@ -58,9 +58,9 @@ class Target:
             return f"{self.module}:{self.name}"
         if self.shown:
             return f"{self.shown}:{self.name}"
-        here = Path.cwd()
-        below = self.path.is_relative_to(here)
-        return f"{self.path.relative_to(here) if below else self.path}:{self.name}"
+        folder = Path.cwd()
+        below = self.path.is_relative_to(folder)
+        return f"{self.path.relative_to(folder) if below else self.path}:{self.name}"
 
 
 def parse(text: str) -> Target:

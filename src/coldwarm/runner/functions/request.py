@@ -1,0 +1,69 @@
+"""What a bench of a user's functions was asked for. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
+from coldwarm.runner.schedule.options import COLD, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.base import CacheMode
+
+MIN_RUNS, MAX_RUNS = 3, 12
+MOST_RUNS = 200
+"""Processes of each mode where a budget bounds them."""
+THRESHOLD = 0.02
+
+
+def options(  # noqa: PLR0913 - each is one choice of the user's
+    *,
+    cold: bool = True,
+    warm: bool = True,
+    time_budget_s: float | None = None,
+    min_runs: int | None = None,
+    max_runs: int | None = None,
+    threshold: float = THRESHOLD,
+    seed: int = 0,
+    threads: int | None = None,
+    timeout_s: float = 300.0,
+) -> Options:
+    """Return the options of a run that stops when its verdicts are settled."""
+    modes: tuple[CacheMode, ...] = COLD if cold else ()
+    most = max_runs or (MAX_RUNS if time_budget_s is None else MOST_RUNS)
+    fewest = min(min_runs or MIN_RUNS, most)
+    return Options(
+        suite="bench",
+        cache_modes=(*modes, "warm_process") if warm else modes,
+        seed=seed,
+        threads=threads,
+        min_runs=fewest,
+        max_runs=max(most, fewest),
+        time_budget_s=time_budget_s,
+        timeout_s=timeout_s,
+        block_s=BLOCK_S,
+        blocks=BLOCKS,
+        decide=threshold,
+    )
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a bench was asked for."""
+
+    targets: Sequence[str]
+    inputs: Sequence[str] = ()
+    placement: str | None = None
+    reference: str | None = None
+    """A label; ``None``: the first candidate's."""
+    check: bool = True
+    tolerance: float | None = None
+    pythons: Sequence[str] = ()
+    variables: Sequence[str] = ()
+    before: str | None = None
+    after: str | None = None
+    name: str = "bench"
+    options: Options = field(default_factory=options)
