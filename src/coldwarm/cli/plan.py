@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
+
+from coldwarm.cli import _options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,7 @@ EXIT_NOTHING_VALID = 4
     help="Also the totals over a range of this number, and where another candidate takes over.",
 )
 @click.option("--group", help="Only these candidates, such as matmul_512_f32; see `cases`.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, every pair of candidates.")
+@_options.output("json", note=" JSON: every pair of candidates.")
 def command(  # noqa: PLR0917 - click hands options over by name
     directory: Path,
     calls: int,
@@ -60,7 +61,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     caches: Caches,
     sweep: Sweepable | None,
     group: str | None,
-    as_json: bool,
+    form: str,
 ) -> int:
     """Cost a plan with each candidate of a run: RESULT is what `coldwarm run` wrote to.
 
@@ -71,7 +72,6 @@ def command(  # noqa: PLR0917 - click hands options over by name
     from rich.console import Console
 
     from coldwarm.cli.show import load
-    from coldwarm.contracts.files import codec
     from coldwarm.contracts.plan import PlanReport
     from coldwarm.report import plan as view
     from coldwarm.stats.plan.jobs import Job
@@ -83,8 +83,8 @@ def command(  # noqa: PLR0917 - click hands options over by name
     job = Job(calls, shapes, processes, caches)
     plans = _plans(_groups(directory, cases, group), job, sweep)
     report = PlanReport(run_id=suite.run_id, suite=suite.suite, plans=plans)
-    if as_json:
-        sys.stdout.write(codec.encode(report).decode())
+    if form == "json":
+        _options.print_record(report)
     else:
         view.render(report, Console())
     return 0 if any(plan.cheapest for plan in plans) else EXIT_NOTHING_VALID

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from coldwarm.cli import _options
+
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
@@ -17,13 +19,11 @@ _PICTURE_COLUMNS = 80
 
 @click.command("show")
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIRECTORY")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "svg"]),
-    default="table",
-    show_default=True,
-    help="A table for the terminal, Markdown, or a picture of a terminal of 80 columns.",
+@_options.output(
+    "json",
+    "markdown",
+    "svg",
+    note=" JSON: the suite's index. SVG: a picture of a terminal of 80 columns.",
 )
 def command(directory: Path, form: str) -> None:
     """Print the table of a run: DIRECTORY is what `coldwarm run` wrote to.
@@ -35,6 +35,9 @@ def command(directory: Path, form: str) -> None:
     from coldwarm.report import markdown, terminal
 
     suite, cases = load(directory)
+    if form == "json":
+        _options.print_record(suite)
+        return
     if form == "markdown":
         click.echo(markdown.render(suite, cases))
         return

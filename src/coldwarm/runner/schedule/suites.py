@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -190,6 +190,8 @@ class Options:
     decide: float | None = None
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""
+    option_origins: dict[str, str] = field(default_factory=dict)
+    """For each option whose value came from a file of defaults, the file's name."""
 
     def asked(self) -> dict[str, object]:
         """Return the options as plain values, for the journal and for ``--resume``."""
