@@ -63,7 +63,12 @@ class Configured(click.RichCommand):
         """
         # Help and completion must work also where the file has a fault.
         if not extra.get("resilient_parsing") and not {"-h", "--help"} & set(args):
-            extra["default_map"] = self._defaults()
+            defaults = self._defaults()
+            # What the command line asks for is not forbidden by the file.
+            for default, option in (("cold_only", "--warm-only"), ("warm_only", "--cold-only")):
+                if option in args:
+                    defaults.pop(default, None)
+            extra["default_map"] = defaults
         return super().make_context(info_name, args, parent, **extra)
 
     def _defaults(self) -> dict[str, Any]:
@@ -72,7 +77,7 @@ class Configured(click.RichCommand):
         if path is None:
             return {}
         table = _table(path, str(self.name))
-        options = {option.opts[-1].removeprefix("--"): option for option in _options(self)}
+        options = _options(self)
         known = sorted(options.keys() - _NOT_DEFAULTS)
         where = f"{os.path.relpath(path)}: tool.coldwarm.{self.name}"
         defaults = {}
@@ -90,14 +95,16 @@ class ConfiguredMeasuring(Configured, Measuring):
 def origins(context: click.Context) -> dict[str, str]:
     """Return the file's name for each option of a call whose value came from it."""
     return {
-        name: FILE
-        for name in context.params
-        if (source := context.get_parameter_source(name)) and source.name == "DEFAULT_MAP"
+        name.replace("-", "_"): FILE
+        for name, option in _options(context.command).items()
+        if (source := context.get_parameter_source(str(option.name)))
+        if source.name == "DEFAULT_MAP" and name != "format"  # which measures nothing
     }
 
 
-def _options(command: click.Command) -> list[click.Option]:
-    return [option for option in command.params if isinstance(option, click.Option)]
+def _options(command: click.Command) -> dict[str, click.Option]:
+    options = (option for option in command.params if isinstance(option, click.Option))
+    return {option.opts[-1].removeprefix("--"): option for option in options}
 
 
 def _fault(text: str) -> Exception:

@@ -97,7 +97,8 @@ def output(*forms: str, note: str = "") -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def with_form(*given: Any, as_json: bool, form: str, **named: Any) -> Any:  # noqa: ANN401 - of any command
-            if as_json and form != "json" and _on_command_line("form"):
+            source = get_current_context().get_parameter_source("form")
+            if as_json and form != "json" and source and source.name == "COMMANDLINE":
                 text = f"--json and --format {form} exclude each other; give one of them"
                 raise click.UsageError(text)
             return command(*given, form="json" if as_json else form, **named)
@@ -107,21 +108,12 @@ def output(*forms: str, note: str = "") -> Callable[[Command], Command]:
     return decorate
 
 
-def _on_command_line(name: str) -> bool:
-    source = get_current_context().get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
 def regimes(*, cold_only: bool, warm_only: bool) -> tuple[bool, bool]:
     """Return whether to measure cold and whether to measure warm.
-
-    A project's file does not forbid what the command line asks for.
 
     Raises:
         UsageError: neither would be measured.
     """
-    if cold_only and warm_only:
-        cold_only, warm_only = (_on_command_line(name) for name in ("cold_only", "warm_only"))
     if cold_only and warm_only:
         text = "--cold-only and --warm-only leave nothing to measure; give one of them"
         raise click.UsageError(text)

@@ -191,7 +191,7 @@ class Options:
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""
     option_origins: dict[str, str] = field(default_factory=dict)
-    """For each option whose value came from a file of defaults, the file's name."""
+    """For each option whose value came from a project's file, the name of the file."""
 
     def asked(self) -> dict[str, object]:
         """Return the options as plain values, for the journal and for ``--resume``."""
