@@ -54,9 +54,17 @@ class Duration(click.ParamType[float]):
 
 cold_only = click.option("--cold-only", is_flag=True, help="Only fresh processes.")
 warm_only = click.option("--warm-only", is_flag=True, help="Only warm calls.")
-seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+seed = click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Of the inputs, and of the order of processes.",
+)
 threads = click.option("--threads", type=click.IntRange(1), help="Threads and processors to use.")
-timeout = click.option("--timeout", type=Duration(), default=300.0, help="For one process.")
+timeout = click.option(
+    "--timeout", type=Duration(), default=300.0, help="For one process; default 300s."
+)
 min_runs = click.option(
     "--min-runs", type=click.IntRange(1), help="Processes of each mode, at least."
 )

@@ -27,30 +27,37 @@ EXIT_INTERRUPTED = 130
     "inputs",
     multiple=True,
     metavar="NAME=WHAT",
-    help="x=f32[512,512], several shapes x=f32[512];[600] for new-shape calls, n=3; :uniform, "
-    ":zeros, :ones, :range after an array for other contents than normal ones. Repeatable.",
+    help="An array x=f32[512,512], or several shapes x=f32[512];[600] for calls with new shapes; a "
+    "number n=3. Arrays hold normal numbers, or after them :uniform, :zeros, :ones, :range. "
+    "Repeatable.",
 )
 @click.option(
     "--inputs-as",
     "placement",
     type=click.Choice(["numpy", "jax", "torch"]),
-    help="Whose arrays the inputs are. Default: of what a function's own module imports.",
+    help="The framework of the input arrays. Default: the one that a function's module imports.",
 )
-@click.option("--reference", metavar="LABEL", help="Compare and check against it; else the first.")
-@click.option("--no-check", is_flag=True, help="Do not check answers; written in the protocol.")
-@click.option("--tolerance", type=click.FloatRange(0.0), help="Largest error of an answer.")
+@click.option("--reference", metavar="LABEL", help="Candidate to compare with. Default: the first.")
+@click.option("--no-check", is_flag=True, help="Do not check answers; the protocol says so.")
 @click.option(
-    "--env", "variables", multiple=True, metavar="[LABEL:]KEY=VALUE", help="Set a variable."
+    "--tolerance", type=click.FloatRange(0.0), help="Largest relative error of an answer."
+)
+@click.option(
+    "--env",
+    "variables",
+    multiple=True,
+    metavar="[LABEL:]KEY=VALUE",
+    help="Set an environment variable.",
 )
 @click.option(
     "--python",
     "pythons",
     multiple=True,
     metavar="[LABEL:]PATH",
-    help="Interpreter or virtual environment; several make a candidate of each.",
+    help="Interpreter or virtual environment. With several, each is a candidate.",
 )
-@click.option("--before", metavar="REV", help="A commit: each target as it was there …")
-@click.option("--after", metavar="REV", help="… and as it is here. Default: the files as they are.")
+@click.option("--before", metavar="REV", help="Measure each target as it was in this commit …")
+@click.option("--after", metavar="REV", help="… and as it is in this one. Default: the files here.")
 @_options.cold_only
 @_options.warm_only
 @click.option("--time-budget", type=_options.Duration(), help="For the whole bench: 15s, 4m.")

@@ -26,7 +26,7 @@ EXIT_OK, EXIT_REGRESSION = 0, 1
     "thresholds",
     multiple=True,
     metavar="[KIND:]SHARE",
-    help="Difference that matters: 3%, or for a kind of figure: cold:5%,warm:2%,memory:5%. "
+    help="Difference that matters: 3%, or one for each kind of figure: cold:5%,warm:2%,memory:5%. "
     "Default: cold:10%,warm:5%,memory:10%.",
 )
 @_options.fail_on("slower:5%,more:10%. Verdicts: slower, faster (times), more, less (memory).")
@@ -43,7 +43,7 @@ EXIT_OK, EXIT_REGRESSION = 0, 1
     help="Compare although FIELD differs, with a warning: workload, backend, machine, threads, …; "
     "failed leaves out cases that failed.",
 )
-@click.option("--all", "everything", is_flag=True, help="Show also what is the same.")
+@click.option("--all", "everything", is_flag=True, help="Show the figures that are the same, too.")
 @_options.output("json", "markdown", "github", note=" github: annotations of a workflow.")
 def command(
     *,

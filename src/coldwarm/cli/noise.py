@@ -1,4 +1,4 @@
-"""``coldwarm noise``: what difference can be told on this machine, and in what time."""
+"""``coldwarm noise``: what difference can be detected on this machine, and in what time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXIT_NOTHING_VALID, EXIT_INTERRUPTED = 4, 130
     type=_options.Duration(),
     default=60.0,
     show_default="60s",
-    help="To measure for: 60s, 5m.",
+    help="How long to measure: 60s, 5m.",
 )
 @_options.cold_only
 @_options.warm_only
@@ -50,9 +50,9 @@ def command(  # noqa: PLR0917 - click hands options over by name
 ) -> int:
     """Measure a program against itself: what difference can be trusted on this machine?
 
-    Says how small a difference `coldwarm bench` can tell here in 10 s, 60 s and 10 min, as busy
-    as the machine is now. TARGET is a function as for `bench`; without it, a NumPy function of
-    about 0.3 ms. Exits with 4 where nothing valid was measured.
+    Says how small a difference `coldwarm bench` can detect here in 10 s, 60 s and 10 min, while
+    the machine is as busy as now. TARGET is a function as for `bench`; without it, a NumPy function
+    of about 0.3 ms. Exits with 4 where nothing valid was measured.
     """
     from rich.console import Console
 

@@ -36,7 +36,7 @@ EXIT_NOTHING_VALID = 4
     type=click.IntRange(1, 10**12),
     default=1,
     show_default=True,
-    help="How often the program is started.",
+    help="How many times the program is started.",
 )
 @click.option(
     "--cache",
@@ -44,12 +44,14 @@ EXIT_NOTHING_VALID = 4
     type=click.Choice(["cold", "warm", "kept"]),
     default="kept",
     show_default=True,
-    help="Compilation caches: empty in every process, filled in all, or kept from the first on.",
+    help="Compilation caches: empty in every process (cold), filled in all (warm), or empty in the "
+    "first and kept for the others.",
 )
 @click.option(
     "--sweep",
     type=click.Choice(["calls", "shapes", "processes"]),
-    help="Also the totals over a range of this number, and where another candidate takes over.",
+    help="Show also the totals over a range of this number, and where another candidate becomes "
+    "the cheapest.",
 )
 @click.option("--group", help="Only these candidates, such as matmul_512_f32; see `cases`.")
 @_options.output("json", note=" JSON: every pair of candidates.")

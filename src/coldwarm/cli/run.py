@@ -31,7 +31,7 @@ def _split(values: tuple[str, ...]) -> tuple[str, ...]:
 @click.option(
     "--deterministic",
     is_flag=True,
-    help="Fixed plan: --min-runs processes of each mode, whatever the clock says.",
+    help="Fixed plan: --min-runs processes of each mode, however long they take.",
 )
 @_options.seed
 @_options.threads
@@ -40,7 +40,7 @@ def _split(values: tuple[str, ...]) -> tuple[str, ...]:
     type=click.FloatRange(0.001, 1.0),
     default=0.05,
     show_default=True,
-    help="Relative half-width of a median's interval that is good enough.",
+    help="Stop when the half-width of each median's interval is this share of the median.",
 )
 @_options.min_runs
 @_options.max_runs
@@ -51,7 +51,11 @@ def _split(values: tuple[str, ...]) -> tuple[str, ...]:
 )
 @_options.timeout
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/SUITE-TIME.")
-@click.option("--resume", is_flag=True, help="Go on with the run in --out-dir, as it was begun.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Continue the run in --out-dir, with its own options.",
+)
 @_options.output("json", "markdown", note=" JSON: the suite's index.")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
@@ -59,7 +63,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
 
     Shows progress on standard error and the table on standard output; leaves artifacts
     that `coldwarm validate` checks. Exits with 3 when a case failed, with 4 when nothing
-    valid was measured. What a time budget did not reach is told, and --resume goes on with it.
+    valid was measured. Cases that a time budget did not reach are named; --resume continues.
     """
     from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""``coldwarm show``: the table of a run that was measured before."""
+"""``coldwarm show``: the table of a finished run."""
 
 from __future__ import annotations
 
