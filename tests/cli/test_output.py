@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -12,9 +16,6 @@ from tests.contracts import samples
 from tests.stats import results
 
 from coldwarm.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COMMANDS = main.cli.list_commands(click.Context(main.cli))
 
@@ -25,15 +26,27 @@ def run(tmp_path: Path) -> Path:
     return results.write(tmp_path / "run", [results.case(3)], samples.environment())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_both_spellings(name: str) -> None:
+def forms(name: str) -> list[str]:
+    """Return what a command can print its result as."""
     command = main.cli.get_command(click.Context(main.cli), name)
     assert command is not None
     options = {option.opts[-1]: option for option in command.params}
     assert options["--json"].is_flag  # type: ignore[attr-defined]  # of an option
     choice = options["--format"].type
     assert isinstance(choice, click.Choice)
-    assert list(choice.choices)[:2] == ["table", "json"]
+    return [*choice.choices]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_both_spellings(name: str) -> None:
+    assert forms(name)[:2] == ["table", "json"]
+
+
+def test_the_guide_names_the_forms_of_every_command() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "how-to" / "defaults.md"
+    rows = re.findall(r"^\| (`.*`) \| (`.*`) \|$", guide.read_text("utf-8"), re.MULTILINE)
+    told = {name: forms for names, forms in rows for name in re.findall(r"`(\w+)`", names)}
+    assert told == {name: ", ".join(f"`{form}`" for form in forms(name)) for name in COMMANDS}
 
 
 @pytest.mark.parametrize(
@@ -65,6 +78,28 @@ def test_two_forms_at_once_are_refused(run: Path) -> None:
     done = CliRunner().invoke(main.cli, ["show", str(run), "--json", "--format", "svg"])
     assert done.exit_code == 2
     assert "--json and --format svg exclude each other; give one of them" in done.output
+
+
+def test_the_shell_completes_commands_and_the_forms_of_output() -> None:
+    words = {
+        "show": "coldwarm sh",
+        "svg": "coldwarm show --format sv",
+        "--seed": "coldwarm run --se",
+    }
+    for answer, typed in words.items():
+        asked = {
+            "_COLDWARM_COMPLETE": "bash_complete",
+            "COMP_WORDS": typed,
+            "COMP_CWORD": str(len(typed.split()) - 1),
+        }
+        done = subprocess.run(
+            [Path(sys.executable).with_name("coldwarm")],
+            env={**os.environ, **asked},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.splitlines() == [f"plain,{answer}"], done.stderr
 
 
 def test_a_fault_is_told_as_json_too(run: Path) -> None:

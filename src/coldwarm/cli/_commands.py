@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
-from click.types import FloatParamType, IntParamType
+from click.types import BoolParamType, FloatParamType, IntParamType
 
-from coldwarm.cli._options import Duration
+from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +24,13 @@ FILE = "pyproject.toml"
 CONFIGURED = ("bench", "compare", "run")
 _NOT_DEFAULTS = {"help", "json", "out-dir", "resume"}
 """What belongs to one call of a command."""
+_TYPES: dict[type, tuple[tuple[type, ...], str]] = {
+    BoolParamType: ((bool,), "true or false"),
+    FloatParamType: ((int, float), "a number"),
+    IntParamType: ((int,), "a whole number"),
+    click.ParamType: ((str,), "a string"),
+}
+"""By the kind of an option, the types that its value may have in TOML, and their name."""
 
 
 class Measuring(click.RichCommand):
@@ -36,8 +43,6 @@ class Measuring(click.RichCommand):
             UsageError: this is not Linux.
         """
         if sys.platform != "linux":
-            from coldwarm.errors import UsageError
-
             text = (
                 f"{self.name} measures, and measuring needs Linux (here: {sys.platform}); commands "
                 "that read results work here: show, plan, compare, validate"
@@ -83,7 +88,7 @@ class Configured(click.RichCommand):
         defaults = {}
         for key, value in table.items():
             if key not in known:
-                raise _fault(f"{where}.{key} is unknown; known are {', '.join(known)}")
+                raise UsageError(f"{where}.{key} is unknown; known are {', '.join(known)}")
             defaults[str(options[key].name)] = _checked(options[key], value, f"{where}.{key}", path)
         return defaults
 
@@ -107,12 +112,6 @@ def _options(command: click.Command) -> dict[str, click.Option]:
     return {option.opts[-1].removeprefix("--"): option for option in options}
 
 
-def _fault(text: str) -> Exception:
-    from coldwarm.errors import UsageError
-
-    return UsageError(text)
-
-
 def _table(path: Path, command: str) -> Mapping[str, Any]:
     """Return the table of a command in a project's file; empty where there is none.
 
@@ -125,16 +124,16 @@ def _table(path: Path, command: str) -> Mapping[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise _fault(f"{shown} cannot be read: {error}") from None
+        raise UsageError(f"{shown} cannot be read: {error}") from None
     table: dict[str, Any] = document
     names = ("tool", "coldwarm", command)
     for depth, name in enumerate(names):
         table = table.get(name, {})
         if not isinstance(table, dict):
-            raise _fault(f"{shown}: {'.'.join(names[: depth + 1])} must be a table")
+            raise UsageError(f"{shown}: {'.'.join(names[: depth + 1])} must be a table")
         if name == "coldwarm" and (unknown := sorted(table.keys() - set(CONFIGURED))):
             known = ", ".join(CONFIGURED)
-            raise _fault(f"{shown}: tool.coldwarm.{unknown[0]} is unknown; known are {known}")
+            raise UsageError(f"{shown}: tool.coldwarm.{unknown[0]} is unknown; known are {known}")
     return table
 
 
@@ -144,30 +143,17 @@ def _checked(option: click.Option, value: object, where: str, file: Path) -> obj
     Raises:
         UsageError: it has the wrong type, or is no value of the option.
     """
+    types, named = next(known for kind, known in _TYPES.items() if isinstance(option.type, kind))
+    if option.multiple:
+        named = "a list of strings"
     values = value if option.multiple else [value]
-    if not isinstance(values, list):
-        raise _fault(f"{where} must be a list of strings, not {value!r}")
-    kinds, named = _kinds(option)
+    if not isinstance(values, list) or any(type(single) not in types for single in values):
+        raise UsageError(f"{where} must be {named}, not {value!r}")
     for single in values:
-        if type(single) not in kinds:
-            raise _fault(f"{where} must be {named}, not {single!r}")
         try:
             option.type.convert(single, option, None)
         except click.BadParameter as error:
-            raise _fault(f"{where}: {error.message}") from None
+            raise UsageError(f"{where}: {error.message}") from None
     if isinstance(option.type, click.Path):
         values = [os.path.relpath(file.parent / single) for single in values]
     return values if option.multiple else values[0]
-
-
-def _kinds(option: click.Option) -> tuple[tuple[type, ...], str]:
-    """Return the types that an option's value may have in TOML, and their name."""
-    if option.is_flag:
-        return (bool,), "true or false"
-    if isinstance(option.type, Duration):
-        return (str, int, float), "a duration such as '4m'"
-    if isinstance(option.type, FloatParamType):
-        return (int, float), "a number"
-    if isinstance(option.type, IntParamType):
-        return (int,), "a whole number"
-    return (str,), "a list of strings" if option.multiple else "a string"
