@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGE = Path(coldwarm.__file__).parent
+GUIDE = Path(_generate.__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +101,23 @@ def test_every_public_record_has_a_section_with_every_field(reference: Path) -> 
 def test_every_public_name_has_a_section(reference: Path) -> None:
     names = set(coldwarm.__all__) - {"__version__"}
     assert [n for n in names if not has_section(reference / "api", f"api-{n}")] == []
+
+
+def test_every_page_of_the_guide_is_of_one_kind_and_in_the_index() -> None:
+    index = (GUIDE / "index.md").read_text("utf-8")
+    kinds = ("tutorial", "how-to", "explanation")
+    pages = [page.relative_to(GUIDE).with_suffix("") for page in GUIDE.rglob("*.md")]
+    pages = [page for page in pages if page.parts[0] not in {"reference", "_build", "index"}]
+    assert [str(page) for page in pages if page.parts[0] not in (*kinds, "output")] == []
+    assert [str(page) for page in pages if f"\n{page.as_posix()}\n" not in index] == []
+
+
+def test_the_versions_that_the_guide_names_are_those_that_are_pinned() -> None:
+    page = (GUIDE / "how-to" / "install.md").read_text("utf-8")
+    pins = (GUIDE.parent / "constraints" / "cpu.txt").read_text("utf-8")
+    for name in ("NumPy", "JAX", "SciPy", "Numba"):
+        versions = re.findall(rf"^{name.lower()}==(\S+)", pins, re.MULTILINE)
+        assert f"| {name} | {versions[0]} | {versions[-1]} |" in page
 
 
 def test_a_page_of_what_is_gone_is_removed(tmp_path: Path) -> None:

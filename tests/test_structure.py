@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -78,3 +79,18 @@ def test_no_folder_holds_more_files_than_a_reader_can_look_over() -> None:
 def test_a_name_of_a_file_says_what_it_is() -> None:
     names = {file.stem for file in FILES.values()} | {file.parent.name for file in FILES.values()}
     assert not names & {"utils", "helpers", "common", "misc", "own", "here"}
+
+
+GUIDE = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_the_guide_for_contributors_names_every_folder() -> None:
+    folders = {file.parent for file in FILES.values()} - {PACKAGE}
+    named = [f"`{folder.relative_to(PACKAGE).as_posix()}/` |" for folder in sorted(folders)]
+    assert [row for row in named if f"| {row}" not in GUIDE] == []
+
+
+def test_the_guide_for_contributors_names_files_that_exist() -> None:
+    files = set(re.findall(r"`((?:\w+/)*\w+\.py)`", GUIDE))
+    assert len(files) > 9  # the way of one observation alone has that many
+    assert [file for file in sorted(files) if not (PACKAGE / file).is_file()] == []

@@ -20,7 +20,8 @@ def pages(package: Path) -> dict[str, str]:
     run = json.loads(results.read_text(encoding="utf-8"))
     text = (
         heading("Harness figures", label="harness-figures")
-        + "What ``make bench ARGS=--save`` found; :doc:`/harness` says what each figure means.\n\n"
+        + "What ``make bench ARGS=--save`` found; :doc:`/explanation/harness` says what each figure"
+        + " means.\n\n"
         + f"Measured {run['date']} with coldwarm {run['coldwarm']}, Python {run['python']}, on\n"
         + f"{run['processors']} processors, {run['platform']}; load before:\n"
         + f"{run['load_1m']:.2f}.\n\n"

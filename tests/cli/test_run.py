@@ -8,7 +8,7 @@ import pytest
 import rich_click as click
 from click.testing import CliRunner
 
-from coldwarm.cli import run
+from coldwarm.cli import _options, run
 from coldwarm.errors import UsageError
 from coldwarm.runner.schedule import suites
 from coldwarm.runner.schedule.options import DEFAULT_MODES
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     [("90", 90.0), ("90s", 90.0), ("2.5m", 150.0), ("1h", 3600.0), ("1e-3", 0.001)],
 )
 def test_a_duration(text: str, seconds: float) -> None:
-    assert run.seconds(text) == seconds
+    assert _options.seconds(text) == seconds
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,14 @@ def test_a_duration(text: str, seconds: float) -> None:
 )
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(click.BadParameter, match=r"is no duration; write 90, 90s, 2\.5m or 1h"):
-        run.seconds(text)
+        _options.seconds(text)
 
 
 def options(*arguments: str) -> Options:
     """Return what the command makes of arguments."""
     with run.command.make_context("run", list(arguments)) as context:
         given: dict[str, Any] = context.params
-    return run._options(given)
+    return run._asked(given, {})
 
 
 def test_the_suite_sets_the_effort_and_the_options_change_it() -> None:

@@ -166,7 +166,7 @@ def test_a_missing_field_is_shown_at_its_record() -> None:
     ("data", "part"),
     [
         (b"", "f.json:1:1: is not JSON"),
-        (b'{"a":\n1,}', "f.json:2:3: is not JSON"),
+        (b'{"a":\n1;}', "f.json:2:2: is not JSON"),
         (b"\xef\xbb\xbf{}", "is not JSON"),
         (b"{}\n\xff", "f.json:2: is not UTF-8"),
         (b"[" * 200_000, "nested too deeply"),

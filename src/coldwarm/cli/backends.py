@@ -6,10 +6,12 @@ import json
 
 import rich_click as click
 
+from coldwarm.cli import _options
+
 
 @click.command("backends")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(*, as_json: bool) -> None:
+@_options.output("json")
+def command(form: str) -> None:
     """List the backends: version, devices, and what is missing."""
     from coldwarm import registry
     from coldwarm.contracts.reasons import brief
@@ -30,7 +32,7 @@ def command(*, as_json: bool) -> None:
         for entry in entries
         for device in entry.devices
     ]
-    if as_json:
+    if form == "json":
         click.echo(json.dumps(rows, indent=2))
         return
     from rich.console import Console

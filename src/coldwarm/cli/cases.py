@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from coldwarm.cli import _options
+
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.case import Case
 
 
 @click.command("cases")
 @click.option("--suite", help="Only the cases of this suite: quick, ml, scenarios or full.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(suite: str | None, *, as_json: bool) -> None:
+@_options.output("json")
+def command(suite: str | None, form: str) -> None:
     """List the cases: candidate, workload, size and dtype.
 
     Each id can be given to `coldwarm run --case`, and so can the name of a group, such as
@@ -24,7 +26,7 @@ def command(suite: str | None, *, as_json: bool) -> None:
 
     chosen = suites.choose(options.Options(suite=suite)) if suite else suites.every_case()
     grouped = suites.groups(chosen)
-    if as_json:
+    if form == "json":
         rows = [
             {
                 "case": case.id,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from coldwarm.cli import _options
+from coldwarm.cli._commands import Configured
 from coldwarm.errors import ExitCode, NothingComparableError, UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.policy import Policy
 
 
-@click.command("compare")
+@click.command("compare", cls=Configured)
 @click.argument("a", type=click.Path(path_type=Path), metavar="A")
 @click.argument("b", type=click.Path(path_type=Path), metavar="B")
 @click.option(
@@ -23,17 +25,10 @@ if TYPE_CHECKING:
     "thresholds",
     multiple=True,
     metavar="[KIND:]SHARE",
-    help="Difference that matters: 3%, or for a kind of figure: cold:5%,warm:2%,memory:5%. "
+    help="Difference that matters: 3%, or one for each kind of figure: cold:5%,warm:2%,memory:5%. "
     "Default: cold:10%,warm:5%,memory:10%.",
 )
-@click.option(
-    "--fail-on",
-    "failures",
-    multiple=True,
-    metavar="VERDICT[:SHARE]",
-    help="Exit with 1 on such a verdict beyond this difference: slower:5%,more:10%. Verdicts: "
-    "slower, faster (times), more, less (memory).",
-)
+@_options.fail_on("slower:5%,more:10%. Verdicts: slower, faster (times), more, less (memory).")
 @click.option(
     "--policy",
     type=click.Path(path_type=Path),
@@ -47,15 +42,8 @@ if TYPE_CHECKING:
     help="Compare although FIELD differs, with a warning: workload, backend, machine, threads, …; "
     "failed leaves out cases that failed.",
 )
-@click.option("--all", "everything", is_flag=True, help="Show also what is the same.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "markdown", "github"]),
-    default="table",
-    show_default=True,
-    help="github: annotations of a workflow.",
-)
+@click.option("--all", "everything", is_flag=True, help="Show the figures that are the same, too.")
+@_options.output("json", "markdown", "github", note=" github: annotations of a workflow.")
 def command(
     *,
     a: Path,
@@ -92,67 +80,34 @@ def command(
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 
 
-def _parts(values: tuple[str, ...], option: str) -> list[str]:
-    """Let an option be given several times or with commas; one that says nothing is refused."""
-    parts = [part.strip() for value in values for part in value.split(",")]
-    if not all(parts):
-        raise _wrong(option, "is empty: is a variable not set?")
-    return parts
-
-
 def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path | None) -> Policy:
     from coldwarm.contracts.files.policy_file import read_policy
     from coldwarm.contracts.policy import DIRECTIONS, KINDS, THRESHOLDS, Policy
 
     matters = dict(THRESHOLDS)
     given: set[str] = set()
-    for part in _parts(thresholds, "--threshold"):
+    for part in _options.parts(thresholds, "--threshold"):
         kind, colon, text = part.rpartition(":")
         if colon and kind not in KINDS:
-            raise _wrong("--threshold", f"{kind!r} is no kind of figure: {', '.join(KINDS)}")
+            text = f"{kind!r} is no kind of figure: {', '.join(KINDS)}"
+            raise _options.wrong("--threshold", text)
         if kind in given:
-            raise _wrong("--threshold", f"{kind or 'the one for all'} is given twice; give one")
+            text = f"{kind or 'the one for all'} is given twice; give one"
+            raise _options.wrong("--threshold", text)
         given.add(kind)
         named = [known for known in KINDS if kind in ("", known)]
-        matters |= dict.fromkeys(named, _share("--threshold", text, zero=False))
-    fails = {}
-    for part in _parts(failures, "--fail-on"):
-        name, colon, text = part.partition(":")
-        direction = next((known for known in DIRECTIONS if known == name), None)
-        if direction is None:
-            raise _wrong("--fail-on", f"{name!r} is no verdict that can fail: {_words(DIRECTIONS)}")
-        if direction in fails:
-            raise _wrong("--fail-on", f"{name} is given twice; give one limit")
-        fails[direction] = _share("--fail-on", text, zero=True) if colon else 0.0
-    base = Policy(thresholds=matters, fail_on=fails)
+        matters |= dict.fromkeys(named, _options.relative("--threshold", text))
+    base = Policy(thresholds=matters, fail_on=_options.failures(failures, DIRECTIONS))
     return base if path is None else read_policy(path, base)
-
-
-def _words(names: tuple[str, ...]) -> str:
-    return ", ".join(names)
-
-
-def _share(option: str, text: str, *, zero: bool) -> float:
-    from coldwarm.contracts.files.policy_file import share
-
-    try:
-        return share(text, zero=zero)
-    except ValueError as error:
-        raise _wrong(option, str(error)) from None
-
-
-def _wrong(option: str, text: str) -> click.BadParameter:
-    return click.BadParameter(text, param_hint=option)
 
 
 def _show(comparison: RunComparison, second: Measured, form: str, *, everything: bool) -> None:
     from rich.console import Console
 
-    from coldwarm.contracts.files import codec
     from coldwarm.report import compare, compare_text
 
     if form == "json":
-        click.echo(codec.encode(comparison), nl=False)
+        _options.print_record(comparison)
     elif form == "markdown":
         click.echo(compare_text.markdown(comparison, everything=everything), nl=False)
     elif form == "github":

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from coldwarm.cli import _options
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -18,8 +20,8 @@ _SHOWN = ("coldwarm", "numpy", "jax", "jaxlib", "torch", "triton", "numba", "sci
 
 
 @click.command(name="env")
-@click.option("--json", "as_json", is_flag=True, help="Print the whole record as JSON.")
-def command(as_json: bool) -> None:
+@_options.output("json", note=" JSON: the whole record.")
+def command(form: str) -> None:
     """Show the machine, the interpreter and the libraries a run would be measured with.
 
     Secrets are never collected: environment variables are an allow-list.
@@ -27,10 +29,8 @@ def command(as_json: bool) -> None:
     from coldwarm.runner.machine.environment import collect
 
     environment = collect()
-    if as_json:
-        from coldwarm.contracts.files.codec import encode
-
-        click.echo(encode(environment), nl=False)
+    if form == "json":
+        _options.print_record(environment)
         return
     _show(environment)
 

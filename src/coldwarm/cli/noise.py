@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli.run import Duration, relative
+from coldwarm.cli import _options
+from coldwarm.cli._commands import Measuring
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -20,25 +20,23 @@ if TYPE_CHECKING:
     from coldwarm.runner.functions.noise import NoiseRequest, Regime
 
 
-@click.command("noise")
+@click.command("noise", cls=Measuring)
 @click.argument("target", required=False, metavar="[TARGET]")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=WHAT", help="As for `bench`.")
 @click.option(
     "--time",
     "time_s",
-    type=Duration(),
+    type=_options.Duration(),
     default=60.0,
     show_default="60s",
-    help="To measure for: 60s, 5m.",
+    help="How long to measure: 60s, 5m.",
 )
-@click.option("--cold-only", is_flag=True, help="Only fresh processes.")
-@click.option("--warm-only", is_flag=True, help="Only warm calls.")
-@click.option(
-    "--threshold", default="2%", show_default=True, metavar="SHARE", help="Difference that matters."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--threads", type=click.IntRange(1), help="Threads and processors to use.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@_options.cold_only
+@_options.warm_only
+@_options.threshold
+@_options.seed
+@_options.threads
+@_options.output("json")
 def command(  # noqa: PLR0917 - click hands options over by name
     target: str | None,
     inputs: tuple[str, ...],
@@ -48,30 +46,30 @@ def command(  # noqa: PLR0917 - click hands options over by name
     threshold: str,
     seed: int,
     threads: int | None,
-    as_json: bool,
+    form: str,
 ) -> int:
     """Measure a program against itself: what difference can be trusted on this machine?
 
-    Says how small a difference `coldwarm bench` can detect here in 10 s, 60 s and 10 min, as busy
-    as the machine is now. TARGET is a function as for `bench`; without it, a NumPy function of
-    about 0.3 ms. Exits with 4 where nothing valid was measured.
+    Says how small a difference `coldwarm bench` can detect here in 10 s, 60 s and 10 min, while
+    the machine is as busy as now. TARGET is a function as for `bench`; without it, a NumPy function
+    of about 0.3 ms. Exits with 4 where nothing valid was measured.
     """
     from rich.console import Console
 
-    from coldwarm.contracts.files import codec
     from coldwarm.report import noise as view
     from coldwarm.report.progress import open_progress
     from coldwarm.runner.functions import bench, noise
 
-    regimes = _regimes(cold_only=cold_only, warm_only=warm_only)
+    cold, warm = _options.regimes(cold_only=cold_only, warm_only=warm_only)
+    measured: dict[Regime, bool] = {"warm": warm, "cold": cold}
     if inputs and target is None:
         raise click.UsageError("--input belongs to a TARGET; name one, or leave --input out")
     request = noise.NoiseRequest(
         target=target or noise.SAMPLE,
         inputs=inputs if target else (noise.SAMPLE_INPUT,),
         time_s=time_s,
-        regimes=regimes,
-        threshold=relative("--threshold", threshold),
+        regimes=tuple(regime for regime, wanted in measured.items() if wanted),
+        threshold=_options.relative("--threshold", threshold),
         seed=seed,
         threads=threads,
     )
@@ -81,23 +79,14 @@ def command(  # noqa: PLR0917 - click hands options over by name
     ):
         parts = bench.run_each(request.benches(), Path(folder), listener=progress)
         report = _report(request, parts)
-    if as_json:
-        sys.stdout.write(codec.encode(report).decode())
+    if form == "json":
+        _options.print_record(report)
     else:
         view.render(report, Console())
     if not report.complete:
         return ExitCode.INTERRUPTED
     measured = any(figure.pair_s is not None for figure in report.figures)
     return ExitCode.FINE if measured else ExitCode.NOTHING_VALID
-
-
-def _regimes(*, cold_only: bool, warm_only: bool) -> tuple[Regime, ...]:
-    if cold_only and warm_only:
-        text = "--cold-only and --warm-only leave nothing to measure; give one of them"
-        raise click.UsageError(text)
-    if cold_only:
-        return ("cold",)
-    return ("warm",) if warm_only else ("warm", "cold")
 
 
 def _report(request: NoiseRequest, parts: Sequence[Part]) -> NoiseReport:

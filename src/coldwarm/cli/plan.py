@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from coldwarm.cli import _options
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 10**12),
     default=1,
     show_default=True,
-    help="How often the program is started.",
+    help="How many times the program is started.",
 )
 @click.option(
     "--cache",
@@ -43,15 +43,17 @@ if TYPE_CHECKING:
     type=click.Choice(["cold", "warm", "kept"]),
     default="kept",
     show_default=True,
-    help="Compilation caches: empty in every process, filled in all, or kept from the first on.",
+    help="Compilation caches: empty in every process (cold), filled in all (warm), or empty in the "
+    "first and kept for the others.",
 )
 @click.option(
     "--sweep",
     type=click.Choice(["calls", "shapes", "processes"]),
-    help="Also the totals over a range of this number, and where another candidate takes over.",
+    help="Show also the totals over a range of this number, and where another candidate becomes "
+    "the cheapest.",
 )
 @click.option("--group", help="Only these candidates, such as matmul_512_f32; see `cases`.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, every pair of candidates.")
+@_options.output("json", note=" JSON: every pair of candidates.")
 def command(  # noqa: PLR0917 - click hands options over by name
     directory: Path,
     calls: int,
@@ -60,7 +62,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     caches: Caches,
     sweep: Sweepable | None,
     group: str | None,
-    as_json: bool,
+    form: str,
 ) -> int:
     """Cost a plan with each candidate of a run: RESULT is what `coldwarm run` wrote to.
 
@@ -70,7 +72,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     """
     from rich.console import Console
 
-    from coldwarm.contracts.files import codec, reader
+    from coldwarm.contracts.files import reader
     from coldwarm.contracts.plan import PlanReport
     from coldwarm.report import plan as view
     from coldwarm.stats.plan.jobs import Job
@@ -82,8 +84,8 @@ def command(  # noqa: PLR0917 - click hands options over by name
     job = Job(calls, shapes, processes, caches)
     plans = _plans(_groups(directory, cases, group), job, sweep)
     report = PlanReport(run_id=suite.run_id, suite=suite.suite, plans=plans)
-    if as_json:
-        sys.stdout.write(codec.encode(report).decode())
+    if form == "json":
+        _options.print_record(report)
     else:
         view.render(report, Console())
     return ExitCode.FINE if any(plan.cheapest for plan in plans) else ExitCode.NOTHING_VALID

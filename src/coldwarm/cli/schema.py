@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import rich_click as click
+
+from coldwarm.cli import _options
 
 
 @click.command(name="schema")
 @click.argument("name", required=False)
-def command(name: str | None) -> None:
+@_options.output("json", note=" A schema is always JSON.")
+def command(name: str | None, form: str) -> None:
     """Print the JSON Schema of the contract NAME; without one, list the names.
 
     NAME is the schema_version that stands in an artifact, such as
@@ -15,4 +20,8 @@ def command(name: str | None) -> None:
     """
     from coldwarm.contracts.files.schema import schema_names, schema_text
 
-    click.echo("\n".join(schema_names()) if name is None else schema_text(name).rstrip())
+    if name is not None:
+        click.echo(schema_text(name).rstrip())
+        return
+    names = schema_names()
+    click.echo(json.dumps(names, indent=2) if form == "json" else "\n".join(names))

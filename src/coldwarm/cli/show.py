@@ -1,4 +1,4 @@
-"""``coldwarm show``: the table of a run that was measured before."""
+"""``coldwarm show``: the table of a finished run."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 
 import rich_click as click
 
+from coldwarm.cli import _options
+
 _PICTURE_COLUMNS = 80
 
 
 @click.command("show")
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIRECTORY")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "svg"]),
-    default="table",
-    show_default=True,
-    help="A table for the terminal, Markdown, or a picture of a terminal of 80 columns.",
+@_options.output(
+    "json",
+    "markdown",
+    "svg",
+    note=" JSON: the suite's index. SVG: a picture of a terminal of 80 columns.",
 )
 def command(directory: Path, form: str) -> None:
     """Print the table of a run: DIRECTORY is what `coldwarm run` wrote to.
@@ -32,6 +32,9 @@ def command(directory: Path, form: str) -> None:
     from coldwarm.report import markdown, terminal
 
     suite, cases = reader.read_run(directory)
+    if form == "json":
+        _options.print_record(suite)
+        return
     if form == "markdown":
         click.echo(markdown.render(suite, cases))
         return

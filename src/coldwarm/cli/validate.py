@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
+
+from coldwarm.cli import _options
 
 if TYPE_CHECKING:
     from coldwarm.contracts.files.check import Finding
@@ -15,8 +18,9 @@ if TYPE_CHECKING:
 @click.argument(
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
+@_options.output("json", note=" JSON: a list of the artifacts, with what is wrong.")
 @click.pass_context
-def command(context: click.Context, paths: tuple[Path, ...]) -> None:
+def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     """Check artifacts: files, folders of a run, or any folder with artifacts in it.
 
     A file is recognised by its schema_version. In the folder of a run, hashes and indexes
@@ -35,10 +39,16 @@ def command(context: click.Context, paths: tuple[Path, ...]) -> None:
         )
         raise UsageError(message)
     faults = 0
+    rows = []
     for path in paths:
         for finding in check(path):
             faults += finding.fault is not None
-            click.echo(_line(finding))
+            if form == "json":
+                rows.append(finding._asdict())
+            else:
+                click.echo(_line(finding))
+    if form == "json":
+        click.echo(json.dumps(rows, indent=2))
     if faults:
         context.exit(ExitCode.FAILED)
 

@@ -78,6 +78,8 @@ class Protocol(Record, frozen=True, kw_only=True):
     seed: int
     deterministic: bool
     effort: Effort
+    option_origins: dict[str, str] = {}
+    """For each option whose value came from a project's file, the name of the file."""
     own: OwnCandidate | None = None
     """For a function of the user's own."""
     harness_version: str

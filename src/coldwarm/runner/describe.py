@@ -111,6 +111,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         seed=options.seed,
         deterministic=options.deterministic,
         effort=effort(options),
+        option_origins=options.option_origins,
         own=case.described,
         harness_version=__version__,
         harness_sha256=harness_sha256(),

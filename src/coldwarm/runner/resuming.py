@@ -62,7 +62,7 @@ def read(entries: Sequence[Entry], path: Path) -> Earlier:
 def refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environment) -> None:
     """Refuse to go on where the parts of a run would not belong together.
 
-    How long it may go on is no part of what it was begun with.
+    How long it may go on, and where a value was written, is no part of what it was begun with.
 
     Raises:
         ResumeError: the options, the environment or a source changed since.
@@ -70,7 +70,7 @@ def refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environm
     changed = [
         f"option {name}: {first['options'].get(name)!r} is now {value!r}"
         for name, value in now["options"].items()
-        if first["options"].get(name) != value and name != "time_budget_s"
+        if first["options"].get(name) != value and name not in {"time_budget_s", "option_origins"}
     ]
     if first["harness_sha256"] != now["harness_sha256"]:
         changed.append("the harness's own source")

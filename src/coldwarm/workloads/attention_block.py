@@ -50,9 +50,9 @@ PARTS = (2, 0, 3, 1, 4)
 # softmax in float32 for f64 (1e-7).
 #
 # In bf16 a number is rounded by up to 2e-3 (2⁻⁹) of itself. The reference takes the same rounded
-# inputs and rounds nothing more; JAX and PyTorch (eager and compiled) are off by 9.5e-3 at most.
-# Three times as much; already rounding the inputs to 8 bits, with three or four of them for the
-# fraction, would be off by 8e-2.
+# inputs and rounds nothing more; JAX and PyTorch (eager and compiled) are off by 9.5e-3 at most,
+# JAX 0.12 by 1.7e-2. Three times the former; already rounding the inputs to 8 bits, with three or
+# four of them for the fraction, would be off by 8e-2.
 TOLERANCE = {"f32": 8e-6, "f64": 2.4e-14, "bf16": 3e-2}
 
 
@@ -147,14 +147,20 @@ def for_jax(wrap: "Wrap") -> "Function":
     import jax
     import jax.numpy as jnp
 
+    def product(rows: "Any", matrix: "Any") -> "Any":
+        # On a CPU, JAX 0.12 may add up bfloat16 in bfloat16 unless it is asked for float32.
+        wide = jnp.promote_types(rows.dtype, jnp.float32)
+        sums = jnp.matmul(rows, matrix, precision="highest", preferred_element_type=wide)
+        return sums.astype(rows.dtype)
+
     def block(x: "Any", w_in: "Any", w_out: "Any") -> "Any":
-        projected = jnp.matmul(x, w_in, precision="highest")
+        projected = product(x, w_in)
         heads = projected.reshape(*x.shape[:2], 3, HEADS, DEPTH)
         q, k, v = heads[:, :, 0] * SCALE, heads[:, :, 1], heads[:, :, 2]
         scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, precision="highest")
         weights = jax.nn.softmax(scores)
         mixed = jnp.einsum("bhqk,bkhd->bqhd", weights, v, precision="highest")
-        return x + jnp.matmul(mixed.reshape(x.shape), w_out, precision="highest")
+        return x + product(mixed.reshape(x.shape), w_out)
 
     def attention_block(x: "Any", w_in: "Any", w_out: "Any", slope: "Any") -> "tuple[Any, ...]":
         out, pullback = jax.vjp(block, x, w_in, w_out)

@@ -7,6 +7,7 @@ files are not what the types say.
 from __future__ import annotations
 
 import difflib
+import inspect
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,6 +79,9 @@ def _schema(contract: Contract) -> dict[str, Any]:
     schema = msgspec.json.schema(contract.type)
     top = schema["$defs"][contract.type.__name__]
     top["required"] = ["schema_version", *(f for f in top["required"] if f != "schema_version")]
+    for record in schema["$defs"].values():  # Python 3.13 takes the indentation away itself
+        if "description" in record:
+            record["description"] = inspect.cleandoc(record["description"])
     return {"$schema": _DIALECT, "$id": contract.name, **schema}
 
 

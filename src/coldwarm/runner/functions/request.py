@@ -30,6 +30,7 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
     seed: int = 0,
     threads: int | None = None,
     timeout_s: float = 300.0,
+    option_origins: dict[str, str] | None = None,
 ) -> Options:
     """Return the options of a run that stops when its verdicts are settled."""
     modes: tuple[CacheMode, ...] = COLD if cold else ()
@@ -47,6 +48,7 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
         block_s=BLOCK_S,
         blocks=BLOCKS,
         decide=threshold,
+        option_origins=option_origins or {},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -38,6 +38,8 @@ class Options:
     decide: float | None = None
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""
+    option_origins: dict[str, str] = field(default_factory=dict)
+    """For each option whose value came from a project's file, the name of the file."""
 
     def asked(self) -> dict[str, object]:
         """Return the options as plain values, for the journal and for ``--resume``."""

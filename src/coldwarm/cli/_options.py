@@ -1,0 +1,202 @@
+"""Options that several commands share, and how a record is printed."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import rich_click as click
+from click import get_current_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Command = Callable[..., Any]
+
+Verdict = TypeVar("Verdict", bound=str)
+_UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(text: str) -> float:
+    """Return a duration such as ``90``, ``90s``, ``2.5m`` or ``1h`` in seconds.
+
+    Raises:
+        BadParameter: it is no duration, or not above zero.
+    """
+    unit = _UNITS_S.get(text[-1:])
+    try:
+        value = float(text[:-1] if unit else text) * (unit or 1.0)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        message = f"{text!r} is no duration; write 90, 90s, 2.5m or 1h"
+        raise click.BadParameter(message)
+    return value
+
+
+class Duration(click.ParamType[float]):
+    """A length of time."""
+
+    name = "duration"
+
+    def convert(
+        self,
+        value: str | float,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Return seconds."""
+        del param, ctx
+        return seconds(str(value))
+
+
+cold_only = click.option("--cold-only", is_flag=True, help="Only fresh processes.")
+warm_only = click.option("--warm-only", is_flag=True, help="Only warm calls.")
+seed = click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Of the inputs, and of the order of processes.",
+)
+threads = click.option("--threads", type=click.IntRange(1), help="Threads and processors to use.")
+timeout = click.option(
+    "--timeout", type=Duration(), default=300.0, help="For one process; default 300s."
+)
+min_runs = click.option(
+    "--min-runs", type=click.IntRange(1), help="Processes of each mode, at least."
+)
+max_runs = click.option(
+    "--max-runs", type=click.IntRange(1), help="Processes of each mode, at most."
+)
+threshold = click.option(
+    "--threshold", default="2%", show_default=True, metavar="SHARE", help="Difference that matters."
+)
+
+
+def fail_on(example: str) -> Callable[[Command], Command]:
+    """Return the option that lets a verdict end a command with 1."""
+    return click.option(
+        "--fail-on",
+        "failures",
+        multiple=True,
+        metavar="VERDICT[:SHARE]",
+        help=f"Exit with 1 on such a verdict beyond this difference: {example}",
+    )
+
+
+def output(*forms: str, note: str = "") -> Callable[[Command], Command]:
+    """Return ``--format`` with the given forms besides ``table``, and ``--json``, its short form.
+
+    The command gets the form as its argument ``form``.
+    """
+    choice = click.option(
+        "--format",
+        "form",
+        type=click.Choice(["table", *forms]),
+        default="table",
+        show_default=True,
+        help=f"How to print the result.{note}",
+    )
+    short = click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_form(*given: Any, as_json: bool, form: str, **named: Any) -> Any:  # noqa: ANN401 - of any command
+            source = get_current_context().get_parameter_source("form")
+            if as_json and form != "json" and source and source.name == "COMMANDLINE":
+                text = f"--json and --format {form} exclude each other; give one of them"
+                raise click.UsageError(text)
+            return command(*given, form="json" if as_json else form, **named)
+
+        return choice(short(with_form))
+
+    return decorate
+
+
+def regimes(*, cold_only: bool, warm_only: bool) -> tuple[bool, bool]:
+    """Return whether to measure cold and whether to measure warm.
+
+    Raises:
+        UsageError: neither would be measured.
+    """
+    if cold_only and warm_only:
+        text = "--cold-only and --warm-only leave nothing to measure; give one of them"
+        raise click.UsageError(text)
+    return not warm_only, not cold_only
+
+
+def require_order(fewest: int | None, most: int | None) -> None:
+    """Refuse fewer processes at most than at least.
+
+    Raises:
+        UsageError: it is so.
+    """
+    if most and fewest and most < fewest:
+        raise click.UsageError(f"--max-runs {most} is below --min-runs {fewest}")
+
+
+def relative(option: str, text: str, *, zero: bool = False) -> float:
+    """Return the relative difference that an option gives, such as ``2%``.
+
+    Raises:
+        BadParameter: it gives none, or 0 where that makes no sense.
+    """
+    from coldwarm.contracts.files.policy_file import share
+
+    try:
+        return share(text, zero=zero)
+    except ValueError as error:
+        raise wrong(option, str(error)) from None
+
+
+def parts(values: Iterable[str], option: str) -> list[str]:
+    """Let an option be given several times or with commas.
+
+    Raises:
+        BadParameter: a part says nothing.
+    """
+    split = [part.strip() for value in values for part in value.split(",")]
+    if not all(split):
+        raise wrong(option, "is empty: is a variable not set?")
+    return split
+
+
+def failures(values: Iterable[str], known: Sequence[Verdict]) -> dict[Verdict, float]:
+    """Return the verdicts that fail, with the differences that they must exceed.
+
+    Raises:
+        BadParameter: no such verdict can fail, one is given twice, or a difference is none.
+    """
+    limits: dict[Verdict, float] = {}
+    for part in parts(values, "--fail-on"):
+        name, colon, share = part.partition(":")
+        direction = next((verdict for verdict in known if verdict == name), None)
+        if direction is None:
+            text = f"{name!r} is no verdict that can fail: {', '.join(known)}"
+            raise wrong("--fail-on", text)
+        if direction in limits:
+            raise wrong("--fail-on", f"{name} is given twice; give one limit")
+        limits[direction] = relative("--fail-on", share, zero=True) if colon else 0.0
+    return limits
+
+
+def wrong(option: str, text: str) -> click.BadParameter:
+    """Return the error of an option's value."""
+    return click.BadParameter(text, param_hint=option)
+
+
+def new_directory(name: str) -> Path:
+    """Return the directory of a run that was given none."""
+    from datetime import UTC, datetime
+
+    return Path("out", f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
+
+
+def print_record(record: Any) -> None:  # noqa: ANN401 - every record of the contracts
+    """Print a record as JSON."""
+    from coldwarm.contracts.files import codec
+
+    sys.stdout.write(codec.encode(record).decode())

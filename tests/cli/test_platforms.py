@@ -1,0 +1,102 @@
+"""What works where nothing can be measured: reading results on macOS and Windows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.contracts import samples
+from tests.stats import results
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AS_ON = """
+import contextlib, io, os, signal, sys
+from coldwarm.cli import main
+
+system, *sys.argv = sys.argv[1:]
+sys.argv.insert(0, "coldwarm")
+# Once as it is, so that other people's modules are loaded, which know their systems themselves.
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+    main.main()
+for name in [name for name in sys.modules if name.partition(".")[0] == "coldwarm"]:
+    del sys.modules[name]
+sys.platform = system
+for name in ("fcntl", "resource", "termios", "pwd", "grp"):
+    if system == "win32" or name == "fcntl":
+        sys.modules[name] = None
+for name in ("sched_getaffinity", "sched_setaffinity", "posix_fadvise", "killpg"):
+    delattr(os, name)
+real = os.sysconf  # psutil is still Linux's, and asks for it
+def sysconf(name):
+    if sys._getframe(1).f_globals["__name__"].startswith("coldwarm"):
+        raise AttributeError("sysconf")
+    return real(name)
+os.sysconf = sysconf
+for name in ("SIGKILL", "SIGSTOP", "SIGCONT"):
+    delattr(signal, name)
+from coldwarm.cli import main
+main.main()
+"""
+"""The real command in a process that looks like another system's."""
+
+
+def call_as_on(system: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", AS_ON, system, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the directory of a run that was measured elsewhere."""
+    path = tmp_path_factory.mktemp("elsewhere") / "run"
+    return results.write(path, [results.case(3)], samples.environment())
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show", "RUN"],
+        ["compare", "RUN", "RUN"],
+        ["plan", "RUN", "--calls", "9", "--cache", "cold", "--json"],
+        ["validate", "RUN"],
+        ["schema"],
+        ["cases"],
+        ["backends"],
+        ["env"],
+        ["run", "--help"],
+        ["--help"],
+    ],
+    ids=" ".join,
+)
+def test_what_reads_results_works_on_every_system(
+    run: Path, system: str, command: list[str]
+) -> None:
+    named = [str(run) if part == "RUN" else part for part in command]
+    done = call_as_on(system, *named)
+    assert "Traceback" not in done.stderr
+    assert (
+        done.returncode
+        == subprocess.run(
+            [sys.executable, "-m", "coldwarm", *named], capture_output=True, check=False
+        ).returncode
+    ), done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("command", [["run"], ["bench", "a.py:f"], ["noise"]], ids=" ".join)
+def test_what_measures_says_in_one_line_that_it_needs_linux(command: list[str]) -> None:
+    # With nothing to measure, the run on the real system that comes first ends at once.
+    nothing = {"run": ["--backend", "none"], "bench": [], "noise": ["a.py:f", "--time", "1s"]}
+    done = call_as_on("darwin", *command, *nothing[command[0]])
+    assert done.returncode == 2
+    line = done.stderr.strip().splitlines()[-1]
+    assert line.startswith(f"coldwarm: {command[0]} measures, and measuring needs Linux")
