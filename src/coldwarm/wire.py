@@ -31,6 +31,11 @@ class PipeClosedError(Exception):
     """Nobody writes to the pipe any more."""
 
 
+def because(code: str, /, **values: "str | float") -> "dict[str, Any]":
+    """Return a reason as it goes over the pipe; see ``coldwarm.contracts.reasons``."""
+    return {"code": code, "values": values}
+
+
 def encode(message: "Mapping[str, Any]") -> bytes:
     """Return a message as one line.
 

@@ -9,14 +9,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
 import pytest
 
 from coldwarm import registry
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import PluginError
 from coldwarm.runner import describe, results, suite
 from coldwarm.runner.functions import candidates
-from coldwarm.runner.functions.inspection import Inspection, Setting
+from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.functions.targets import Target
+from coldwarm.runner.process.replies import Inspection
 from coldwarm.runner.schedule import suites
 from coldwarm.runner.schedule.case import Case
 from coldwarm.runner.schedule.options import Options
@@ -43,9 +46,8 @@ def inspected(file: Path, **changes: Any) -> Inspection:
         "own_cache": None,
         "first_s": 0.1,
         "second_s": 0.1,
-        "wall_s": 1.5,
     }
-    return Inspection(**{**fields, **changes})
+    return msgspec.convert({**fields, **changes}, Inspection)
 
 
 def functions(folder: Path, *, check: bool = True, **changes: Any) -> list[Case]:
@@ -54,7 +56,7 @@ def functions(folder: Path, *, check: bool = True, **changes: Any) -> list[Case]
     file.touch()
     targets = [Target(label, "fit", file, label) for label in ("slow", "fast")]
     setting = Setting("bench", (), None, check, None, None, 0, 1.0)
-    inspections = [inspected(file), inspected(file, **changes)]
+    inspections = [(inspected(file), 0.5), (inspected(file, **changes), 1.5)]
     return candidates.cases(targets, inspections, "slow", setting, folder)
 
 
@@ -81,7 +83,7 @@ def test_what_an_inspection_found_is_data_of_the_case(tmp_path: Path) -> None:
     assert (case.backend.caches, case.backend.compiles) == (("jax",), True)
     assert case.answer is not None
     assert case.answer.path == str(tmp_path / "slow.npz")
-    assert any(note.startswith("numba: ") for note in case.notes)
+    assert because("not_kept", owner="numba") in case.notes
     said = describe.protocol(case, Options(suite="bench")).own
     assert said is not None
     assert (said.checked, said.last_checked) == ("against slow, to 0.0001", False)

@@ -7,6 +7,8 @@ processes, so it imports nothing that a bare interpreter has not loaded already.
 
 from abc import ABC, abstractmethod
 
+from coldwarm.wire import because
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -156,7 +158,7 @@ class Backend(ABC):
         watched = {} if self.watcher is None else self.watcher.parts()
         if watched:
             return watched
-        why = f"{self.name} has no such step"
+        why = because("no_such_step", backend=self.name)
         keys = ("trace_s", "lower_s", "compile_s", "cache_read_s")
         return {**dict.fromkeys(keys), "reasons": dict.fromkeys(keys, why)}
 

@@ -68,7 +68,7 @@ def command(
     from coldwarm.stats.compare import results
 
     limits = _policy(thresholds, failures, policy)
-    fields = _parts(allowed, "--allow")
+    fields = _options.parts(allowed, "--allow")
     second = reader.read(b)
     try:
         comparison = results.compare_results(reader.read(a), second, limits, fields)

@@ -77,7 +77,7 @@ def _run() -> int:
         click.echo("coldwarm: interrupted", err=True)
         return ExitCode.INTERRUPTED
     except ColdwarmError as error:
-        click.echo(f"coldwarm: {error}", err=True)
+        click.echo(f"coldwarm: {_words(error)}", err=True)
         return error.exit_code
     except BrokenPipeError:
         sys.stderr.close()
@@ -87,3 +87,13 @@ def _run() -> int:
         # something else here.
         return ExitCode.BROKEN_PIPE if error.code == 1 else int(error.code or 0)
     return code if isinstance(code, int) else 0
+
+
+def _words(error: ColdwarmError) -> str:
+    from coldwarm.contracts.reasons import RefusedError
+
+    if not isinstance(error, RefusedError):
+        return str(error)
+    from coldwarm.report.reasons import with_advice
+
+    return with_advice(error.reason)

@@ -85,8 +85,8 @@ def command(  # noqa: PLR0917 - click hands options over by name
         view.render(report, Console())
     if not report.complete:
         return ExitCode.INTERRUPTED
-    measured = any(figure.pair_s is not None for figure in report.figures)
-    return ExitCode.FINE if measured else ExitCode.NOTHING_VALID
+    valid = any(figure.pair_s is not None for figure in report.figures)
+    return ExitCode.FINE if valid else ExitCode.NOTHING_VALID
 
 
 def _report(request: NoiseRequest, parts: Sequence[Part]) -> NoiseReport:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import Record
+from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -182,6 +183,45 @@ CODES: dict[str, str] = {
     "not_kept": "owner",
     "answers_differ": "",
     "arguments_changed": "",
+    "above_tolerance": "error_ratio tolerance_ratio",
+    "output_complex": "",
+    "output_not_finite": "",
+    "reference_not_finite": "",
+    "not_finite_elsewhere": "",
+    "other_outputs": "n_expected n_outputs",
+    "other_shape": "n_place expected shape",
+    "no_such_step": "backend",
+    "not_read": "cache",
+    "begins_not_reported": "",
+    "no_compile_events": "",
+    "no_compiler": "",
+    "inspecting": "candidate_names",
+    "unusable": "label text",
+    "name_missing": "label text",
+    "failed_before": "label where",
+    "inspection_late": "label",
+    "cannot_start": "label program text",
+    "own_cache": "label module setting",
+    "no_source_file": "label module",
+    "imported_elsewhere": "label module file folder",
+    "not_of_commit": "label module_names",
+    "not_asked": "",
+    "no_time_left": "",
+    "other_arguments": "",
+    "made_contiguous": "",
+    "fresh_answer_differs": "",
+    "defined_late": "file name",
+    "results_used": "",
+    "method_of_object": "owner",
+    "built_in": "module",
+    "partial": "",
+    "lambda": "",
+    "made_inside": "function",
+    "another_object": "name",
+    "typed_in": "",
+    "shared_process": "",
+    "clean_blocks": "n_clean n_blocks",
+    "in_process_compiled": "n_blocks",
 }
 """By code, the names of its parameters."""
 
@@ -252,3 +292,12 @@ def _text(value: Value) -> str:
     if isinstance(value, list):
         return " ".join(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class RefusedError(UsageError):
+    """Something asked for is refused; its words are written where it is shown."""
+
+    def __init__(self, reason: Reason) -> None:
+        """Keep the reason."""
+        super().__init__(brief(reason))
+        self.reason = reason

@@ -9,6 +9,7 @@ import sys
 
 from coldwarm.frameworks.base import Watch, versions
 from coldwarm.frameworks.spans import SpanAccount
+from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,11 +104,11 @@ class JaxWatch(Watch):
         """Return the exclusive seconds of tracing, lowering, compiling and cache reads."""
         parts: dict[str, Any] = self.spans.seconds()
         if self.untold:
-            why = "JAX before 0.6.1 does not tell when a step begins"
+            why = because("begins_not_reported")
             return {**dict.fromkeys(parts), "reasons": dict.fromkeys(parts, why)}
         if self.reads:
             return parts
-        why = "nothing was read from the persistent cache"
+        why = because("not_read", cache="the persistent cache")
         return {**parts, "cache_read_s": None, "reasons": {"cache_read_s": why}}
 
     def counters(self) -> "dict[str, dict[str, Any]]":

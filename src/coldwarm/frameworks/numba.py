@@ -21,6 +21,7 @@ import time
 
 from coldwarm.frameworks.base import PARTS, Watch, versions
 from coldwarm.frameworks.spans import SpanAccount
+from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class NumbaWatch(Watch):
         if self._count("cache_hits") == self._hits_before:
             seconds["compile_s"] = (seconds["compile_s"] or 0.0) + (seconds["cache_read_s"] or 0.0)
             seconds["cache_read_s"] = None
-            reasons["cache_read_s"] = "nothing was read from Numba's cache"
+            reasons["cache_read_s"] = because("not_read", cache="Numba's cache")
         return {**{part: seconds[part] for part in PARTS}, "reasons": reasons}
 
     def counters(self) -> "dict[str, dict[str, Any]]":

@@ -26,6 +26,7 @@ import sys
 
 from coldwarm.frameworks.base import PARTS, Watch, versions
 from coldwarm.frameworks.spans import SpanAccount
+from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class CompileWatch(EagerWatch):
     def parts(self) -> "dict[str, Any]":
         """Return the exclusive seconds since ``begin``, or why there are none."""
         if not self._listening:
-            why = "this version of PyTorch reports no compile events"
+            why = because("no_compile_events")
             return {**dict.fromkeys(PARTS), "reasons": dict.fromkeys(PARTS, why)}
         seconds: dict[str, float | None] = dict(self._spans.seconds())
         reasons = {}
@@ -135,7 +136,7 @@ class CompileWatch(EagerWatch):
             # Keys that led to nothing were made for the code that was then generated.
             seconds["lower_s"] = (seconds["lower_s"] or 0.0) + (seconds["cache_read_s"] or 0.0)
             seconds["cache_read_s"] = None
-            reasons["cache_read_s"] = "nothing was read from Inductor's caches"
+            reasons["cache_read_s"] = because("not_read", cache="Inductor's caches")
         return {**seconds, "reasons": reasons}
 
     def counters(self) -> "dict[str, dict[str, Any]]":

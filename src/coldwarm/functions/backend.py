@@ -11,6 +11,7 @@ import sys
 from coldwarm.backends.base import Backend, DeviceUnavailableError
 from coldwarm.frameworks.base import PARTS, loaded, versions
 from coldwarm.functions import arguments, target, transfer, values
+from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,15 +192,18 @@ class UserFunction(Backend):
             watch.catch_up()
         accounts = [dict(watch.parts()) for watch in self._watches]
         if not accounts:
-            why = "no compiler that tells its steps was imported"
+            why = because("no_compiler")
             return {**dict.fromkeys(PARTS), "reasons": dict.fromkeys(PARTS, why)}
         seconds, reasons = {}, {}
         for part in PARTS:
             known = [account[part] for account in accounts if account[part] is not None]
             seconds[part] = sum(known) if known else None
             if not known:
-                told = (account["reasons"].get(part, "not told") for account in accounts)
-                reasons[part] = "; ".join(told)
+                given = [account["reasons"].get(part) for account in accounts]
+                known_reasons = [reason for reason in given if reason is not None]
+                reasons[part] = {"code": "several", "parts": known_reasons}
+                if len(known_reasons) == 1:
+                    reasons[part] = known_reasons[0]
         return {**seconds, "reasons": reasons}
 
     def counters(self) -> "dict[str, dict[str, Any]]":

@@ -16,6 +16,10 @@ class TargetError(Exception):
     """What was named is not there, or is not what it was taken for."""
 
 
+class MissingNameError(TargetError):
+    """The module has nothing under the name."""
+
+
 def load(named: "Mapping[str, Any]") -> "ModuleType":
     """Import the module of ``named``: a dotted ``module``, or the file at ``path``.
 
@@ -61,7 +65,7 @@ def resolve(module: "ModuleType", name: str) -> "Any":
     for part in name.split("."):
         if not hasattr(found, part):
             text = f"{module.__name__} has no {name!r}{_near(module, name)}"
-            raise TargetError(text)
+            raise MissingNameError(text)
         found = getattr(found, part)
     if not callable(found):
         text = f"{module.__name__}:{name} is a {type(found).__name__}, which cannot be called"

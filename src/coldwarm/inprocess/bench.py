@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.functions import values
 from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import finding, fresh, warm
 from coldwarm.inprocess.result import BenchResult
-from coldwarm.report.words import mode_name
 from coldwarm.runner.schedule.options import COLD
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
     from coldwarm.contracts.summary import Caution
     from coldwarm.inprocess.warm import InProcess
@@ -33,7 +34,7 @@ _ONE_AT_A_TIME = threading.RLock()
 """Two at once would disturb each other."""
 _WARM_SHARE = 0.4
 """Of a time budget, for the calls in this process where fresh ones are to follow."""
-_NOT_ASKED = "it was not asked for"
+_NOT_ASKED = because("not_asked")
 _SHOWN_BY_INTERVAL = {"few", "precision"}
 
 
@@ -108,10 +109,10 @@ class Benchmark:
                     name = target.name
                     case = fresh.measure(target, call, in_process, self._fresh_options(began_s))
                 except (finding.NotFoundError, fresh.NotMeasuredError) as error:
-                    why = str(error)
+                    why = error.reason
         result = _result(name, in_process, case, why)
         if any(map(values.is_strided, values.leaves(list(call.flat)))):
-            result.notes.append("arrays that are not contiguous were given as copies that are")
+            result.cautions.append(because("made_contiguous"))
         return result
 
     def _ends_s(self, began_s: float) -> float | None:
@@ -124,8 +125,7 @@ class Benchmark:
         if left_s is not None:
             left_s -= time.perf_counter() - began_s
             if left_s <= 0:
-                text = "the time budget was over after the calls in this process; give a longer one"
-                raise fresh.NotMeasuredError(text)
+                raise fresh.NotMeasuredError(because("no_time_left"))
         return fresh.FreshOptions(
             processes=self._processes,
             warm=self._warm,
@@ -153,8 +153,8 @@ def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchRe
     return Benchmark()._measure(sys._getframe(1), function, Call(args, kwargs))  # noqa: SLF001 - as in Benchmark
 
 
-def _result(name: str, in_process: InProcess, case: CaseResult | None, why: str) -> BenchResult:
-    reasons: dict[str, str] = {}
+def _result(name: str, in_process: InProcess, case: CaseResult | None, why: Reason) -> BenchResult:
+    reasons: dict[str, Reason] = {}
     warm_calls = None
     if in_process.observation is None:
         reasons["warm"] = _NOT_ASKED
@@ -180,43 +180,37 @@ def _result(name: str, in_process: InProcess, case: CaseResult | None, why: str)
         warm_fresh=warm_fresh,
         cold=cold,
         first_call_s=in_process.first_call_s,
-        reasons=reasons,
-        notes=_notes(in_process, case, warm_calls),
+        missing=reasons,
+        cautions=_cautions(in_process, case, warm_calls),
         in_process=in_process.observation,
         case=case,
     )
 
 
-def _failure(case: CaseResult) -> str:
+def _failure(case: CaseResult) -> Reason:
     """Return why a figure of fresh processes is missing."""
-    if case.reason == "correctness_gate":
+    if case.reason is None:
+        return because("no_valid_process")
+    if case.reason.code == "correctness_gate":
         gates = [one.gate.reason for one in case.observations if one.gate and one.gate.reason]
-        why = f" ({gates[0]})" if gates else ""
-        return f"a fresh process gave another answer than this one{why}"
-    return case.reason or "no valid process"
+        return because("fresh_answer_differs", *gates[:1])
+    return case.reason
 
 
-def _noted(caution: Caution) -> str:
-    about = "" if caution.kind == "noisy" else f", {mode_name(caution.subject)}"
-    return f"fresh processes{about}: {caution.text}"
-
-
-def _notes(
+def _cautions(
     in_process: InProcess, case: CaseResult | None, warm_calls: WarmSummary | None
-) -> list[str]:
+) -> list[Reason | Caution]:
     """Return what to know of the function and of the figures."""
-    notes = []
+    cautions: list[Reason | Caution] = []
     if in_process.renewed:
-        notes.append("its calls change their arguments: each got new ones, outside the window")
+        cautions.append(because("arguments_changed"))
     if not in_process.repeats:
-        notes.append("its second call gave another answer: it keeps a state, or draws numbers")
+        cautions.append(because("answers_differ"))
     blocks = in_process.observation.blocks if in_process.observation else []
     compiled = sum(bool(block.compiles) for block in blocks)
     if compiled and warm_calls is not None:
-        notes.append(f"here: something was compiled in {compiled} blocks, which do not count")
+        cautions.append(because("in_process_compiled", n_blocks=compiled))
     if case is not None:
-        notes += [
-            _noted(caution) for caution in case.warnings if caution.kind not in _SHOWN_BY_INTERVAL
-        ]
-        notes += [one for one in case.limitations if " is not kept" in one]
-    return notes
+        cautions += [one for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL]
+        cautions += [one for one in case.limitations if one.code == "not_kept"]
+    return cautions

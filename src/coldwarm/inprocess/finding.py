@@ -18,17 +18,20 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.runner.functions.targets import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from coldwarm.contracts.reasons import Reason
+
 _seen: weakref.WeakKeyDictionary[types.CodeType, int] = weakref.WeakKeyDictionary()
 """Calls of ``coldwarm.bench`` by the module-level code that they were made from."""
 
 
-class NotFoundError(Exception):
-    """A fresh process could not find the function; the message says why."""
+class NotFoundError(RefusedError):
+    """A fresh process could not find the function."""
 
 
 def count_call(caller: types.FrameType | None) -> dict[str, int]:
@@ -54,13 +57,12 @@ def find(function: Callable[..., Any], scope: dict[str, Any], calls: dict[str, i
     """
     if isinstance(function, types.MethodType) and not isinstance(function.__self__, type):
         owner = type(function.__self__).__qualname__
-        text = f"it is a method of one {owner}, which only this process has: give a function that"
-        raise NotFoundError(f"{text} makes the {owner}, or takes what it needs as arguments")
+        raise NotFoundError(because("method_of_object", owner=owner))
     module, name = _held(function, scope)
     label = re.sub(r"\W", "_", name)
     path = None if module.__name__ == "__main__" else _file(module)
     if module.__name__ != "__main__" and path is None:
-        raise NotFoundError(f"its module {module.__name__} is built in: there is no file of it")
+        raise NotFoundError(because("built_in", module=module.__name__))
     spec = getattr(module, "__spec__", None)
     if path is None and spec is None:  # a script, and not what ``python -m`` runs
         path = _program(module, function)
@@ -107,26 +109,18 @@ def _same(found: object, function: object) -> bool:
     return found is function or (isinstance(function, types.MethodType) and found == function)
 
 
-def _why_not(function: Any, scope: dict[str, Any]) -> str:  # noqa: ANN401 - as above
+def _why_not(function: Any, scope: dict[str, Any]) -> Reason:  # noqa: ANN401 - as above
     name = getattr(function, "__qualname__", type(function).__qualname__)
     if isinstance(function, functools.partial):
-        what = "it is a functools.partial that no module holds under a name"
-    elif "<lambda>" in name:
-        what = "it is a lambda that no module holds under a name"
-    elif "<locals>" in name:
-        outer = name.partition(".<locals>")[0]
-        what = f"it was made inside {outer}, and no module holds it under a name"
-    else:
-        module = getattr(function, "__module__", None) or scope.get("__name__", "its module")
-        what = f"{module}.{name} is another object than the function that was given"
-        if module == "__main__" and "__file__" not in scope:
-            return _typed_in()
-    return f"{what}: define it by name in a file that can be imported"
-
-
-def _typed_in() -> str:
-    text = "it was defined in a notebook or at a prompt, which no fresh process can import"
-    return f"{text}: put it into a .py file beside it and import it from there"
+        return because("partial")
+    if "<lambda>" in name:
+        return because("lambda")
+    if "<locals>" in name:
+        return because("made_inside", function=name.partition(".<locals>")[0])
+    module = getattr(function, "__module__", None) or scope.get("__name__", "its module")
+    if module == "__main__" and "__file__" not in scope:
+        return because("typed_in")
+    return because("another_object", name=f"{module}.{name}")
 
 
 def _program(module: types.ModuleType, function: Any) -> Path:  # noqa: ANN401 - as above
@@ -140,7 +134,7 @@ def _program(module: types.ModuleType, function: Any) -> Path:  # noqa: ANN401 -
     in_program = code is None or file is None or _samefile(code.co_filename, file)
     elsewhere = code is not None and function.__module__ != "__main__"
     if file is None or not (in_program or elsewhere):
-        raise NotFoundError(_typed_in())
+        raise NotFoundError(because("typed_in"))
     return file
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
+from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ColdwarmError
 from coldwarm.functions import transfer, values
 from coldwarm.report.progress import open_progress
@@ -24,11 +25,12 @@ from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.functions.arguments import Call
     from coldwarm.inprocess.warm import InProcess
-    from coldwarm.runner.functions.inspection import Inspection
     from coldwarm.runner.functions.targets import Target
+    from coldwarm.runner.process.replies import Inspection
 
 AGAINST = "the answer in the process that asked"
 
@@ -45,8 +47,8 @@ class FreshOptions:
     out_dir: Path | None
 
 
-class NotMeasuredError(Exception):
-    """Nothing could be measured in fresh processes; the message says why."""
+class NotMeasuredError(RefusedError):
+    """Nothing could be measured in fresh processes."""
 
 
 def measure(target: Target, call: Call, in_process: InProcess, options: FreshOptions) -> CaseResult:
@@ -64,7 +66,7 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
         try:
             transfer.write(call, str(folder))
         except transfer.UnsendableError as error:
-            raise NotMeasuredError(str(error)) from error
+            raise NotMeasuredError(because("stated", text=str(error))) from error
         answer = _answer(in_process)
         setting = Setting(
             name="bench",
@@ -80,12 +82,13 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
         )
         try:
             with Guard() as guard:
-                (inspected,) = inspection.inspect([target], setting, guard, work)
-            inspection.refuse_own_caches([target], [inspected])
+                inspections = inspection.inspect([target], setting, guard, work)
+            inspection.refuse_own_caches([target], inspections)
+            inspected, _ = inspections[0]
             _refuse_others(call, inspected)
             if answer is not None and inspected.repeats and in_process.repeats:
                 np.savez(work / f"{target.label}.npz", *answer)
-            cases = candidates.cases([target], [inspected], target.label, setting, work)
+            cases = candidates.cases([target], inspections, target.label, setting, work)
             quiet = not sys.stderr.isatty()
             with open_progress(Console(stderr=True, quiet=quiet)) as progress:
                 spent_s = time.perf_counter() - began_s
@@ -96,8 +99,10 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
                     cases=cases,
                     spent_s=spent_s,
                 )
+        except RefusedError as error:
+            raise NotMeasuredError(_in_process(error.reason, target)) from error
         except ColdwarmError as error:
-            raise NotMeasuredError(_plain(str(error), target)) from error
+            raise NotMeasuredError(because("stated", text=str(error))) from error
     if outcome.interrupted:
         raise KeyboardInterrupt
     return outcome.cases[0]
@@ -115,21 +120,19 @@ def _answer(in_process: InProcess) -> list[np.ndarray] | None:
 def _refuse_others(call: Call, inspected: Inspection) -> None:
     """Refuse where a fresh process has other arguments than this one."""
     if inspected.input_sha256 != values.digest(list(call.flat)):
-        text = "a fresh process got other arguments than the ones here: their types do not survive"
-        raise NotMeasuredError(text)
+        raise RefusedError(because("other_arguments"))
 
 
-def _plain(message: str, target: Target) -> str:
-    """Return a message without the command line's words."""
-    text = message.removeprefix(f"{target.label}: ").replace(", or give --warm-only", "")
-    if target.path is not None and f"has no {target.name!r}" in text:
-        text = (
-            f"{target.path.name} has no {target.name} when it is imported: define it above"
-            ' `if __name__ == "__main__":` and outside of functions'
-        )
-    elif target.calls is not None and target.calls > 1 and "failed before" in text:
-        text += '; where results are used in between, put that below `if __name__ == "__main__":`'
-    return text
+def _in_process(reason: Reason, target: Target) -> Reason:
+    """Return a refusal as it holds where there is one function, which needs no label."""
+    if reason.code == "name_missing" and target.path is not None:
+        return because("defined_late", file=target.path.name, name=target.name)
+    if reason.code == "failed_before":
+        several_calls = (target.calls or 0) > 1
+        return because("several", reason, because("results_used")) if several_calls else reason
+    if "label" not in reason.values:
+        return reason
+    return because(reason.code, *reason.parts, **{**reason.values, "label": ""})
 
 
 def _options(options: FreshOptions) -> Options:

@@ -7,7 +7,10 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.reasons import Reason
 from coldwarm.report import units
+from coldwarm.report.reasons import caution_words, with_advice, words
+from coldwarm.report.words import mode_name
 from coldwarm.runner.schedule.options import COLD
 
 if TYPE_CHECKING:
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
-    from coldwarm.contracts.summary import Summary
+    from coldwarm.contracts.summary import Caution, Summary
 
 _WIDTH = 88
 _COLUMNS = ("", "median", "95 % interval", "from")
@@ -24,13 +27,13 @@ _COLD_WORDS: dict[CacheMode, str] = {
     "cold_process_cold_cache": "first result, empty caches",
     "cold_process_warm_cache": "first result, filled caches",
 }
-_FRESH, _IN_PROCESS = "warm call, fresh processes", "warm call, here"
+_FRESH, _IN_PROCESS = "warm call, fresh processes", "warm call, this process"
 _WORDS = {**{str(k): v for k, v in _COLD_WORDS.items()}, "warm_fresh": _FRESH, "warm": _IN_PROCESS}
 
 
 @dataclass(frozen=True, repr=False)
 class BenchResult:
-    """What ``coldwarm.bench`` has found out; what is ``None`` has its reason in ``reasons``.
+    """What ``coldwarm.bench`` has found out; what is ``None`` has its reason in ``missing``.
 
     Attributes:
         name: What was measured.
@@ -41,8 +44,10 @@ class BenchResult:
             fresh processes, such as ``cold["cold_process_cold_cache"].seconds["ttfr"]``.
         first_call_s: The first call that was made in this process; whether it had to compile
             depends on what was called before.
-        reasons: Why ``warm``, ``warm_fresh`` or a mode of ``cold`` is missing.
-        notes: What to know of the function, and what to read with care.
+        missing: Why ``warm``, ``warm_fresh`` or a mode of ``cold`` is missing, as codes with
+            parameters; ``reasons`` has the sentences.
+        cautions: What to know of the function, and what to read with care, likewise; ``notes``
+            has the sentences.
         in_process: The observation of this process, with all its samples; ``None`` without warm
             calls.
         case: Everything about the fresh processes, their observations too.
@@ -53,8 +58,8 @@ class BenchResult:
     warm_fresh: WarmSummary | None
     cold: dict[CacheMode, ColdSummary | None]
     first_call_s: float
-    reasons: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    missing: dict[str, Reason] = field(default_factory=dict)
+    cautions: list[Reason | Caution] = field(default_factory=list)
     in_process: Observation | None = None
     case: CaseResult | None = None
 
@@ -63,6 +68,16 @@ class BenchResult:
         """The raw warm samples of this process in seconds, block by block."""
         blocks = [] if self.in_process is None else self.in_process.blocks
         return [list(block.samples_s) for block in blocks]
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why ``warm``, ``warm_fresh`` or a mode of ``cold`` is missing, as sentences."""
+        return {figure: with_advice(reason) for figure, reason in self.missing.items()}
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of the function, and what to read with care, as sentences."""
+        return [_note(caution) for caution in self.cautions]
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the lines of the table: what, median, interval, and what it is from."""
@@ -83,8 +98,8 @@ class BenchResult:
         if self.warm is not None:
             first = units.duration(self.first_call_s)
             remarks.append(
-                f"here: the first call took {first}; {_steady(self.warm)}; one process, so no"
-                " interval"
+                f"in this process: the first call took {first}; {_steady(self.warm)}; one process,"
+                " so no interval"
             )
         by_reason: dict[str, list[str]] = {}
         for what, reason in self.reasons.items():
@@ -145,11 +160,18 @@ def _steady(warm: WarmSummary) -> str:
     """Say where the calls of one process became steady, or why not."""
     steady = warm.steady
     if not steady.steady:
-        return steady.reason.partition(": ")[2] or steady.reason
+        return words(steady.reason.parts[-1] if steady.reason.parts else steady.reason)
     count = steady.warmup_samples[0]
     if count == 0:
         return "steady from the first sample on"
     return f"steady after {count} sample{'s' if count > 1 else ''}"
+
+
+def _note(caution: Reason | Caution) -> str:
+    if isinstance(caution, Reason):
+        return words(caution)
+    about = "" if caution.cache_mode is None else f", {mode_name(caution.cache_mode)}"
+    return f"fresh processes{about}: {caution_words(caution)}"
 
 
 def _listed(what: Sequence[str]) -> str:

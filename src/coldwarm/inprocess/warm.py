@@ -16,6 +16,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.observation import Block, Judgement, Observation
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.base import loaded
 from coldwarm.functions import values
@@ -34,7 +35,7 @@ BLOCK_S = 0.1
 BLOCKS = 10
 """Blocks of warm calls at least; three times as many where the calls are not steady."""
 _FIRST_BLOCK_S = 0.05
-_NOT_TOLD = "other things run in this process, too"
+_SHARED = because("shared_process")
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class _Warm:
             compiles=self._compiles() - compiles,
             involuntary_switches=after.ru_nivcsw - before.ru_nivcsw,
             page_faults=after.ru_minflt - before.ru_minflt,
-            null_reasons=dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _NOT_TOLD),
+            null_reasons=dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _SHARED),
         )
 
 
@@ -180,7 +181,7 @@ def measure(
 
 def _judged(clean: int, total: int) -> Judgement:
     return Judgement(
-        proved=clean > 0, reason=f"nothing was compiled in {clean} of {total} blocks of warm calls"
+        proved=clean > 0, reason=because("clean_blocks", n_clean=clean, n_blocks=total)
     )
 
 

@@ -217,10 +217,61 @@ WORDS: dict[str, str] = {
     " or draws random numbers, and only its first answer was checked",
     "arguments_changed": "its calls change their arguments: each gets new ones, made outside the"
     " window",
+    "above_tolerance": "scaled error {error_ratio:.3g} is above the tolerance"
+    " {tolerance_ratio:.3g}",
+    "output_complex": "the output is complex, the reference is real",
+    "output_not_finite": "the output holds values that are not finite",
+    "reference_not_finite": "the reference is not finite: nothing is right",
+    "not_finite_elsewhere": "the output is infinite or no number where the reference is not, or not"
+    " where it is",
+    "other_outputs": "expected {n_expected:# output array}, got {n_outputs}",
+    "other_shape": "output {n_place}: expected shape {expected}, got {shape}",
+    "no_such_step": "{backend} has no such step",
+    "not_read": "nothing was read from {cache}",
+    "begins_not_reported": "JAX before 0.6.1 does not report when a step begins",
+    "no_compile_events": "this version of PyTorch reports no compile events",
+    "no_compiler": "no compiler that reports its steps was imported",
+    "inspecting": "inspecting {candidate_names}: each is called twice, and its answer kept",
+    "unusable": "{label:label}{text}",
+    "name_missing": "{label:label}{text}",
+    "failed_before": "{label} failed before it was measured: {parts}{where:place}",
+    "inspection_late": "the time budget was over while {label} was inspected, which calls it twice",
+    "cannot_start": "{label:label}{program} cannot be started: {text}",
+    "own_cache": "{label:label}{module} sets {setting} by itself, so that no process of it starts"
+    " with a cache of known state: leave that to the environment",
+    "no_source_file": "{label:label}{module} has no source file to be named by",
+    "imported_elsewhere": "{label:label}{module} was imported from {file}, not from {folder}: name"
+    " its file instead, FILE.py:NAME",
+    "not_of_commit": "{label:label}{module_names} came from the files as they are now, not from the"
+    " commit: a commit's modules are found in its src/ and its root alone",
+    "not_asked": "it was not asked for",
+    "no_time_left": "the time budget was over after the calls in this process; give a longer one",
+    "other_arguments": "a fresh process got other arguments than this one: their types do not"
+    " survive",
+    "made_contiguous": "arrays that are not contiguous were given as copies that are",
+    "fresh_answer_differs": "a fresh process gave another answer than this one: {parts}",
+    "defined_late": "{file} has no {name} when it is imported: define it above"
+    ' `if __name__ == "__main__":` and outside of functions',
+    "results_used": "where results are used in between, put that below"
+    ' `if __name__ == "__main__":`',
+    "method_of_object": "it is a method of one {owner}, which only this process has: give a"
+    " function that makes the {owner}, or takes what it needs as arguments",
+    "built_in": "its module {module} is built in: there is no file of it",
+    "partial": "it is a functools.partial that no module holds under a name",
+    "lambda": "it is a lambda that no module holds under a name",
+    "made_inside": "it was made inside {function}, and no module holds it under a name",
+    "another_object": "{name} is another object than the function that was given",
+    "typed_in": "it was defined in a notebook or at a prompt, which no fresh process can import:"
+    " put it into a .py file beside it and import it from there",
+    "shared_process": "other things run in this process, too",
+    "clean_blocks": "nothing was compiled in {n_clean} of {n_blocks:# block} of warm calls",
+    "in_process_compiled": "in this process something was compiled in {n_blocks:# block}, which do"
+    " not count",
 }
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""
 
+_BY_NAME = "define it by name in a file that can be imported"
 ADVICE: dict[str, str] = {
     # Processes, caches and the machine.
     # Statistics.
@@ -230,6 +281,13 @@ ADVICE: dict[str, str] = {
     "incomplete": "`coldwarm run --resume` goes on with it",
     # Frameworks and a user's own functions.
     "not_kept": "numba.njit keeps it with cache=True",
+    "inspection_late": "give a longer --time-budget",
+    "cannot_start": "name another --python",
+    "own_cache": "or give --warm-only",
+    "partial": _BY_NAME,
+    "lambda": _BY_NAME,
+    "made_inside": _BY_NAME,
+    "another_object": _BY_NAME,
     "answers_differ": "where each process draws others, seed it or give --no-check",
 }
 """By code, what a person can do about it."""
@@ -262,6 +320,8 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
     "drift": lambda change: f"{'falling' if change < 0 else 'rising'} {abs(change):.1%}",
     "mode": mode_name,
     "side": lambda side: _SIDES.get(side, side),
+    "label": lambda label: f"{label}: " if label else "",
+    "place": lambda place: f" ({place})" if place else "",
     "duration": units.duration,
     "size": units.size,
     "spread": units.spread,

@@ -182,7 +182,7 @@ def _common(running: Running) -> dict[str, Any]:
 
 def _judgements(running: Running, found: Sequence[CacheEvidence]) -> dict[CacheMode, Judgement]:
     """Judge the mode of a start, and the warm regime of its blocks."""
-    slot, compiles = running.slot, running.slot.case.backend.kind.compiles
+    slot, compiles = running.slot, running.slot.case.backend.compiles
     judgements = {slot.mode: modes.judge(slot.mode, found, compiles=compiles)}
     if slot.persistent and running.blocks:
         judgements[WARM] = modes.judge_blocks(running.blocks)

@@ -1,5 +1,7 @@
 """The correctness gate: an output against the stored float64 reference."""
 
+from coldwarm.wire import because
+
 _MOST_APART = 10_000
 """Whole numbers that differ, of which the largest difference is told."""
 
@@ -41,7 +43,7 @@ def check(
         worst_absolute, worst_scaled = max(worst_absolute, error), max(worst_scaled, scaled)
     reason = None
     if not worst_scaled <= tolerance:
-        reason = f"scaled error {worst_scaled:.3g} is above the tolerance {tolerance:.3g}"
+        reason = because("above_tolerance", error_ratio=worst_scaled, tolerance_ratio=tolerance)
     return _verdict(worst_absolute, worst_scaled, tolerance, reason)
 
 
@@ -65,36 +67,40 @@ def _errors(
 
 def _wrong_kind(
     output: "np.ndarray[Any, Any]", reference: "np.ndarray[Any, Any]", *, finite: bool
-) -> "str | None":
+) -> "dict[str, Any] | None":
     """Say why the numbers cannot be compared, or ``None``."""
     import numpy as np
 
     if np.iscomplexobj(output) and not np.iscomplexobj(reference):
-        return "the output is complex, the reference is real"
+        return because("output_complex")
     if finite and not np.all(np.isfinite(output)):
-        return "the output holds values that are not finite"
+        return because("output_not_finite")
     if finite and not np.all(np.isfinite(reference)):
-        return "the reference is not finite: nothing is right"
+        return because("reference_not_finite")
     odd = ~np.isfinite(reference)
     same = np.array_equal(output[odd], reference[odd], equal_nan=True)
     if not same or not np.all(np.isfinite(output[~odd])):
-        return "the output is infinite or no number where the reference is not, or not where it is"
+        return because("not_finite_elsewhere")
     return None
 
 
 def _mismatch(
     outputs: "Sequence[np.ndarray[Any, Any]]", references: "Sequence[np.ndarray[Any, Any]]"
-) -> "str | None":
+) -> "dict[str, Any] | None":
     if len(outputs) != len(references):
-        return f"expected {len(references)} output arrays, got {len(outputs)}"
+        return because("other_outputs", n_expected=len(references), n_outputs=len(outputs))
     for index, (output, reference) in enumerate(zip(outputs, references, strict=True)):
         if output.shape != reference.shape:
-            return f"output {index}: expected shape {reference.shape}, got {output.shape}"
+            shapes = {"expected": str(reference.shape), "shape": str(output.shape)}
+            return because("other_shape", n_place=index, **shapes)
     return None
 
 
 def _verdict(
-    absolute: "float | None", scaled: "float | None", tolerance: float, reason: "str | None"
+    absolute: "float | None",
+    scaled: "float | None",
+    tolerance: float,
+    reason: "dict[str, Any] | None",
 ) -> "dict[str, Any]":
     return {
         "passed": reason is None,

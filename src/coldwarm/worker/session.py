@@ -26,6 +26,8 @@ _OTHER_ROLES = {
     "marked": ("coldwarm.functions.inspection", "marked"),
 }
 """Jobs that are answered by one message, and by what function."""
+_LONGEST = 400
+"""Characters of an error's message that are passed on."""
 
 
 def run(reader: int, writer: int, entered_ns: int) -> None:
@@ -42,15 +44,17 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
     except wire.PipeClosedError:
         return  # the runner is gone, and so is everyone who wanted a result
     except DeviceUnavailableError as error:
-        _fail(writer, str(error), "")
+        _fail(writer, _readable(str(error)), "")
     except BaseException as error:  # noqa: BLE001 - whatever a candidate raises is a result
-        _fail(writer, f"exception: {type(error).__name__}: {error}", _traceback(error))
+        first_line = (str(error).splitlines() or [""])[0]
+        text = _readable(first_line)[:_LONGEST]
+        reason = wire.because("exception", error=type(error).__name__, text=text)
+        _fail(writer, reason, _traceback(error))
 
 
-def _fail(writer: int, reason: str, detail: str) -> None:
-    first_line = (reason.splitlines() or ["no message"])[0][:400]
-    said = {"type": "failed", "reason": _readable(first_line), "detail": _readable(detail[-8000:])}
-    wire.write_all(writer, wire.encode(said))
+def _fail(writer: int, reason: "str | dict[str, Any]", detail: str) -> None:
+    failed = {"type": "failed", "reason": reason, "detail": _readable(detail[-8000:])}
+    wire.write_all(writer, wire.encode(failed))
 
 
 def _readable(text: str) -> str:

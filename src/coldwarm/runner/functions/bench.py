@@ -18,6 +18,7 @@ from coldwarm.runner.functions import candidates, inspection, targets
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.functions.revisions import checked_out
 from coldwarm.runner.process.guarded import Guard, terminable
+from coldwarm.runner.process.replies import Marked
 from coldwarm.runner.schedule.budget import Budget
 from coldwarm.runner.schedule.options import COLD
 
@@ -57,7 +58,6 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         guard.ends_s = Budget(asked.time_budget_s, began_s).ends_s
         found, setting, chosen = _candidates(request, guard, work, stack)
         if listener is not None:
-            names = ", ".join(target.label for target in found)
             listener.note(because("inspecting", candidate_names=[target.label for target in found]))
         inspections = inspection.inspect(found, setting, guard, work)
         if set(asked.cache_modes) & set(COLD):
@@ -138,7 +138,8 @@ def _marked(
             found.append(target)
             continue
         read = targets.to_be_read(target, request.pythons, request.variables)
-        marks = inspection.ask("marked", read, setting, guard, work / "marked")["marked"]
+        reply, _ = inspection.ask(Marked, read, setting, guard, work / "marked")
+        marks = reply.marked
         if not marks:
             text = f"{target.path} marks no function; name one: {target.path}:NAME, or put"
             raise UsageError(f"{text} @coldwarm.workload above it")

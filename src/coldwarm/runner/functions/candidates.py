@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.protocol import OwnCandidate
-from coldwarm.errors import UsageError
+from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, specification
 from coldwarm.runner.schedule.case import Answer, Case
 from coldwarm.specs import Source, WorkloadSpec
@@ -15,8 +15,10 @@ from coldwarm.specs import Source, WorkloadSpec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.runner.functions.inspection import Inspection, Setting
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.runner.functions.inspection import Setting
     from coldwarm.runner.functions.targets import Target
+    from coldwarm.runner.process.replies import Inspection
 
 TOLERANCES = {
     **dict.fromkeys(("float64", "complex128", "float96", "float128"), 1e-8),
@@ -25,32 +27,34 @@ TOLERANCES = {
 }
 """Of the least precise output; whole numbers and flags must agree exactly."""
 TOLERANCE = 1e-4
+_SHOWN = 3
 
 
 def cases(
     targets: Sequence[Target],
-    inspections: Sequence[Inspection],
+    inspections: Sequence[tuple[Inspection, float]],
     reference: str,
     setting: Setting,
     work: Path,
 ) -> list[Case]:
-    """Return the candidates as cases, from what an inspection of each has found.
+    """Return the candidates as cases, from the inspection of each and the seconds that it took.
 
     Raises:
-        UsageError: a candidate's file is not to be found again.
+        RefusedError: a candidate's file is not to be found again.
     """
-    pairs = list(zip(targets, inspections, strict=True))
+    known = [inspected for inspected, _ in inspections]
+    pairs = list(zip(targets, known, strict=True))
     referred = next(inspected for target, inspected in pairs if target.label == reference)
     # A factory makes its own inputs; all functions are given the same.
-    given = next((one for one in inspections if one.kind == "function"), referred)
+    given = next((one for one in known if one.kind == "function"), referred)
     path = str(work / f"{reference}.npz") if setting.check else None
     answer = Answer(path, given.input_sha256)
     tolerance = setting.tolerance
     if tolerance is None:
-        dtypes = {output.partition("[")[0] for one in inspections for output in one.outputs}
+        dtypes = {output.partition("[")[0] for one in known for output in one.outputs}
         tolerance = max(map(_tolerance, dtypes), default=0.0)
     made: list[Case] = []
-    for target, inspected in pairs:
+    for target, (inspected, took_s) in zip(targets, inspections, strict=True):
         allowed = tolerance
         if target.tolerance is not None and setting.tolerance is None:
             allowed = target.tolerance
@@ -65,17 +69,17 @@ def cases(
             layout=", ".join(referred.arguments) or "no arguments",
             baselines={"own": reference},
         )
-        made.append(_case(target, inspected, workload, setting, answer, caches_of(target, work)))
+        case = _case(target, inspected, workload, setting, answer)
+        made.append(replace(case, filled=caches_of(target, work), inspected_s=took_s))
     return made
 
 
-def _case(  # noqa: PLR0913, PLR0917 - what a case is made of
+def _case(
     target: Target,
     inspected: Inspection,
     workload: WorkloadSpec,
     setting: Setting,
     answer: Answer,
-    caches: Path,
 ) -> Case:
     owners = kept(inspected)
     backend = replace(
@@ -95,8 +99,6 @@ def _case(  # noqa: PLR0913, PLR0917 - what a case is made of
             "function": {**specification(target, setting), **kind},
             "repeats": inspected.repeats,
         },
-        filled=caches,
-        inspected_s=inspected.wall_s,
         new_shapes=inspected.further > 0,
         shares_inputs=inspected.kind == "function",
         mutates=inspected.mutates,
@@ -131,20 +133,20 @@ def _file(target: Target, inspected: Inspection) -> Path:
     """Return the file that a candidate was imported from.
 
     Raises:
-        UsageError: there is none, or it is not of the tree whose function is wanted.
+        RefusedError: there is none, or it is not of the tree whose function is wanted.
     """
     file = Path(inspected.file) if inspected.file else None
+    names = {"label": target.label, "module": target.module}
     if file is None or not file.is_file():
-        raise UsageError(f"{target.label}: {target.module} has no source file to be named by")
+        raise RefusedError(because("no_source_file", **names))
     places = [Path(place).resolve() for place in target.search]
     if places and not any(file.resolve().is_relative_to(place) for place in places):
-        text = f"{target.label}: {target.module} was imported from {file}, not from"
-        raise UsageError(f"{text} {places[-1]}: name its file instead, FILE.py:NAME")
+        where = {"file": str(file), "folder": str(places[-1])}
+        raise RefusedError(because("imported_elsewhere", **names, **where))
     if inspected.strays:
-        more = ", …" if len(inspected.strays) > 3 else ""  # noqa: PLR2004 - enough to see
-        some = ", ".join(inspected.strays[:3]) + more
-        text = f"{target.label}: {some} came from the files as they are now, not from the commit:"
-        raise UsageError(f"{text} a commit's modules are found in its src/ and its root alone")
+        more = ["…"] if len(inspected.strays) > _SHOWN else []
+        some = [*inspected.strays[:_SHOWN], *more]
+        raise RefusedError(because("not_of_commit", label=target.label, module_names=some))
     return file
 
 
@@ -159,32 +161,25 @@ def kept(inspected: Inspection) -> list[str]:
     used = [
         owner
         for owner, counts in inspected.counters.items()
-        if (counts.get("requests") or 0) + (counts.get("writes") or 0)
+        if (counts.requests or 0) + (counts.writes or 0)
     ]
     return [owner for owner in used if owner in BACKEND.caches]
 
 
 def compiles(inspected: Inspection) -> bool:
     """Say whether a first call compiles something."""
-    return any(counts.get("compiles") for counts in inspected.counters.values())
+    return any(counts.compiles for counts in inspected.counters.values())
 
 
-def _notes(inspected: Inspection, owners: Sequence[str]) -> list[str]:
+def _notes(inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
     """Return what cannot be controlled, or was not, for this candidate."""
     notes = [
-        f"{owner}: what this candidate compiles is not kept for another process"
-        + (" (numba.njit without cache=True)" if owner == "numba" else "")
+        because("not_kept", owner=owner)
         for owner, counts in inspected.counters.items()
-        if counts.get("compiles") and owner not in owners
+        if counts.compiles and owner not in owners
     ]
     if not inspected.repeats:
-        notes.append(
-            "a second call with the same arguments gave another answer: it keeps a state or"
-            " draws random numbers, and only its first answer was checked; where each process"
-            " draws others, seed it or give --no-check"
-        )
+        notes.append(because("answers_differ"))
     if inspected.mutates:
-        notes.append(
-            "its calls change their arguments: each gets new ones, made outside the window"
-        )
+        notes.append(because("arguments_changed"))
     return notes

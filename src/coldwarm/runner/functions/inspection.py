@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
-
-from coldwarm.errors import UsageError
-from coldwarm.functions import backend
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.functions import backend, values
+from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
 from coldwarm.runner.process import replies
 from coldwarm.runner.process.isolation import build
+from coldwarm.runner.process.replies import Inspection, Marked
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.specs import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.process.guarded import Guard
 
 _AT_ONCE = 2
 """Nothing is measured yet, so they may share the machine."""
 _PAUSE_S = 0.02
+_OF_TARGETS = {
+    kind.__name__
+    for kind in (
+        target_.TargetError,
+        target_.MissingNameError,
+        values.IncomparableError,
+        values.UnfinishedError,
+    )
+}
+"""Errors of the measured side whose message is for the user as it is."""
+_WITH_PLACE = {"SyntaxError", "IndentationError", "TabError"}
+Reply = TypeVar("Reply", Inspection, Marked)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
 
@@ -49,32 +63,6 @@ class Setting:
     """The folder with the arguments of the call, transferred; ``None``: made of ``inputs``."""
     against: str | None = None
     """What answers are held against, where it is no candidate's."""
-
-
-class Inspection(msgspec.Struct, frozen=True):
-    """What the inspection of a candidate has found; see ``coldwarm.functions.inspection``."""
-
-    kind: str
-    file: str | None
-    placement: str | None
-    arguments: list[str]
-    outputs: list[str]
-    input_sha256: str
-    mutates: bool
-    repeats: bool
-    further: int
-    device: str
-    frameworks: list[str]
-    counters: dict[str, dict[str, Any]]
-    versions: dict[str, str]
-    strays: list[str]
-    """Modules of the user's checkout that were imported where a commit's are wanted."""
-    own_cache: str | None
-    """The cache that its module has set by itself; ``None``: none."""
-    first_s: float
-    second_s: float
-    wall_s: float
-    """Of the process that inspected it."""
 
 
 def specification(target: Target, setting: Setting) -> dict[str, Any]:
@@ -104,20 +92,20 @@ def _job(role: str, target: Target, setting: Setting, answer: str | None) -> dic
 
 
 def ask(  # noqa: PLR0913 - what a process needs
-    role: Literal["inspect", "marked"],
+    due: type[Reply],
     target: Target,
     setting: Setting,
     guard: Guard,
     caches: Path,
     *,
     answer: str | None = None,
-) -> dict[str, Any]:
-    """Ask a process under the candidate's interpreter to inspect it, or what is marked.
+) -> tuple[Reply, float]:
+    """Ask a process under the candidate's interpreter to inspect it, or for what is marked.
 
-    What it compiles goes into ``caches``.
+    What it compiles goes into ``caches``. Returns the reply and the seconds that the process ran.
 
     Raises:
-        UsageError: it cannot be imported, found or called; the message says why.
+        RefusedError: it cannot be imported, found or called.
     """
     variables = build(
         {**os.environ, **target.variables},
@@ -133,52 +121,43 @@ def ask(  # noqa: PLR0913 - what a process needs
     del variables["PYTHONDONTWRITEBYTECODE"]
     try:
         process = MeasuredProcess(
-            _job(role, target, setting, answer),
+            _job(str(due.__struct_config__.tag), target, setting, answer),
             variables,
             guard,
             timeout_s=setting.timeout_s,
             python=target.python,
         )
     except OSError as error:
-        text = f"{target.label}: {target.python} cannot be started: {error.strerror}"
-        raise UsageError(f"{text}; name another --python") from error
+        text = error.strerror or str(error)
+        reason = because("cannot_start", label=target.label, program=target.python, text=text)
+        raise RefusedError(reason) from error
     try:
-        reply = replies.receive(
-            process, replies.Inspection if role == "inspect" else replies.Marked
-        )
-        said: dict[str, Any] = msgspec.to_builtins(reply)
-        said["wall_s"] = process.wait().wall_s
+        return replies.receive(process, due), process.wait().wall_s
     except ProcessFailedError as error:
-        raise UsageError(_why(target, error)) from error
+        raise RefusedError(_why(target, error)) from error
     except OutOfTimeError as error:
-        text = f"the time budget was over while {target.label} was looked at, which calls it"
-        raise UsageError(f"{text} twice; give a longer --time-budget") from error
+        raise RefusedError(because("inspection_late", label=target.label)) from error
     finally:
         process.kill()
-    return reply
 
 
-def _why(target: Target, error: ProcessFailedError) -> str:
-    """Return one line on why a candidate cannot be used."""
-    values = error.reason.values
-    reason = str(error.reason)
-    if error.reason.code == "exception":
-        reason = f"{values['error']}: {values['text']}"
-        if values["error"] in {"TargetError", "IncomparableError", "UnfinishedError"}:
-            return f"{target.label}: {values['text']}"
+def _why(target: Target, error: ProcessFailedError) -> Reason:
+    """Return why a candidate cannot be used."""
+    raised = error.reason.values
+    kind = raised.get("error")
+    if kind in _OF_TARGETS:
+        code = "name_missing" if kind == target_.MissingNameError.__name__ else "unusable"
+        return because(code, label=target.label, text=raised["text"])
     # A syntax error names the place itself.
-    place = "" if ", line " in reason else _last_line_of(target, error.detail)
-    who = f"{target.label} ({target.text})" if target.name else target.text.removesuffix(":")
-    return f"{who} failed before it was measured: {reason}{place}"
+    where = "" if kind in _WITH_PLACE else _last_line_of(target, error.detail)
+    label = f"{target.label} ({target.text})" if target.name else str(target.path or target.module)
+    return because("failed_before", error.reason, label=label, where=where)
 
 
 def _last_line_of(target: Target, detail: str) -> str:
-    """Return where in the user's file the error came from, if the traceback tells."""
-    if target.path is None:
-        return ""
-    lines = [line.strip() for line in detail.splitlines() if f'"{target.path}"' in line]
-    number = lines[-1].split(", ")[1] if lines and ", line " in lines[-1] else ""
-    return f" ({target.path.name}, {number})" if number else ""
+    """Return where in the user's file the error came from, if the traceback has it."""
+    numbers = re.findall(rf'File "{re.escape(str(target.path))}", line (\d+)', detail)
+    return f"{target.path.name}, line {numbers[-1]}" if target.path and numbers else ""
 
 
 def caches_of(target: Target, work: Path) -> Path:
@@ -188,17 +167,16 @@ def caches_of(target: Target, work: Path) -> Path:
 
 def inspect(
     targets: Sequence[Target], setting: Setting, guard: Guard, work: Path
-) -> list[Inspection]:
-    """Inspect every candidate, two at once.
+) -> list[tuple[Inspection, float]]:
+    """Inspect every candidate, two at once; return with each the seconds that its process ran.
 
     Raises:
-        UsageError: one of them cannot be used.
+        RefusedError: one of them cannot be used.
     """
 
-    def inspected(target: Target) -> Inspection:
+    def inspected(target: Target) -> tuple[Inspection, float]:
         answer = str(work / f"{target.label}.npz") if setting.check else None
-        reply = ask("inspect", target, setting, guard, caches_of(target, work), answer=answer)
-        return msgspec.convert({k: v for k, v in reply.items() if k != "type"}, Inspection)
+        return ask(Inspection, target, setting, guard, caches_of(target, work), answer=answer)
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         running = [pool.submit(inspected, target) for target in targets]
@@ -216,14 +194,15 @@ def inspect(
             raise
 
 
-def refuse_own_caches(targets: Sequence[Target], inspections: Sequence[Inspection]) -> None:
+def refuse_own_caches(
+    targets: Sequence[Target], inspections: Sequence[tuple[Inspection, float]]
+) -> None:
     """Refuse candidates whose cache cannot be made a private one: none would be cold.
 
     Raises:
-        UsageError: a module sets its cache itself.
+        RefusedError: a module sets its cache itself.
     """
-    for target, inspected in zip(targets, inspections, strict=True):
+    for target, (inspected, _) in zip(targets, inspections, strict=True):
         if inspected.own_cache is not None:
-            text = f"{target.label}: {target.module} sets {inspected.own_cache} by itself, so that"
-            text += " no process of it starts with a cache of known state: leave that to the"
-            raise UsageError(f"{text} environment, or give --warm-only")
+            names = {"label": target.label, "module": target.module}
+            raise RefusedError(because("own_cache", **names, setting=inspected.own_cache))

@@ -8,7 +8,6 @@ record that it becomes a part of.
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -35,7 +34,6 @@ _Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 _Durations = Annotated[list[_Moment], msgspec.Meta(min_length=1)]
 Stated = str | Reason
 """A reason as a process gives it: a code with its values, or words of its own."""
-_EXCEPTION = re.compile(r"exception: (?P<error>\w+): (?P<text>.*)", re.DOTALL)
 
 
 class MalformedReplyError(Exception):
@@ -181,12 +179,9 @@ class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
     @property
     def why(self) -> Reason:
         """The reason as data; the one place that reads the words of a worker."""
-        if isinstance(self.reason, Reason):
-            return self.reason
         if self.reason == "gpu_unavailable":
             return because("gpu_unavailable")
-        raised = _EXCEPTION.fullmatch(self.reason)
-        return because("exception", **raised.groupdict()) if raised else as_reason(self.reason)
+        return as_reason(self.reason)
 
 
 R = TypeVar("R", bound=Record)

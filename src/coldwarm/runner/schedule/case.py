@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
-from coldwarm.contracts.base import DTYPE_NAMES
+from coldwarm.contracts.base import DTYPE_NAMES, group_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import Dtype
     from coldwarm.contracts.protocol import OwnCandidate
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.specs import BackendSpec, WorkloadSpec
 
 
@@ -62,7 +63,7 @@ class Case:
     """``None``: the answer of the workload's own reference."""
     described: OwnCandidate | None = field(default=None, hash=False)
     """What the protocol says of a user's function."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = field(default=(), hash=False)
     """What cannot be controlled, or was not, for this candidate."""
 
     @property
@@ -75,7 +76,7 @@ class Case:
         """What it is compared within: workload, size and dtype."""
         if self.label is not None:
             return self.workload.name
-        return f"{self.workload.name}_{self.size}_{self.dtype}"
+        return group_name(self.workload.name, self.size, self.dtype)
 
     @property
     def id(self) -> str:
