@@ -100,7 +100,7 @@ def _groups(
 
     groups: dict[str, list[CaseResult]] = {}
     for case in cases:
-        groups.setdefault(f"{case.workload}_{case.size}_{case.dtype}", []).append(case)
+        groups.setdefault(case.group, []).append(case)
     if not groups:
         text = f"{directory} holds no case; name the directory of a run that measured some"
         raise UsageError(text)

@@ -226,7 +226,7 @@ CODES: dict[str, str] = {
 """By code, the names of its parameters."""
 
 
-class Reason(Record, frozen=True, kw_only=True):
+class Reason(Record, frozen=True, kw_only=True, omit_defaults=True):
     """One reason: ``values`` are the parameters that ``CODES`` declares for the code."""
 
     code: str

@@ -13,6 +13,7 @@ from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
 from coldwarm.report.reasons import counted, with_advice
 from coldwarm.report.refusals import change, disagreement
+from coldwarm.report.terminal import listing
 from coldwarm.report.words import mode_name
 from coldwarm.stats.ratio import CONFIDENCE
 
@@ -65,7 +66,8 @@ def render(comparison: RunComparison, console: Console, *, everything: bool) -> 
     grouped = by_case(shown(comparison, everything=everything))
     if grouped:
         show(Text(), *_tables(grouped, width))
-    show(Text(), _listing(remarks(comparison)), Text(), _listing(legend(comparison), "dim"))
+    show(Text(), listing(remarks(comparison), width=_TERM))
+    show(Text(), listing(legend(comparison), "dim", _TERM))
     show(Text(), Text(summary(comparison, everything=everything), style="bold"))
     if failed := failing(comparison):
         show(Text(failed, style="bold red"))
@@ -224,13 +226,3 @@ def _cell(place: int, text: str, item: ComparedMetric) -> Text:
         return Text(text, style="dim" if text == units.MISSING else "")
     style = _STYLES.get(item.verdict, "dim")
     return Text(text, style=style if item.fails_beyond is None else f"bold {style}")
-
-
-def _listing(items: Iterable[tuple[str, str]], style: str = "") -> Table:
-    """Lay out terms and what is said of them, lines indented under the first."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(min_width=_TERM, no_wrap=True, style=style)
-    table.add_column(style=style, overflow="fold")
-    for term, meaning in items:
-        table.add_row(Text(term), Text(meaning))
-    return table

@@ -336,8 +336,9 @@ def words(reason: Reason) -> str:
 
 
 def advice(reason: Reason) -> str:
-    """Return what a person can do about it; empty where nothing is known."""
-    return _WORDS.format(ADVICE.get(reason.code, ""), **reason.values)
+    """Return what a person can do about it, or about what it rests on; empty where unknown."""
+    own = _WORDS.format(ADVICE.get(reason.code, ""), **reason.values)
+    return own or "; ".join(filter(None, dict.fromkeys(map(advice, reason.parts))))
 
 
 def with_advice(reason: Reason) -> str:

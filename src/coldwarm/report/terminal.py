@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from coldwarm.report.view import Cell, Group
 
 WIDEST = 100
-_VALUE = len("1.42 ms")
 _SPREAD = len(">999%")
 _LABEL = len("few processes")
 _WIDEST_GAP = 3
@@ -176,10 +175,10 @@ def _remarks(remarks: Iterable[Remark]) -> Table:
     return listing([(remark.label, remark.text) for remark in remarks])
 
 
-def listing(items: Iterable[tuple[str, str]], style: str = "") -> Table:
+def listing(items: Iterable[tuple[str, str]], style: str = "", width: int = _LABEL) -> Table:
     """Lay out terms and what is said of them, lines indented under the first."""
     table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(min_width=_LABEL, no_wrap=True, style=style)
+    table.add_column(min_width=width, no_wrap=True, style=style)
     table.add_column(style=style, overflow="fold")
     for term, meaning in items:
         table.add_row(Text(term), Text(meaning))
