@@ -63,15 +63,11 @@ class Inspection(msgspec.Struct, frozen=True):
     repeats: bool
     further: int
     device: str
-    frameworks: list[str]
     counters: dict[str, dict[str, Any]]
-    versions: dict[str, str]
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
     own_cache: str | None
     """The cache that its module has set by itself; ``None``: none."""
-    first_s: float
-    second_s: float
     wall_s: float
     """Of the process that inspected it."""
 

@@ -149,11 +149,7 @@ class _Inspection(msgspec.Struct):
     own_cache: str | None
     further: Count
     device: Literal["cpu", "gpu"]
-    frameworks: list[str]
     counters: dict[str, _Counters]
-    versions: dict[str, str]
-    first_s: Seconds
-    second_s: Seconds
 
 
 class _Marked(msgspec.Struct):
