@@ -57,7 +57,7 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         found, setting, chosen = _candidates(request, guard, work, stack)
         if listener is not None:
             names = ", ".join(target.label for target in found)
-            listener.note(f"looking at {names}: each is called twice, and its answer kept")
+            listener.note(f"inspecting {names}: each is called twice, and its answer kept")
         inspections = inspection.inspect(found, setting, guard, work)
         if set(asked.cache_modes) & set(COLD):
             inspection.refuse_own_caches(found, inspections)
