@@ -39,13 +39,9 @@ def inspected(file: Path, **changes: Any) -> Inspection:
         "repeats": True,
         "further": 0,
         "device": "cpu",
-        "frameworks": ["numpy"],
         "counters": {},
-        "versions": {},
         "strays": [],
         "own_cache": None,
-        "first_s": 0.1,
-        "second_s": 0.1,
     }
     return msgspec.convert({**fields, **changes}, Inspection)
 

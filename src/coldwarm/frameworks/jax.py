@@ -83,18 +83,13 @@ class JaxWatch(Watch):
         """Register the listeners."""
         from jax import monitoring
 
-        for name, register, listener in (
-            ("event_listener", "register_event_listener", self.on_event),
-            (
-                "event_duration_listener",
-                "register_event_duration_secs_listener",
-                self.on_duration,
-            ),
-            ("scalar_listener", "register_scalar_listener", self.on_scalar),
-        ):
-            if hasattr(monitoring, register):
-                getattr(monitoring, register)(listener)
-                self._undo.append(_forgetting(name, listener))
+        monitoring.register_event_listener(self.on_event)
+        self._undo.append(_forgetting("event_listener", self.on_event))
+        monitoring.register_event_duration_secs_listener(self.on_duration)
+        self._undo.append(_forgetting("event_duration_listener", self.on_duration))
+        if hasattr(monitoring, "register_scalar_listener"):
+            monitoring.register_scalar_listener(self.on_scalar)
+            self._undo.append(_forgetting("scalar_listener", self.on_scalar))
 
     def begin_call(self) -> None:
         """Start the account of a call."""

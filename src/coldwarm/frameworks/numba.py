@@ -50,7 +50,6 @@ class NumbaWatch(Watch):
         """Time in LLVM since the last step: its calls are too many for spans."""
         self.dispatchers: list[Any] = []
         """Functions with a cache on disk: those wrapped, and others seen compiling."""
-
         self._hits_before = 0
 
     def install(self) -> None:
@@ -61,7 +60,7 @@ class NumbaWatch(Watch):
         steps, llvm = _listeners(event.Listener, self)
         for kind, listener in ((_LOCK, steps), (_COMPILE, steps), (_STEP, steps), (_LLVM, llvm)):
             event.register(kind, listener)
-            self._undo.append(_forgetting(event, kind, listener))
+            self._undo.append(lambda k=kind, one=listener: event.unregister(k, one))  # type: ignore[misc] # Numba has no types
         self._undo.append(_time_refresh(BaseContext, self))
 
     def begin_call(self) -> None:
@@ -243,7 +242,3 @@ def _time_refresh(context: "Any", watch: NumbaWatch) -> "Callable[[], None]":
             context.refresh = refresh
 
     return restore
-
-
-def _forgetting(event: "Any", kind: str, listener: "Any") -> "Callable[[], None]":
-    return lambda: event.unregister(kind, listener)

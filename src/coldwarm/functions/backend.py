@@ -217,8 +217,12 @@ class UserFunction(Backend):
 
     def device_info(self) -> "dict[str, Any]":
         """Return the device of the framework that has one other than the CPU."""
-        gpus = [watch.gpu() for watch in self._watches] if self.device == "gpu" else []
-        return next((gpu for gpu in gpus if gpu is not None), super().device_info())
+        if self.device == "gpu":
+            for watch in self._watches:
+                gpu = watch.gpu()
+                if gpu is not None:
+                    return gpu
+        return super().device_info()
 
     def versions(self) -> "dict[str, str]":
         """Return the versions of the frameworks and of the user's top-level package."""

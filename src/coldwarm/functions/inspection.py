@@ -6,7 +6,6 @@ first output is what the other candidates are checked against, if it is the refe
 
 import os
 import sys
-import time
 
 from coldwarm.functions import arguments, target, transfer, values
 from coldwarm.functions.backend import UserFunction, from_factory
@@ -73,14 +72,13 @@ class Inspection:
         function, call, further = self.prepare()
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
-        out, first_s = self._called(function, call)
+        out = _called(function, call)
         # A function may hand out a buffer that its next call writes to.
         digest = values.digest(out)
         device = "gpu" if any(map(_on_gpu, values.leaves(out))) else "cpu"
         first = None if self.job["answer"] is None else self._answer(out)
         mutates = call.gone or values.digest(list(call.flat)) != before
-        again, second_s = self._called(function, spare)
-        repeats = values.digest(again) == digest
+        repeats = values.digest(_called(function, spare)) == digest
         return {
             "type": "inspect",
             "kind": self.kind,
@@ -94,21 +92,9 @@ class Inspection:
             "repeats": repeats,
             "further": further,
             "device": device,
-            "frameworks": [n for n in ("numpy", "jax", "torch", "numba") if n in sys.modules],
             "counters": self.backend.counters(),
             "own_cache": _own_cache(),
-            "versions": {"python": sys.version.split()[0], **self.backend.versions()},
-            "first_s": first_s,
-            "second_s": second_s,
         }
-
-    def _called(self, function: "Any", call: "arguments.Call") -> "tuple[Any, float]":
-        begin_s = time.perf_counter()
-        out = function(*call.positional, **call.named)
-        values.wait(out)
-        spent_s = time.perf_counter() - begin_s
-        values.refuse_unfinished(out)
-        return out, spent_s
 
     def _answer(self, out: "Any") -> "list[str]":
         """Write the output down, and say what it is made of."""
@@ -123,6 +109,13 @@ class Inspection:
             _dtype(leaf, array) for leaf, array in zip(values.leaves(out), arrays, strict=True)
         ]
         return [f"{kind}{list(a.shape)}" for kind, a in zip(kinds, arrays, strict=True)]
+
+
+def _called(function: "Any", call: "arguments.Call") -> "Any":
+    out = function(*call.positional, **call.named)
+    values.wait(out)
+    values.refuse_unfinished(out)
+    return out
 
 
 def _strays(root: "str | None") -> "list[str]":

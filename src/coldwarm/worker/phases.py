@@ -65,17 +65,6 @@ class Phases:
         self._spans.append((self._name, self._begin_ns, end_ns, self._before, after))
         self._before = after
 
-    def duration_ns(self, name: str) -> int:
-        """Return how long a phase took.
-
-        Raises:
-            KeyError: there was no such phase.
-        """
-        for phase, begin_ns, end_ns, _, _ in self._spans:
-            if phase == name:
-                return end_ns - begin_ns
-        raise KeyError(name)
-
     def account(self) -> "list[dict[str, Any]]":
         """Return every phase with its stamps, peak memory and involuntary switches."""
         return [

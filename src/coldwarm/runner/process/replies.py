@@ -154,13 +154,9 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """The cache that its module has set by itself; ``None``: none."""
     further: Count
     device: Literal["cpu", "gpu"]
-    frameworks: list[str]
     counters: dict[str, Counters]
-    versions: dict[str, str]
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
-    first_s: Seconds
-    second_s: Seconds
 
 
 class Marked(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="marked"):
