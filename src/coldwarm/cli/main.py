@@ -15,7 +15,7 @@ from coldwarm.errors import ColdwarmError
 
 EXIT_INTERRUPTED = 130
 EXIT_PIPE = 141
-"""As a program has that the signal of a broken pipe ends."""
+"""As a program has that the signal of a closed pipe ends."""
 
 
 class Commands(click.RichGroup):
@@ -59,7 +59,7 @@ def cli() -> None:
     """Tell what a JIT really costs: cold and warm, with the state of every cache proved.
 
     Exit codes: 0 fine, 1 regression, 2 usage, 3 a case failed, 4 nothing valid was
-    measured, 130 interrupted, 141 broken pipe.
+    measured, 130 interrupted, 141 a broken pipe.
     """
 
 
@@ -87,7 +87,7 @@ def _run() -> int:
         sys.stderr.close()
         return EXIT_PIPE
     except SystemExit as error:
-        # A broken pipe, as with ``| head``: rich and click end with 1 then, which means
+        # The reader went away, as with ``| head``: rich and click end with 1 then, which means
         # something else here.
         return EXIT_PIPE if error.code == 1 else int(error.code or 0)
     return code if isinstance(code, int) else 0
