@@ -50,9 +50,9 @@ def command(  # noqa: PLR0917 - click hands options over by name
 ) -> int:
     """Measure a program against itself: what difference can be trusted on this machine?
 
-    Says how small a difference `coldwarm bench` can detect here in 10 s, 60 s and 10 min, while
-    the machine is as busy as now. TARGET is a function as for `bench`; without it, a NumPy function
-    of about 0.3 ms. Exits with 4 where nothing valid was measured.
+    Says how small a difference `coldwarm bench` can detect here in 10 s, 60 s and 10 min, as busy
+    as the machine is now. TARGET is a function as for `bench`; without it, a NumPy function of
+    about 0.3 ms. Exits with 4 where nothing valid was measured.
     """
     from rich.console import Console
 
