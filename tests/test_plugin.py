@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldwarm.contracts.files import codec
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult
 
 if TYPE_CHECKING:
@@ -136,7 +137,9 @@ def test_the_parts_of_a_first_call_sum_to_it(measured: dict[str, CaseResult]) ->
         assert math.isclose(sum(parts), seconds["first_call"], rel_tol=1e-12)
         assert seen.first_call_parts is not None
         assert seen.first_call_parts.cache_read_s is None
-        assert seen.first_call_parts.null_reasons == {"cache_read_s": "it has no cache"}
+        assert seen.first_call_parts.null_reasons == {
+            "cache_read_s": because("stated", text="it has no cache")
+        }
 
 
 def test_ttfr_is_the_import_and_the_first_call(measured: dict[str, CaseResult]) -> None:
