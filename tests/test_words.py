@@ -65,7 +65,7 @@ ALLOWED = {
     "contracts/files/migrations.py": ("text cautions", "sentences of stored results without codes"),
     "contracts/files/positions.py": ("text", "JSON"),
     "contracts/files/strict.py": ("text", "JSON"),
-    "contracts/files/policy_file.py": ("text line lines message", "TOML, and validation messages of msgspec"),
+    "contracts/files/policy_file.py": ("text line lines message", "TOML, and messages of msgspec"),
     "runner/functions/targets.py": ("text", "arguments of the command line"),
     "runner/machine/environment.py": ("text line", "metadata of distributions"),
     "runner/machine/hardware.py": ("text line", "files of /proc and /sys"),
