@@ -110,7 +110,7 @@ class Plan(Record, frozen=True, kw_only=True):
     totals: list[PlanTotal]
     cheapest: str | None
     cheapest_with_making: str | None = None
-    """The cheapest where ``made_s`` is paid for as well; ``None``: nothing is made ahead of time."""
+    """The cheapest where ``made_s`` is paid for as well; ``None``: nothing was made ahead."""
     verdict: Literal["told_apart", "undecided"]
     reason: Reason
     baseline: str | None
