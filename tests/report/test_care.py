@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import pytest
 
 from coldwarm.contracts.observation import Observation, Telemetry
 from coldwarm.contracts.reasons import Reason, because
-from coldwarm.contracts.result import CaseResult
 from coldwarm.contracts.summary import Caution, CautionKind
 from coldwarm.report import care
 from coldwarm.report.reasons import CAUTION_ADVICE, words
 from coldwarm.report.words import MODE_NAMES
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.result import CaseResult
 
 
 def told(remarks: tuple[care.Remark, ...], label: str) -> list[str]:

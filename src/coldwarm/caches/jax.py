@@ -55,7 +55,7 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
 
 
 def _untouched(evidence: CacheEvidence) -> Judgement:
-    """Judge a start that loads what was compiled beforehand: nothing asked, nothing compiled."""
+    """Judge a start that loads what was compiled ahead of time: nothing asked, nothing compiled."""
     counted = {
         "n_requests": evidence.requests,
         "n_compiles": evidence.compiles,

@@ -45,7 +45,7 @@ class PlanTotal(Record, frozen=True, kw_only=True):
     ``confidence`` whatever new shapes cost. ``margin_s`` is how much dearer it is than the
     cheapest, with new shapes at half of their most; its bounds cover all that they may cost.
 
-    ``made_s`` is what making beforehand took, once for each shape. The total has none of it:
+    ``made_s`` is what making ahead of time took, once for each shape. The total has none of it:
     the processes of the plan find what was made, as with filled caches.
     """
 
@@ -110,7 +110,7 @@ class Plan(Record, frozen=True, kw_only=True):
     totals: list[PlanTotal]
     cheapest: str | None
     cheapest_with_making: str | None = None
-    """The cheapest where ``made_s`` is paid for as well; ``None``: nothing is made beforehand."""
+    """The cheapest where ``made_s`` is paid for as well; ``None``: nothing was made ahead."""
     verdict: Literal["told_apart", "undecided"]
     reason: Reason
     baseline: str | None

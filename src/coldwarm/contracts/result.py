@@ -148,7 +148,7 @@ class CaseResult(Record, frozen=True, kw_only=True):
     warnings: list[Caution] = []
     """Those about validity first; none where nothing was observed."""
     made: list[Making] = []
-    """What was made beforehand and what it cost; empty where the backend makes nothing."""
+    """What was made ahead of time and what it cost; empty where the backend makes nothing."""
     observations: list[Observation] = []
     null_reasons: dict[str, Reason] = {}
 

@@ -1,4 +1,4 @@
-"""What was made beforehand on its way to the processes that load it.
+"""What was made ahead of time, on its way to the processes that load it.
 
 Each measured process gets a copy beside its caches, so that none can change what the next one
 loads, and so that the listings of caches prove it was there.

@@ -68,7 +68,7 @@ class Rounds:
             cases = [
                 case
                 for case in wanted.get(mode, ())
-                # One that stays shows its start with filled caches by the way.
+                # A persistent process shows its start with filled caches by the way.
                 if mode != "cold_process_warm_cache" or case not in staying
             ]
             for case in shuffle(cases, len(cases)):
@@ -233,7 +233,7 @@ class Rounds:
                 launch.abandon(self.place, running)
 
     def _stay(self, case: Case, round_: int) -> Running | None:
-        """Start a process that stays, held; its start is an observation of its own."""
+        """Start a persistent process, held; its start is an observation of its own."""
         wanted: CacheMode = "cold_process_warm_cache"
         # A round has one start with filled caches; another try at the blocks needs none.
         filled = (

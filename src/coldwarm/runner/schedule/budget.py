@@ -84,7 +84,7 @@ def left(cases: Sequence[Case], options: Options, ledger: Ledger, cost_s: Cost) 
             if missing > 0 and one_s is None:
                 return None
             if mode == "cold_process_warm_cache" and "warm_process" in options.cache_modes:
-                continue  # the process that stays shows it by the way
+                continue  # the persistent process shows it by the way
             total_s += max(missing, 0) * (one_s or 0.0)
     return total_s
 
@@ -97,7 +97,7 @@ def _baseline(wanted: Wanted) -> str | None:
 
 
 def _whole_s(case: Case, modes: Sequence[CacheMode], expected_s: Expected) -> float:
-    """Return what a round of a case costs; the process that stays starts with filled caches."""
+    """Return what a round of a case costs; the persistent process starts with filled caches."""
     shown = "cold_process_warm_cache" if "warm_process" in modes else None
     return sum(expected_s(case, mode) for mode in modes if mode != shown)
 

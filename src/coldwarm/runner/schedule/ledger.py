@@ -27,7 +27,7 @@ class Ledger:
             self.add(observation)
 
     def add_making(self, making: Making) -> None:
-        """Add what was made beforehand for a case."""
+        """Add what was made ahead of time for a case."""
         self._made[making.case].append(making)
 
     def made(self, case: Case) -> list[Making]:
@@ -65,7 +65,7 @@ class Ledger:
         return sum(
             any(not judgement.proved for judgement in seen.judgements.values())
             for seen in self.of(case)
-            # A process that stays shows its start in one mode and its blocks in another.
+            # A persistent process shows its start in one mode and its blocks in another.
             if seen.round == round_ and mode in {seen.cache_mode, *seen.judgements}
         )
 
