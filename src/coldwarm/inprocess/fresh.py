@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from coldwarm.inprocess.warm import InProcess
     from coldwarm.runner.functions.inspection import Inspection
     from coldwarm.runner.functions.targets import Target
+    from coldwarm.runner.schedule.case import Case
 
 AGAINST = "the answer in the process that asked"
 
@@ -57,50 +57,58 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
         KeyboardInterrupt: it was interrupted; its processes are gone.
     """
     began_s = time.perf_counter()
-    with ExitStack() as stack:
-        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-")))
-        folder = work / "arguments"
-        folder.mkdir()
+    with tempfile.TemporaryDirectory(prefix="coldwarm-") as folder:
+        work = Path(folder)
         try:
-            transfer.write(call, str(folder))
-        except transfer.UnsendableError as error:
-            raise NotMeasuredError(str(error)) from error
-        answer = _answer(in_process)
-        setting = Setting(
-            name="bench",
-            inputs=(),
-            placement=None,
-            check=answer is not None,
-            tolerance=options.tolerance,
-            threads=None,
-            seed=0,
-            timeout_s=options.timeout_s,
-            arguments=str(folder),
-            against=AGAINST,
-        )
-        try:
-            with Guard() as guard:
-                (inspected,) = inspection.inspect([target], setting, guard, work)
-            inspection.refuse_own_caches([target], [inspected])
-            _refuse_others(call, inspected)
-            if answer is not None and inspected.repeats and in_process.repeats:
-                np.savez(work / f"{target.label}.npz", *answer)
-            cases = candidates.cases([target], [inspected], target.label, setting, work)
+            transfer.write(call, folder)
+            case = _case(target, call, in_process, options, work)
             quiet = not sys.stderr.isatty()
             with open_progress(Console(stderr=True, quiet=quiet)) as progress:
-                spent_s = time.perf_counter() - began_s
                 outcome = suite.run(
                     _options(options),
                     options.out_dir or work / "out",
                     listener=progress,
-                    cases=cases,
-                    spent_s=spent_s,
+                    cases=[case],
+                    spent_s=time.perf_counter() - began_s,
                 )
+        except transfer.UnsendableError as error:
+            raise NotMeasuredError(str(error)) from error
         except ColdwarmError as error:
             raise NotMeasuredError(_plain(str(error), target)) from error
     if outcome.interrupted:
         raise KeyboardInterrupt
     return outcome.cases[0]
+
+
+def _case(
+    target: Target, call: Call, in_process: InProcess, options: FreshOptions, work: Path
+) -> Case:
+    """Inspect the target in a fresh process; return it as a case.
+
+    Raises:
+        UsageError: it does not run there.
+        NotMeasuredError: it gets other arguments there.
+    """
+    answer = _answer(in_process)
+    setting = Setting(
+        name="bench",
+        inputs=(),
+        placement=None,
+        check=answer is not None,
+        tolerance=options.tolerance,
+        threads=None,
+        seed=0,
+        timeout_s=options.timeout_s,
+        arguments=str(work),
+        against=AGAINST,
+    )
+    with Guard() as guard:
+        (inspected,) = inspection.inspect([target], setting, guard, work)
+    inspection.refuse_own_caches([target], [inspected])
+    _refuse_others(call, inspected)
+    if answer is not None and inspected.repeats and in_process.repeats:
+        np.savez(work / f"{target.label}.npz", *answer)
+    return candidates.cases([target], [inspected], target.label, setting, work)[0]
 
 
 def _answer(in_process: InProcess) -> list[np.ndarray] | None:
