@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from coldwarm.inprocess.warm import InProcess
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.process.replies import Inspection
+    from coldwarm.runner.schedule.case import Case
 
 AGAINST = "the answer in the process that asked"
 
@@ -59,46 +59,22 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
         KeyboardInterrupt: it was interrupted; its processes are gone.
     """
     began_s = time.perf_counter()
-    with ExitStack() as stack:
-        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-")))
-        folder = work / "arguments"
-        folder.mkdir()
+    with tempfile.TemporaryDirectory(prefix="coldwarm-") as folder:
+        work = Path(folder)
         try:
-            transfer.write(call, str(folder))
-        except transfer.UnsendableError as error:
-            raise NotMeasuredError(because("stated", text=str(error))) from error
-        answer = _answer(in_process)
-        setting = Setting(
-            name="bench",
-            inputs=(),
-            placement=None,
-            check=answer is not None,
-            tolerance=options.tolerance,
-            threads=None,
-            seed=0,
-            timeout_s=options.timeout_s,
-            arguments=str(folder),
-            against=AGAINST,
-        )
-        try:
-            with Guard() as guard:
-                inspections = inspection.inspect([target], setting, guard, work)
-            inspection.refuse_own_caches([target], inspections)
-            inspected, _ = inspections[0]
-            _refuse_others(call, inspected)
-            if answer is not None and inspected.repeats and in_process.repeats:
-                np.savez(work / f"{target.label}.npz", *answer)
-            cases = candidates.cases([target], inspections, target.label, setting, work)
+            transfer.write(call, folder)
+            case = _case(target, call, in_process, options, work)
             quiet = not sys.stderr.isatty()
             with open_progress(Console(stderr=True, quiet=quiet)) as progress:
-                spent_s = time.perf_counter() - began_s
                 outcome = suite.run(
                     _options(options),
                     options.out_dir or work / "out",
                     listener=progress,
-                    cases=cases,
-                    spent_s=spent_s,
+                    cases=[case],
+                    spent_s=time.perf_counter() - began_s,
                 )
+        except transfer.UnsendableError as error:
+            raise NotMeasuredError(because("stated", text=str(error))) from error
         except RefusedError as error:
             raise NotMeasuredError(_in_process(error.reason, target)) from error
         except ColdwarmError as error:
@@ -106,6 +82,37 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
     if outcome.interrupted:
         raise KeyboardInterrupt
     return outcome.cases[0]
+
+
+def _case(
+    target: Target, call: Call, in_process: InProcess, options: FreshOptions, work: Path
+) -> Case:
+    """Inspect the target in a fresh process; return it as a case.
+
+    Raises:
+        RefusedError: it does not run there, or gets other arguments.
+    """
+    answer = _answer(in_process)
+    setting = Setting(
+        name="bench",
+        inputs=(),
+        placement=None,
+        check=answer is not None,
+        tolerance=options.tolerance,
+        threads=None,
+        seed=0,
+        timeout_s=options.timeout_s,
+        arguments=str(work),
+        against=AGAINST,
+    )
+    with Guard() as guard:
+        inspections = inspection.inspect([target], setting, guard, work)
+    inspection.refuse_own_caches([target], inspections)
+    inspected, _ = inspections[0]
+    _refuse_others(call, inspected)
+    if answer is not None and inspected.repeats and in_process.repeats:
+        np.savez(work / f"{target.label}.npz", *answer)
+    return candidates.cases([target], inspections, target.label, setting, work)[0]
 
 
 def _answer(in_process: InProcess) -> list[np.ndarray] | None:
