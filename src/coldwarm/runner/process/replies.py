@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from coldwarm import wire
-from coldwarm.contracts.base import Count, Record, Seconds, Sha256
+from coldwarm.contracts.base import Count, Record, Sha256
 from coldwarm.contracts.observation import (
     BlockCounts,
     CacheCounts,
