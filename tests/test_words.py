@@ -81,15 +81,6 @@ ALLOWED = {
 }
 """By file, the names of what is taken apart there, and why it is no message of ours."""
 
-PENDING = (
-    "functions/transfer.py",
-    "inprocess/bench.py",
-    "inprocess/fresh.py",
-    "inprocess/result.py",
-    "runner/functions/inspection.py",
-)
-"""Files that still choose by messages of a user's own functions."""
-
 
 class Offence(NamedTuple):
     """An expression that chooses by a message."""
@@ -171,13 +162,7 @@ FILES = [file.relative_to(PACKAGE).as_posix() for file in sorted(PACKAGE.rglob("
 
 
 def test_no_module_chooses_by_the_text_of_a_message() -> None:
-    assert [line for file in FILES if file not in PENDING for line in found(file)] == []
-
-
-@pytest.mark.xfail(strict=True, reason="what a user's function says is not all codes yet")
-@pytest.mark.parametrize("file", PENDING)
-def test_a_file_that_is_still_to_be_mended(file: str) -> None:
-    assert found(file) == []
+    assert [line for file in FILES for line in found(file)] == []
 
 
 def test_what_is_allowed_is_there() -> None:

@@ -106,11 +106,12 @@ _PLAIN = {bool, int, str}
 
 def _unsendable(place: str, value: "Any", of: str = "") -> UnsendableError:
     kind = type(value)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     text = (
-        f"{place} is a {kind.__module__}.{kind.__qualname__}{of}, which cannot be handed to"
-        " another process: give arrays, numbers and strings, in tuples, lists and dicts"
+        f"{place} is a {module}{kind.__qualname__}{of}, which cannot be handed to another process:"
+        " give arrays, numbers and strings, in tuples, lists and dicts"
     )
-    return UnsendableError(text.replace("builtins.", ""))
+    return UnsendableError(text)
 
 
 def _of_jax(place: str, value: "Any") -> "tuple[np.ndarray[Any, Any], dict[str, Any]]":

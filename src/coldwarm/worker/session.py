@@ -32,6 +32,7 @@ _LONGEST = 400
 
 def run(reader: int, writer: int, entered_ns: int) -> None:
     """Do the job that comes down the pipe; report on the other pipe; never raise."""
+    job: dict[str, Any] = {}
     try:
         job = wire.decode_bare(wire.read_line(reader))
         if job["role"] in _OTHER_ROLES:
@@ -49,12 +50,30 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
         first_line = (str(error).splitlines() or [""])[0]
         text = _readable(first_line)[:_LONGEST]
         reason = wire.because("exception", error=type(error).__name__, text=text)
-        _fail(writer, reason, _traceback(error))
+        line = _line(error, job.get("function", {}).get("path"))
+        _fail(writer, reason, _traceback(error), line)
 
 
-def _fail(writer: int, reason: "str | dict[str, Any]", detail: str) -> None:
-    failed = {"type": "failed", "reason": reason, "detail": _readable(detail[-8000:])}
+def _fail(
+    writer: int, reason: "str | dict[str, Any]", detail: str, line: "int | None" = None
+) -> None:
+    failed = {
+        "type": "failed",
+        "reason": reason,
+        "detail": _readable(detail[-8000:]),
+        "line": line,
+    }
     wire.write_all(writer, wire.encode(failed))
+
+
+def _line(error: BaseException, file: "str | None") -> "int | None":
+    """Return the last line of a file that an error came through, ``None``: none of it."""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
 
 
 def _readable(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -40,7 +39,6 @@ _OF_TARGETS = {
     )
 }
 """Errors of the measured side whose message is for the user as it is."""
-_WITH_PLACE = {"SyntaxError", "IndentationError", "TabError"}
 Reply = TypeVar("Reply", Inspection, Marked)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
@@ -148,16 +146,9 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
     if kind in _OF_TARGETS:
         code = "name_missing" if kind == target_.MissingNameError.__name__ else "unusable"
         return because(code, label=target.label, text=raised["text"])
-    # A syntax error names the place itself.
-    where = "" if kind in _WITH_PLACE else _last_line_of(target, error.detail)
+    where = f"{target.path.name}, line {error.line}" if target.path and error.line else ""
     label = f"{target.label} ({target.text})" if target.name else str(target.path or target.module)
     return because("failed_before", error.reason, label=label, where=where)
-
-
-def _last_line_of(target: Target, detail: str) -> str:
-    """Return where in the user's file the error came from, if the traceback has it."""
-    numbers = re.findall(rf'File "{re.escape(str(target.path))}", line (\d+)', detail)
-    return f"{target.path.name}, line {numbers[-1]}" if target.path and numbers else ""
 
 
 def caches_of(target: Target, work: Path) -> Path:

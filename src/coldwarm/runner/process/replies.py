@@ -171,6 +171,8 @@ class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
 
     reason: Stated
     detail: str
+    line: Count | None = None
+    """Of the user's file, where it failed."""
 
     @property
     def why(self) -> Reason:
@@ -197,7 +199,7 @@ def receive(process: MeasuredProcess, due: type[R]) -> R:
         raise ProcessFailedError(error.reason, process.output_tail) from error
     if isinstance(reply, Failed):
         process.kill()
-        raise ProcessFailedError(reply.why, reply.detail or process.output_tail)
+        raise ProcessFailedError(reply.why, reply.detail or process.output_tail, reply.line)
     return reply
 
 

@@ -32,11 +32,12 @@ _CHUNK_BYTES = 1024 * 1024
 class ProcessFailedError(Exception):
     """The process gave no result; ``detail`` is what it printed last."""
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
-        """Keep the reason and the detail."""
+    def __init__(self, reason: Reason, detail: str = "", line: int | None = None) -> None:
+        """Keep the reason, the detail, and the line of the user's file where it failed."""
         super().__init__(str(reason))
         self.reason = reason
         self.detail = detail
+        self.line = line
         self.wall_s = 0.0
         """From the spawn to the exit of the process, once that is known."""
 
