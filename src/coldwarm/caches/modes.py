@@ -21,16 +21,20 @@ if TYPE_CHECKING:
 
 
 class Owner(Protocol):
-    """What a file of this folder offers for the cache that it is named after."""
+    """What a file of this folder offers for the cache that it is named after.
+
+    A backend that has such a cache names it in ``caches``, and the watch of its framework returns
+    counters under the same name.
+    """
 
     OWNER: str
     LIMITATIONS: tuple[Reason, ...]
 
     def isolate(self, root: Path) -> dict[str, str]:
-        """Return the variables that move the cache under ``root``."""
+        """Return the variables that move the cache under ``root``; an empty one is unset."""
 
     def judge(self, mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
-        """Say whether the evidence proves the mode for this owner."""
+        """Say whether the evidence proves the mode for this owner; ``counts`` has the usual rule."""
 
 
 @cache
