@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
 from coldwarm.report import units
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     OfCases = list[tuple[CaseResult, Caution]]
 
 
-@dataclass(frozen=True)
-class Remark:
+class Remark(NamedTuple):
     """What to heed: in a word or two, and in a sentence."""
 
     label: str
@@ -144,8 +142,6 @@ def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
 
 def _range(values: Sequence[float], write: Callable[[float], str]) -> str:
     """Write the smallest and the largest value, or the only one."""
-    if not values:
-        return units.MISSING
     ends = dict.fromkeys(write(value) for value in (min(values), max(values)))
     return " to ".join(ends)
 
@@ -206,19 +202,15 @@ def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
         for _, verdict in open_
         if verdict.smallest_detectable is not None
     ]
-    remarks = []
+    remarks = _unjudged([pair for pair in open_ if pair[1].smallest_detectable is None])
     if detectable:
-        remarks.append(
+        remarks.insert(
+            0,
             f"{len(detectable)} of {len(judged)} verdicts: the interval of the ratio is too wide; "
             "the smallest difference that this run could have shown is "
-            f"{_range(detectable, _difference)}; more processes narrow it"
+            f"{_range(detectable, lambda share: units.times(1 + share))}; more processes narrow it",
         )
-    remarks += _unjudged([pair for pair in open_ if pair[1].smallest_detectable is None])
     return [Remark("undecided", text) for text in remarks]
-
-
-def _difference(relative: float) -> str:
-    return units.times(1 + relative)
 
 
 def _unjudged(pairs: Sequence[tuple[CaseResult, Comparison]]) -> list[str]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
 from coldwarm.report.reasons import counted, with_advice
 from coldwarm.report.refusals import change, disagreement
-from coldwarm.report.terminal import listing
+from coldwarm.report.terminal import WIDEST, airy_table, listing, print_blocks, title
 from coldwarm.report.words import mode_name
 from coldwarm.stats.ratio import CONFIDENCE
 
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
     from coldwarm.contracts.comparison import ComparedMetric, LeftOutCase, RunComparison
 
-WIDEST = 100
 CERTAINTY = f"{100 * CONFIDENCE:g} %"
 HEADINGS = ("", "A", "B", "B over A", f"{CERTAINTY} interval", "verdict", "shows")
 _FIGURES = {
@@ -57,11 +56,8 @@ def render(comparison: RunComparison, console: Console, *, everything: bool) -> 
     """Print differences and open questions, or every figure; then what to know, and a summary."""
     width = min(console.width, WIDEST)
 
-    def show(*blocks: Table | Text) -> None:
-        for block in blocks:
-            console.print(block, width=width, soft_wrap=False)
-
-    show(Text("━━ B against A " + "━" * (width - len("━━ B against A ")), style="bold"))
+    show = partial(print_blocks, console)
+    show(title("B against A", width))
     show(*(Text(f"{label}  {text}", style="dim") for label, text in sides(comparison)))
     grouped = by_case(shown(comparison, everything=everything))
     if grouped:
@@ -206,14 +202,7 @@ def _tables(grouped: dict[str, list[ComparedMetric]], width: int) -> list[Table 
 
 def _columns(widths: Sequence[int], gap: int, *, header: bool) -> Table:
     """Return an empty table of these widths: the first column to the left, others right."""
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        padding=(0, 0, 0, gap - 1),  # the box itself gives the last column of a gap
-        pad_edge=False,
-        show_edge=False,
-        show_header=header,
-        header_style="bold",
-    )
+    table = airy_table(gap, header=header)
     for place, (heading, size) in enumerate(zip(HEADINGS, widths, strict=True)):
         table.add_column(heading, justify="right" if place else "left", width=size, no_wrap=True)
     return table

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import scenarios
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES, parts_title
+from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.report.care import Remark
     from coldwarm.report.scenarios import Section
     from coldwarm.report.view import Cell, Group
 
@@ -29,7 +28,7 @@ def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
         blocks += [f"### {escaped(scenarios.TITLE)}", _shares(view.scenarios)]
     if view.care:
         heading = "Read with care, in all tables:" if len(view.groups) > 1 else "Read with care:"
-        blocks += [heading, _remarks(view.care)]
+        blocks += [heading, terms(view.care)]
     if view.unavailable:
         blocks.append(terms(("not measured", line) for line in view.unavailable))
     blocks += ["How to read this:", terms(view.legend)]
@@ -45,11 +44,11 @@ def _group(group: Group) -> list[str]:
     if group.failures:
         blocks.append(terms(("failed", failure) for failure in group.failures))
     if any(row.parts for row in group.rows):
-        blocks += [f"{escaped(parts_title(group.unit, loop=group.scenario))}:", _parts_table(group)]
+        blocks += [f"{escaped(group.parts_title)}:", _parts_table(group)]
     if group.made:
         blocks += [f"{MADE_TITLE}:", terms(group.made)]
     if group.care:
-        blocks += ["Read with care:", _remarks(group.care)]
+        blocks += ["Read with care:", terms(group.care)]
     return blocks
 
 
@@ -102,10 +101,6 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int 
     """Lay out a table whose first columns are labels, aligned left, and the others figures."""
     rule = [":--" if place < labels else "--:" for place in range(len(heading))]
     return _lines(f"| {' | '.join(cells)} |" for cells in (heading, rule, *rows))
-
-
-def _remarks(remarks: Iterable[Remark]) -> str:
-    return terms((remark.label, remark.text) for remark in remarks)
 
 
 def terms(items: Iterable[tuple[str, str]]) -> str:

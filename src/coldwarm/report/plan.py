@@ -10,7 +10,7 @@ from coldwarm.contracts.plan import READINGS
 from coldwarm.contracts.reasons import because
 from coldwarm.report import units
 from coldwarm.report.reasons import words
-from coldwarm.report.terminal import WIDEST, listing, table
+from coldwarm.report.terminal import WIDEST, listing, print_blocks, table, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,21 +37,14 @@ _MARK = "◂"
 
 def render(report: PlanReport, console: Console) -> None:
     """Print every group's plan, and once what the words mean."""
-    width = min(console.width, WIDEST)
-
-    def show(*blocks: Table | Text) -> None:
-        for block in blocks:
-            console.print(block, width=width, soft_wrap=False)
-
     for plan in report.plans:
-        show(*_plan(plan, width), Text())
-    show(listing(_legend(report.plans), style="dim"))
+        print_blocks(console, *_plan(plan, min(console.width, WIDEST)), Text())
+    print_blocks(console, listing(_legend(report.plans), style="dim"))
 
 
 def _plan(plan: Plan, width: int) -> list[Table | Text]:
-    title = f"━━ {plan.group} "
     blocks: list[Table | Text] = [
-        Text(title + "━" * (width - len(title)), style="bold"),
+        title(plan.group, width),
         Text(_job(plan), style="dim"),
         Text(),
         _totals(plan, width),

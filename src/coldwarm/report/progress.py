@@ -25,7 +25,6 @@ from coldwarm.runner.listener import Listener
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from rich.console import Console
 
@@ -55,12 +54,7 @@ class Progress(Listener):
         """Start showing."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Stop showing and leave the terminal as it was."""
 
 
@@ -142,12 +136,7 @@ class LiveProgress(Progress):
         self._draw()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Remove the display; notes stay."""
         self._live.stop()
         for text in self._notes:

@@ -273,13 +273,10 @@ is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a
 
 _BY_NAME = "define it by name in a file that can be imported"
 ADVICE: dict[str, str] = {
-    # Processes, caches and the machine.
-    # Statistics.
     "few_processes_each": "raise --min-runs",
     "few_processes_of": "measure with a higher --min-runs",
     "interval_across": "more processes narrow it",
     "incomplete": "`coldwarm run --resume` goes on with it",
-    # Frameworks and a user's own functions.
     "not_kept": "numba.njit keeps it with cache=True",
     "inspection_late": "give a longer --time-budget",
     "cannot_start": "name another --python",
@@ -322,10 +319,7 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
     "side": lambda side: _SIDES.get(side, side),
     "label": lambda label: f"{label}: " if label else "",
     "place": lambda place: f" ({place})" if place else "",
-    "duration": units.duration,
     "size": units.size,
-    "spread": units.spread,
-    "times": units.times,
 }
 
 

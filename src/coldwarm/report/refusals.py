@@ -38,7 +38,6 @@ WAYS_ON = {
 }
 """By field that must agree, what to do where it does not."""
 
-_SIDES = {"A": "A", "B": "B", "both": "A and B"}
 _SHOWN_CASES = 2
 _SHOWN_LEFT_OUT = 3
 
@@ -46,10 +45,9 @@ _SHOWN_LEFT_OUT = 3
 def refused(error: RefusedError) -> str:
     """Return every difference, what to do about each field, and how to compare all the same."""
     lines = ["A and B cannot be compared as they are:"]
-    lines += [
-        f"  {FAILED}: in {_SIDES[case.side]}: {with_advice(case.reason)} ({case.case})"
-        for case in error.failed
-    ]
+    for case in error.failed:
+        side = "A and B" if case.side == "both" else case.side
+        lines.append(f"  {FAILED}: in {side}: {with_advice(case.reason)} ({case.case})")
     lines += [f"  {disagreement(item)}{_of(item.cases)}" for item in error.differences]
     lines += [f"to mend {field}: {WAYS_ON[field]}" for field in error.fields]
     effect = "compares all the same, with a warning"

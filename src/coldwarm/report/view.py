@@ -16,10 +16,11 @@ from coldwarm.report.words import (
     HEADINGS,
     LOOP_HEADINGS,
     LOOP_PARTS,
+    LOOP_TERM,
     MODE_NAMES,
     PARTS,
     legend,
-    loop_terms,
+    parts_title,
 )
 from coldwarm.stats.plan.costs import making_s
 
@@ -62,15 +63,12 @@ class Group:
     about: str
     modes: tuple[CacheMode, ...]
     rows: tuple[Row, ...]
-    unit: str
-    """Of all parts."""
     failures: tuple[str, ...]
-    scenario: bool
-    """Whether its figures are of whole loops."""
     headings: Mapping[CacheMode, tuple[str, str]]
     """Of the figures, in two lines."""
     parts: Mapping[str, str]
     """Keys of the parts, and their headings."""
+    parts_title: str
     made: tuple[tuple[str, str], ...]
     """Candidates of which something was compiled ahead of time, and what that cost."""
     care: tuple[Remark, ...]
@@ -107,7 +105,7 @@ def suite_view(suite: SuiteResult, cases: Sequence[CaseResult]) -> View:
             first_ever=any("first_ever" in group.modes for group in shown),
             thresholds={one.threshold for case in cases for one in case.comparisons},
         )
-        + ((*loop_terms(), scenarios.LEGEND) if loops else ()),
+        + ((LOOP_TERM, scenarios.LEGEND) if loops else ()),
         closing=_closing(suite),
     )
 
@@ -128,22 +126,17 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
     unit = units.table_unit(_longest_s(shown))
     loop = any(case.scenario for case in cases)
     return Group(
-        scenario=loop,
         headings=LOOP_HEADINGS if loop else HEADINGS,
         parts=LOOP_PARTS if loop else PARTS,
+        parts_title=parts_title(unit, loop=loop),
         title=title,
         about=cases[0].protocol.data_layout + against,
         modes=modes,
         rows=tuple(_row(case, modes, unit) for case in shown),
-        unit=unit,
-        failures=tuple(_failure(case) for case in cases if case.status == "failed"),
+        failures=tuple(f"{c.candidate}: {_why(c)}" for c in cases if c.status == "failed"),
         made=tuple((case.candidate, _made(case)) for case in shown if case.made),
         care=care.of_group(shown, modes),
     )
-
-
-def _failure(case: CaseResult) -> str:
-    return f"{case.candidate}: {_why(case)}"
 
 
 def _why(case: CaseResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.plan import READINGS, Plan, PlanTotal
 from coldwarm.contracts.reasons import because, distinct
@@ -153,17 +153,12 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
 
 
 def _no_total(one: Costs, reason: Reason) -> PlanTotal:
+    nothing: dict[str, Any] = dict.fromkeys(FIGURES)
     return PlanTotal(
         candidate=one.candidate,
         case=one.case,
-        total_s=None,
-        new_shapes_s=None,
-        low_s=None,
-        high_s=None,
-        margin_s=None,
-        margin_low_s=None,
-        margin_high_s=None,
         null_reasons=dict.fromkeys(FIGURES, reason),
+        **nothing,
     )
 
 
