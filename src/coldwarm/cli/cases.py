@@ -39,8 +39,8 @@ def command(suite: str | None, form: str) -> None:
             for case in chosen
         ]
         click.echo(json.dumps(rows, indent=2))
-        return
-    _print(grouped)
+    else:
+        _print(grouped)
 
 
 def _print(grouped: dict[str, list[Case]]) -> None:

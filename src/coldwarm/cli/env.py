@@ -31,8 +31,8 @@ def command(form: str) -> None:
     environment = collect()
     if form == "json":
         _options.print_record(environment)
-        return
-    _show(environment)
+    else:
+        _show(environment)
 
 
 def _show(environment: Environment) -> None:
@@ -47,8 +47,7 @@ def _show(environment: Environment) -> None:
         # Values come from the machine and may hold what looks like markup.
         table.add_row(name, value.replace("[", r"\["))
     console = Console(highlight=False)
-    console.width = min(console.width, _WIDTH)
-    console.print(table)
+    console.print(table, width=min(console.width, _WIDTH))
 
 
 def _rows(environment: Environment) -> Iterator[tuple[str, str]]:
@@ -94,8 +93,7 @@ def _words(reasons: dict[str, Reason], name: str) -> str:
 
 
 def _cores(cpu: Cpu) -> str:
-    physical = "unknown" if cpu.physical_cores is None else str(cpu.physical_cores)
-    logical = "unknown" if cpu.logical_cores is None else str(cpu.logical_cores)
+    physical, logical = cpu.physical_cores or "unknown", cpu.logical_cores or "unknown"
     usable = "" if cpu.usable_cores is None else f", {cpu.usable_cores} usable here"
     return f"{physical} physical, {logical} logical{usable} ({cpu.architecture})"
 

@@ -124,11 +124,7 @@ def _why_not(function: Any, scope: dict[str, Any]) -> Reason:  # noqa: ANN401 - 
 
 
 def _program(module: types.ModuleType, function: Any) -> Path:  # noqa: ANN401 - as above
-    """Return the file of the running program, which is where the function must be from.
-
-    Raises:
-        NotFoundError: there is none, or the function was typed in.
-    """
+    """Return the file of the running program, which is where the function must be from."""
     file = _file(module)
     code = getattr(inspect.unwrap(function), "__code__", None)
     in_program = code is None or file is None or _samefile(code.co_filename, file)
@@ -170,7 +166,9 @@ def _variables(root: Path | None) -> dict[str, str]:
     if root is not None and str(root) not in sys.path:
         folders.append(str(root))
     found = {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
-    return {**found, "JAX_ENABLE_X64": "1"} if _wide() else found
+    jax = sys.modules.get("jax")
+    wide = jax is not None and getattr(jax.config, "jax_enable_x64", False)
+    return {**found, "JAX_ENABLE_X64": "1"} if wide else found
 
 
 def _folders() -> list[str]:
@@ -181,9 +179,3 @@ def _folders() -> list[str]:
     known.add(str(Path(paths["stdlib"]) / "lib-dynload"))
     absolute = [os.path.abspath(one) for one in sys.path]  # noqa: PTH100 - as Python itself does
     return [one for one in absolute if one not in known and Path(one).is_dir()]
-
-
-def _wide() -> bool:
-    """Say whether JAX computes with 64 bits in this process."""
-    jax = sys.modules.get("jax")
-    return bool(jax is not None and getattr(jax.config, "jax_enable_x64", False))
