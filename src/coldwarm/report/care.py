@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
-    from coldwarm.contracts.summary import Caution, CautionKind, Comparison
+    from coldwarm.contracts.summary import Caution, CautionKind
 
     OfCases = list[tuple[CaseResult, Caution]]
 
@@ -202,19 +202,17 @@ def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
         for _, verdict in open_
         if verdict.smallest_detectable is not None
     ]
-    remarks = _unjudged([pair for pair in open_ if pair[1].smallest_detectable is None])
+    remarks = []
     if detectable:
-        remarks.insert(
-            0,
+        smallest = _range(detectable, lambda share: units.times(1 + share))
+        remarks.append(
             f"{len(detectable)} of {len(judged)} verdicts: the interval of the ratio is too wide; "
-            "the smallest difference that this run could have shown is "
-            f"{_range(detectable, lambda share: units.times(1 + share))}; more processes narrow it",
+            f"the smallest difference that this run could have shown is {smallest}; more processes "
+            "narrow it"
         )
+    unjudged: dict[str, list[str]] = {}
+    for case, verdict in open_:
+        if verdict.smallest_detectable is None:
+            unjudged.setdefault(with_advice(verdict.reason), []).append(case.candidate)
+    remarks += [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in unjudged.items()]
     return [Remark("undecided", text) for text in remarks]
-
-
-def _unjudged(pairs: Sequence[tuple[CaseResult, Comparison]]) -> list[str]:
-    reasons: dict[str, list[str]] = {}
-    for case, verdict in pairs:
-        reasons.setdefault(with_advice(verdict.reason), []).append(case.candidate)
-    return [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in reasons.items()]

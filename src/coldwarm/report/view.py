@@ -12,7 +12,6 @@ from coldwarm.report import care, scenarios, units
 from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
 from coldwarm.report.reasons import words
 from coldwarm.report.words import (
-    COLD_MODES,
     HEADINGS,
     LOOP_HEADINGS,
     LOOP_PARTS,
@@ -163,15 +162,16 @@ def _longest_s(cases: Sequence[CaseResult]) -> float:
 
 
 def _row(case: CaseResult, modes: Sequence[CacheMode], unit: str) -> Row:
+    peak = peak_memory(case)
+    memory = units.MISSING if peak is None else units.size(peak.median)
     return Row(
         candidate=case.candidate,
         figures={mode: _figure(case, mode) for mode in modes},
-        memory=None if set(modes) == {WARM} else _memory(case),
+        memory=None if set(modes) == {WARM} else memory,
         parts={
             summary.cache_mode: _parts(summary, LOOP_PARTS if case.scenario else PARTS, unit)
-            for mode in COLD_MODES
             for summary in case.cold
-            if summary.cache_mode == mode and summary.seconds
+            if summary.seconds
         },
     )
 
@@ -195,11 +195,6 @@ def _verdict(judged: Comparison | None) -> str:
     if judged.verdict in {"faster", "slower"} and judged.ratio:
         return units.factor(judged.ratio, judged.verdict)
     return judged.verdict
-
-
-def _memory(case: CaseResult) -> str:
-    peak = peak_memory(case)
-    return units.MISSING if peak is None else units.size(peak.median)
 
 
 def _parts(summary: ColdSummary, names: Iterable[str], unit: str) -> tuple[str, ...]:

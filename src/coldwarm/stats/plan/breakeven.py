@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
-from coldwarm.stats.bounded import Bounded, difference
+from coldwarm.stats.bounded import difference
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 
 if TYPE_CHECKING:
@@ -99,11 +99,12 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
         return _written(ours, theirs, reading, _Finding("undecided", fault))
     one, two, later = (difference(ours.series[n], theirs.series[n], EACH) for n in needed)
     middle = Line(one.middle, two.middle, later.middle)
-    box = _box(middle, one, two, later)
-    if box is None:
+    ends = (one.low, two.low, later.low), (one.high, two.high, later.high)
+    lows, highs = ([bound for bound in side if bound is not None] for side in ends)
+    if len(lows) < len(needed):
         few = because("few_processes_each", n_needed=FEWEST_FOR_INTERVAL)
         return _written(ours, theirs, reading, _Finding("undecided", few, no_dearer_from(middle)))
-    return _written(ours, theirs, reading, _judge(box))
+    return _written(ours, theirs, reading, _judge(_Box(middle, Line(*lows), Line(*highs))))
 
 
 @dataclass(frozen=True)
@@ -115,15 +116,6 @@ class _Finding:
     high: int | None = None
     end: Literal["never", "at_once"] | None = None
     """What the interval ends with where it has no end."""
-
-
-def _box(middle: Line, one: Bounded, two: Bounded, later: Bounded) -> _Box | None:
-    if one.low is None or two.low is None or later.low is None:
-        return None
-    if one.high is None or two.high is None or later.high is None:
-        return None
-    best, worst = Line(one.low, two.low, later.low), Line(one.high, two.high, later.high)
-    return _Box(middle, best, worst)
 
 
 def _judge(box: _Box) -> _Finding:
