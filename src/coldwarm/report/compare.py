@@ -99,9 +99,10 @@ def row(item: ComparedMetric) -> Row:
     if item.ratio is not None and item.low is not None and item.high is not None:
         ratio = units.significant(item.ratio)
         interval = f"{units.significant(item.low)}–{units.significant(item.high)}"
-    if item.smallest_detectable is not None:
-        shows = detectable(item.smallest_detectable)
-    return Row(figure(item.metric), a, b, ratio, interval, verdict(item), shows)
+    if (share := item.smallest_detectable) is not None:  # ``3.4%``, ``29%``, ``12×``
+        shows = units.spread(share).lstrip("±") if share < _LARGEST else units.times(1 + share)
+    verdict = item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
+    return Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
 
 
 def figure(metric: str) -> str:
@@ -112,22 +113,12 @@ def figure(metric: str) -> str:
     return f"{_FIGURES.get(name, name)}, {mode_name(mode).removesuffix(' caches')}"
 
 
-def verdict(item: ComparedMetric) -> str:
-    """Return the verdict, and that it fails."""
-    return item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
-
-
-def detectable(share: float) -> str:
-    """Write the smallest detectable difference: ``3.4%``, ``29%``, ``12×`` from a factor of 10."""
-    return units.spread(share).lstrip("±") if share < _LARGEST else units.times(1 + share)
-
-
 def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
     """Return what is to be known, as terms and texts."""
     listed = [("take care", with_advice(reason)) for reason in comparison.warnings]
-    listed += [
-        ("allowed", f"{disagreement(item)}{_in_cases(item.cases)}") for item in comparison.allowed
-    ]
+    for item in comparison.allowed:
+        cases = f" ({counted(len(item.cases), 'case')})" if item.cases else ""
+        listed.append(("allowed", f"{disagreement(item)}{cases}"))
     if comparison.software:
         first = "; ".join(map(change, comparison.software[:_SHOWN_SOFTWARE]))
         more = len(comparison.software) - _SHOWN_SOFTWARE
@@ -148,10 +139,6 @@ def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
         where = "" if item.reason.code == "only_in" else f" in {item.side}"
         grouped.setdefault(f"{with_advice(item.reason)}{where}", []).append(item.case)
     return grouped
-
-
-def _in_cases(cases: Sequence[str]) -> str:
-    return f" ({counted(len(cases), 'case')})" if cases else ""
 
 
 def legend(comparison: RunComparison) -> list[tuple[str, str]]:

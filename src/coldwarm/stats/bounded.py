@@ -100,7 +100,7 @@ def _unpaired(
     first: Sequence[float], second: Sequence[float], confidence: float
 ) -> tuple[float, float]:
     ours, theirs = ([[value] for value in side] for side in (first, second))
-    return apart(ours, theirs, confidence=confidence)
+    return apart(ours, theirs, confidence)
 
 
 def median_of(values: Sequence[float]) -> float:

@@ -147,9 +147,7 @@ def _judged(metric: str, baseline: str, ratio: LogRatio, threshold: float) -> Co
     )
 
 
-def log_ratio(
-    ours: Rounds, theirs: Rounds, *, seed: int = 0, confidence: float = CONFIDENCE
-) -> LogRatio:
+def log_ratio(ours: Rounds, theirs: Rounds, *, confidence: float = CONFIDENCE) -> LogRatio:
     """Return the logarithm of ours over theirs; at least two rounds each, values above 0.
 
     Rounds are paired where enough are common (``common_rounds``); the others are then left out.
@@ -163,7 +161,7 @@ def log_ratio(
     if swap:
         first, second = second, first
     interval = _paired if common else _unpaired
-    low, high = interval(first, second, seed, confidence)
+    low, high = interval(first, second, confidence)
     middle = math.log(centre(first) / centre(second))
     basis = because("separate_processes", n_processes=len(ours), n_baseline=len(theirs))
     if common:
@@ -173,11 +171,11 @@ def log_ratio(
     return LogRatio(middle, low, high, basis, confidence)
 
 
-def _paired(first: Groups, second: Groups, seed: int, confidence: float) -> tuple[float, float]:
+def _paired(first: Groups, second: Groups, confidence: float) -> tuple[float, float]:
     n = len(first)
     if by_range(n, confidence):
         return extended_range(np.log(group_medians(first) / group_medians(second)), confidence)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     picks = rng.integers(0, n, size=(RESAMPLES, n))
     ratios = _medians(first, picks, rng) / _medians(second, picks, rng)
     low, high = np.quantile(np.log(ratios), tails(n, confidence))
@@ -190,10 +188,10 @@ def _medians(
     return np.asarray(np.median(resampled_medians(groups, picks, rng), axis=1), dtype=np.float64)
 
 
-def _unpaired(first: Groups, second: Groups, seed: int, confidence: float) -> tuple[float, float]:
+def _unpaired(first: Groups, second: Groups, confidence: float) -> tuple[float, float]:
     ours = [np.log(np.asarray(group)).tolist() for group in first]
     theirs = [np.log(np.asarray(group)).tolist() for group in second]
-    return apart(ours, theirs, confidence=confidence, seed=seed)
+    return apart(ours, theirs, confidence)
 
 
 def fault(sides: Mapping[str, Rounds]) -> Reason | None:
