@@ -68,11 +68,8 @@ def _rows(environment: Environment) -> Iterator[tuple[str, str]]:
     yield "", f"{python.executable_kind}, {_build(environment)}"
     yield "thread pools", _pools(environment)
     yield "libraries", _libraries(environment)
-    compiler = environment.compiler
-    yield (
-        "compiler",
-        compiler.version or "" if compiler else _words(environment.null_reasons, "compiler"),
-    )
+    unknown, compiler = environment.null_reasons, environment.compiler
+    yield "compiler", compiler.version or "" if compiler else _words(unknown, "compiler")
     yield from _gpus(environment)
     yield "coldwarm", _harness(environment)
     for place, (name, value) in enumerate(environment.variables.items()):

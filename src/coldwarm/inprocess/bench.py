@@ -106,7 +106,8 @@ class Benchmark:
         name = getattr(function, "__qualname__", None) or type(function).__qualname__
         with _ONE_AT_A_TIME:
             began_s = time.perf_counter()
-            ends_s = self._ends_s(began_s)
+            share = _WARM_SHARE if self._cold else 1.0
+            ends_s = None if self._budget_s is None else began_s + share * self._budget_s
             in_process = warm.measure(function, call, name, warm=self._options.warm, ends_s=ends_s)
             case, why = None, _NOT_ASKED
             if self._cold:
@@ -120,11 +121,6 @@ class Benchmark:
         if any(map(values.is_strided, values.leaves(list(call.flat)))):
             result.cautions.append(because("made_contiguous"))
         return result
-
-    def _ends_s(self, began_s: float) -> float | None:
-        if self._budget_s is None:
-            return None
-        return began_s + self._budget_s * (_WARM_SHARE if self._cold else 1.0)
 
     def _fresh_options(self, began_s: float) -> fresh.FreshOptions:
         if self._budget_s is None:
@@ -186,7 +182,6 @@ def _result(name: str, in_process: InProcess, case: CaseResult | None, why: Reas
 
 
 def _failure(case: CaseResult) -> Reason:
-    """Return why a figure of fresh processes is missing."""
     if case.reason is None:
         return because("no_valid_process")
     if case.reason.code == "correctness_gate":
@@ -198,7 +193,6 @@ def _failure(case: CaseResult) -> Reason:
 def _cautions(
     in_process: InProcess, case: CaseResult | None, warm_calls: WarmSummary | None
 ) -> list[Reason | Caution]:
-    """Return what to know of the function and of the figures."""
     cautions: list[Reason | Caution] = []
     if in_process.renewed:
         cautions.append(because("arguments_changed"))

@@ -76,7 +76,6 @@ def find(function: Callable[..., Any], scope: dict[str, Any], calls: dict[str, i
 
 
 def _held(function: Any, scope: dict[str, Any]) -> tuple[types.ModuleType, str]:  # noqa: ANN401 - any callable
-    """Return the module that has the function under a name, and the name."""
     for module in _modules(function, scope):
         qualified = getattr(function, "__qualname__", None)
         if isinstance(qualified, str) and _same(_attribute(module, qualified), function):
@@ -172,7 +171,6 @@ def _variables(root: Path | None) -> dict[str, str]:
 
 
 def _folders() -> list[str]:
-    """Return the folders that this program has put on its search path."""
     paths = sysconfig.get_paths()
     known = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     known |= {*site.getsitepackages(), site.getusersitepackages()}

@@ -108,7 +108,6 @@ def _interval(verdict: BenchVerdict) -> str:
 
 
 def _notes(candidate: BenchCandidate) -> list[tuple[str, str]]:
-    """Return what a candidate is, how it was checked, and what is special about it."""
     of = f", commit {candidate.revision[:12]}" if candidate.revision else ""
     notes = [f"{candidate.target}{of}: {candidate.checked}"]
     notes += [with_advice(reason) for reason in candidate.limitations if reason.code in _NOTED]

@@ -141,7 +141,6 @@ def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
 
 
 def _range(values: Sequence[float], write: Callable[[float], str]) -> str:
-    """Write the smallest and the largest value, or the only one."""
     ends = dict.fromkeys(write(value) for value in (min(values), max(values)))
     return " to ".join(ends)
 

@@ -33,7 +33,7 @@ def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
         blocks.append(terms(("not measured", line) for line in view.unavailable))
     blocks += ["How to read this:", terms(view.legend)]
     # Closing lines name commands in backticks, and are ours: nothing to escape.
-    blocks.append(_lines(view.closing))
+    blocks.append("\n".join(view.closing))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -100,16 +100,12 @@ def _figure(cell: Cell) -> str:
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1) -> str:
     """Lay out a table whose first columns are labels, aligned left, and the others figures."""
     rule = [":--" if place < labels else "--:" for place in range(len(heading))]
-    return _lines(f"| {' | '.join(cells)} |" for cells in (heading, rule, *rows))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heading, rule, *rows))
 
 
 def terms(items: Iterable[tuple[str, str]]) -> str:
     """Return terms and what is said of them as a list."""
-    return _lines(f"- **{term}**: {escaped(meaning)}" for term, meaning in items)
-
-
-def _lines(lines: Iterable[str]) -> str:
-    return "\n".join(lines)
+    return "\n".join(f"- **{term}**: {escaped(meaning)}" for term, meaning in items)
 
 
 def escaped(text: str) -> str:

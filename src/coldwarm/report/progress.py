@@ -50,6 +50,11 @@ _Row = tuple[str, list[str], str]
 class Progress(Listener):
     """A listener that shows what it hears, and never raises because of it."""
 
+    def __init__(self, console: Console) -> None:
+        """Write to this console."""
+        self._console = console
+        self._share = Share()
+
     def __enter__(self) -> Self:
         """Start showing."""
         return self
@@ -66,11 +71,6 @@ def open_progress(console: Console) -> Progress:
 
 class PlainProgress(Progress):
     """One line for each finished process."""
-
-    def __init__(self, console: Console) -> None:
-        """Write to this console."""
-        self._console = console
-        self._share = Share()
 
     def started(self, plan_total: int, budget_s: float | None) -> None:
         """Say what is planned."""
@@ -111,11 +111,10 @@ class LiveProgress(Progress):
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         """Draw on this console; ``clock`` gives seconds."""
-        self._console = console
+        super().__init__(console)
         self._clock = clock
         self._begin = clock()
         self._now = "preparing"
-        self._share = Share()
         self._left_s: float | None = None
         self._budget_s: float | None = None
         self._rows: dict[str, _Row] = {}
@@ -193,7 +192,6 @@ class LiveProgress(Progress):
         return text.append("".join(f"\n{note}" for note in notes), "dim")
 
     def _bar(self) -> Text:
-        """Write the bar, the share done, the time so far, the bound and the time left."""
         left = "" if self._left_s is None else f" · about {units.clock(self._left_s)} left"
         budget = "" if self._budget_s is None else f" of at most {units.clock(self._budget_s)}"
         elapsed = units.clock(self._clock() - self._begin)

@@ -193,14 +193,11 @@ WORDS: dict[str, str] = {
     "nothing_made": "nothing is compiled ahead of time",
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
     "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
-    "warm_cheaper": "its warm call is cheaper",
-    "warm_dearer": "its warm call is dearer",
-    "nothing_dearer": "neither its start nor its warm call is dearer",
-    "nothing_cheaper": "neither its start nor its warm call is cheaper",
+    "warm_call": "its warm call is {which}",
+    "neither": "neither its start nor its warm call is {which}",
     "starts_equal": "the starts are equal, and the warm calls cannot be distinguished",
     "nothing_distinguished": "neither the starts nor the warm calls can be distinguished",
-    "start_dearer": "its start is dearer, and the warm calls cannot be distinguished",
-    "start_cheaper": "its start is cheaper, and the warm calls cannot be distinguished",
+    "start": "its start is {which}, and the warm calls cannot be distinguished",
     "never": "never",
     "at_once": "at once",
     "many_calls": "more than {n_calls:.0e} calls",
@@ -351,8 +348,6 @@ def caution_words(caution: Caution) -> str:
 
 
 class _Words(Formatter):
-    """Writes values with their units."""
-
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - as the base has it
         if isinstance(value, list):
             return ", ".join(value)

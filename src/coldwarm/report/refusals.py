@@ -86,7 +86,6 @@ def change(item: Difference | SideDifference) -> str:
 
 
 def _of(cases: Sequence[str]) -> str:
-    """Name cases, the first ones of many."""
     if not cases:
         return ""
     more = len(cases) - _SHOWN_CASES

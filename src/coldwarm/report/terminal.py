@@ -166,7 +166,6 @@ def airy_table(gap: int, *, header: bool = True) -> Table:
 
 
 def _gap(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> int:
-    """Return the columns between two columns of a table of this width."""
     taken = 0
     for place, heading in enumerate(headings):
         cells = [heading, *(row[place].plain for row in rows if place < len(row))]

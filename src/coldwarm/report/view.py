@@ -209,7 +209,6 @@ def _parts(summary: ColdSummary, names: Iterable[str], unit: str) -> tuple[str, 
 
 
 def _unavailable(cases: Sequence[CaseResult]) -> tuple[str, ...]:
-    """Return one line for each reason for which cases were not measured."""
     skipped = [case for case in cases if case.status != "failed" and not _has_row(case)]
     skipped.sort(key=_why)
     lines = []
@@ -223,7 +222,6 @@ def _unavailable(cases: Sequence[CaseResult]) -> tuple[str, ...]:
 
 
 def _closing(suite: SuiteResult) -> tuple[str, ...]:
-    """Return the last lines: what was measured, in how long."""
     summary = (
         f"suite {suite.suite}: {suite.n_ok} ok, {suite.n_warn} with a warning or not measured, "
         f"{suite.n_failed} failed; {units.duration(suite.wall_s)} in all, of which "

@@ -121,27 +121,21 @@ def disagreements(a: Measured, b: Measured, cases: Iterable[str]) -> list[SideDi
 def _of_case(one: CaseResult, other: CaseResult) -> list[tuple[str, Difference]]:
     """Return what must agree in a case and does not, each with the field that it belongs to."""
     first, second = one.protocol, other.protocol
-    listed = [
-        ("identity", difference)
-        for name in _IDENTITY
-        for difference in _attribute(name, one, other)
+    paired: list[tuple[str, str, object, object]] = [
+        *(("identity", name, one, other) for name in _IDENTITY),
+        *((name, name, first, second) for name in _DECLARED),
     ]
+    if first.own is not None and second.own is not None:
+        paired += [("own", name, first.own, second.own) for name in _OWN_CALLS]
+    listed = [(field, item) for field, name, *sides in paired for item in _attribute(name, *sides)]
     for field, hashed in _HASHES.items():
         listed += [
             (field, Difference(name=hashed, a=difference.a[:12], b=difference.b[:12]))
             for difference in _attribute(hashed, first, second)
         ]
-    listed += [
-        (name, difference) for name in _DECLARED for difference in _attribute(name, first, second)
-    ]
     modes = [mode for mode in first.process if mode in second.process]
     processes = ({mode: side.process[mode] for mode in modes} for side in (first, second))
     listed += [("process", difference) for difference in _values("process", *processes)]
-    if first.own is not None and second.own is not None:
-        own = first.own, second.own
-        listed += [
-            ("own", difference) for name in _OWN_CALLS for difference in _attribute(name, *own)
-        ]
     # Another source need not mean other inputs, and to allow the one is not to allow the other.
     explained = {"seed", "identity"} & {field for field, _ in listed}
     if one.dataset_sha256 and other.dataset_sha256 and not explained:
@@ -223,7 +217,6 @@ def _is_machine(name: str) -> bool:
 
 
 def _versions(side: Measured, cases: Sequence[str]) -> dict[str, str]:
-    """Return the versions that the measured processes themselves named."""
     versions: dict[str, str] = {}
     for name in cases:
         for observation in side.cases[name].observations:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
@@ -130,11 +130,9 @@ def _judge(box: _Box) -> _Finding:
         return _paid_off(box)
     if box.best.two == box.worst.two == 0:
         return _Finding("undecided", because("starts_equal"))
-    if start > 0:
-        return _open_start_dearer(box)
-    if start < 0:
-        return _open_start_cheaper(box)
-    return _Finding("undecided", because("nothing_distinguished"))
+    if start == 0:
+        return _Finding("undecided", because("nothing_distinguished"))
+    return _open_end(box, dearer=start > 0)
 
 
 def _sign(low: Number, high: Number) -> int:
@@ -147,48 +145,42 @@ def _sign(low: Number, high: Number) -> int:
 def _pays_off(box: _Box) -> _Finding:
     calls, low, high = (no_dearer_from(line) for line in (box.middle, box.best, box.worst))
     if high == 1:
-        return _Finding("at_once", because("nothing_dearer"), calls, low, 1)
-    return _Finding("from", because("warm_cheaper"), calls, low, high)
+        return _Finding("at_once", because("neither", which="dearer"), calls, low, 1)
+    return _Finding("from", because("warm_call", which="cheaper"), calls, low, high)
 
 
 def _paid_off(box: _Box) -> _Finding:
     calls, low, high = (no_dearer_until(line) for line in (box.middle, box.worst, box.best))
     if high == 0:
-        return _Finding("never", because("nothing_cheaper"), end="never")
-    return _Finding("until", because("warm_dearer"), calls, low, high)
+        return _Finding("never", because("neither", which="cheaper"), end="never")
+    return _Finding("until", because("warm_call", which="dearer"), calls, low, high)
 
 
-def _open_start_dearer(box: _Box) -> _Finding:
-    calls, low = no_dearer_from(box.middle), no_dearer_from(box.best)
-    verdict: Verdict = "undecided" if calls is None else "from"
-    return _Finding(verdict, because("start_dearer"), calls, low, None, "never")
-
-
-def _open_start_cheaper(box: _Box) -> _Finding:
-    calls, low = no_dearer_until(box.middle), no_dearer_until(box.worst)
-    verdict: Verdict = "undecided" if calls is None else "until"
-    return _Finding(verdict, because("start_cheaper"), calls, low, None, "at_once")
+def _open_end(box: _Box, *, dearer: bool) -> _Finding:
+    if dearer:
+        calls, low = no_dearer_from(box.middle), no_dearer_from(box.best)
+    else:
+        calls, low = no_dearer_until(box.middle), no_dearer_until(box.worst)
+    reason = because("start", which="dearer" if dearer else "cheaper")
+    verdict: Verdict = "undecided" if calls is None else "from" if dearer else "until"
+    return _Finding(verdict, reason, calls, low, None, "never" if dearer else "at_once")
 
 
 def _written(ours: Costs, theirs: Costs, reading: Reading, finding: _Finding) -> BreakEven:
     """Write a finding down, each missing number with its reason."""
     reasons: dict[str, Reason] = {}
-    numbers: dict[str, int | None] = {}
-    for name in ("calls", "low", "high"):
-        value: int | None = getattr(finding, name)
-        numbers[name] = value if value is None or value <= MOST_CALLS else None
+    numbers: dict[str, Any] = {name: getattr(finding, name) for name in ("calls", "low", "high")}
+    for name, value in numbers.items():
         if value is None:
             reasons[name] = because(finding.end) if finding.end else finding.reason
         elif value > MOST_CALLS:
-            reasons[name] = because("many_calls", n_calls=MOST_CALLS)
+            numbers[name], reasons[name] = None, because("many_calls", n_calls=MOST_CALLS)
     return BreakEven(
         candidate=ours.candidate,
         baseline=theirs.candidate,
         reading=reading,
         verdict=finding.verdict,
-        calls=numbers["calls"],
-        low=numbers["low"],
-        high=numbers["high"],
+        **numbers,
         confidence=CONFIDENCE,
         reason=finding.reason,
         null_reasons=reasons,
