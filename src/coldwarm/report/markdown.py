@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.report.scenarios import Section
+    from coldwarm.report.scenarios import Loops
     from coldwarm.report.view import Cell, Group
 
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#"} | {"\n": " "})
@@ -24,8 +24,8 @@ def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
     blocks: list[str] = []
     for group in view.groups:
         blocks += _group(group)
-    if view.scenarios:
-        blocks += [f"### {escaped(scenarios.TITLE)}", _shares(view.scenarios)]
+    if view.loops.rows:
+        blocks += [f"### {escaped(scenarios.TITLE)}", _shares(view.loops)]
     if view.care:
         heading = "Read with care, in all tables:" if len(view.groups) > 1 else "Read with care:"
         blocks += [heading, terms(view.care)]
@@ -76,14 +76,13 @@ def _parts_table(group: Group) -> str:
     return table(["caches", "candidate", *group.parts.values()], rows, labels=2)
 
 
-def _shares(shown: Sequence[Section]) -> str:
-    wanted = scenarios.columns(shown)
+def _shares(loops: Loops) -> str:
     rows = [
-        [section.title, _code(row.candidate), *scenarios.cells(row, wanted)]
-        for section in shown
-        for row in section.rows
+        [scenario, _code(name), *figures]
+        for scenario, candidates in loops.rows.items()
+        for name, figures in candidates
     ]
-    names = [heading.replace("\n", "<br>") for _, _, heading in wanted]
+    names = [heading.replace("\n", "<br>") for heading in loops.headings]
     return table(["scenario", "candidate", *names], rows, labels=2)
 
 

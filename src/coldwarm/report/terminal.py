@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.report.scenarios import Section
+    from coldwarm.report.scenarios import Loops
     from coldwarm.report.view import Cell, Group
 
 WIDEST = 100
@@ -45,8 +45,8 @@ def render(
     show = partial(print_blocks, console)
     for group in view.groups:
         show(*_group(group, width), Text())
-    if view.scenarios:
-        show(Text(scenarios.TITLE, style="bold"), _shares(view.scenarios, width), Text())
+    if view.loops.rows:
+        show(Text(scenarios.TITLE, style="bold"), _shares(view.loops, width), Text())
     show(*more)
     if view.care:
         heading = "Read with care, in all tables" if len(view.groups) > 1 else "Read with care"
@@ -128,17 +128,13 @@ def _parts_table(group: Group, width: int) -> Table:
     return table(["", *group.parts.values()], rows, width)
 
 
-def _shares(shown: Sequence[Section], width: int) -> Table:
+def _shares(loops: Loops, width: int) -> Table:
     """What of each scenario's total went into compiling, a section for each scenario."""
-    wanted = scenarios.columns(shown)
     rows: list[list[Text]] = []
-    for section in shown:
-        rows.append([Text(section.title, style="italic")])
-        rows += [
-            [Text(f" {row.candidate}"), *map(_plain, scenarios.cells(row, wanted))]
-            for row in section.rows
-        ]
-    return table(["", *(heading for _, _, heading in wanted)], rows, width)
+    for scenario, candidates in loops.rows.items():
+        rows.append([Text(scenario, style="italic")])
+        rows += [[Text(f" {name}"), *map(_plain, figures)] for name, figures in candidates]
+    return table(["", *loops.headings], rows, width)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> Table:

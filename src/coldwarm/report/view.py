@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
     from coldwarm.contracts.summary import Comparison
     from coldwarm.report.care import Remark
-    from coldwarm.report.scenarios import Section
+    from coldwarm.report.scenarios import Loops
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class View:
     """A whole suite."""
 
     groups: tuple[Group, ...]
-    scenarios: tuple[Section, ...]
+    loops: Loops
     care: tuple[Remark, ...]
     """What holds for all groups or for the machine."""
     unavailable: tuple[str, ...]
@@ -94,17 +94,17 @@ def suite_view(suite: SuiteResult, cases: Sequence[CaseResult]) -> View:
     names = {case.case: case.candidate for case in cases}
     groups = [_group(title, members, names) for title, members in grouped.items()]
     shown = tuple(group for group in groups if group.rows or group.failures)
-    loops = scenarios.sections(cases)
+    loops = scenarios.loops(cases)
     return View(
         groups=shown,
-        scenarios=loops,
+        loops=loops,
         care=care.of_suite([case for case in cases if _has_row(case)]),
         unavailable=_unavailable(cases),
         legend=legend(
             first_ever=any("first_ever" in group.modes for group in shown),
             thresholds={one.threshold for case in cases for one in case.comparisons},
         )
-        + ((LOOP_TERM, scenarios.LEGEND) if loops else ()),
+        + ((LOOP_TERM, scenarios.LEGEND) if loops.rows else ()),
         closing=_closing(suite),
     )
 
