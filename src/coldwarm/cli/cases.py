@@ -25,7 +25,6 @@ def command(suite: str | None, form: str) -> None:
     from coldwarm.runner.schedule import options, suites
 
     chosen = suites.choose(options.Options(suite=suite)) if suite else suites.every_case()
-    grouped = suites.groups(chosen)
     if form == "json":
         rows = [
             {
@@ -40,7 +39,7 @@ def command(suite: str | None, form: str) -> None:
         ]
         click.echo(json.dumps(rows, indent=2))
     else:
-        _print(grouped)
+        _print(suites.groups(chosen))
 
 
 def _print(grouped: dict[str, list[Case]]) -> None:

@@ -17,7 +17,7 @@ from coldwarm.report.words import mode_name
 from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -55,11 +55,10 @@ class Row(NamedTuple):
 def render(comparison: RunComparison, console: Console, *, everything: bool) -> None:
     """Print differences and open questions, or every figure; then what to know, and a summary."""
     width = min(console.width, WIDEST)
-
     show = partial(print_blocks, console)
     show(title("B against A", width))
     show(*(Text(f"{label}  {text}", style="dim") for label, text in sides(comparison)))
-    grouped = by_case(shown(comparison, everything=everything))
+    grouped = shown(comparison, everything=everything)
     if grouped:
         show(Text(), *_tables(grouped, width))
     show(Text(), listing(remarks(comparison), width=_TERM))
@@ -78,16 +77,12 @@ def sides(comparison: RunComparison) -> list[tuple[str, str]]:
     ]
 
 
-def shown(comparison: RunComparison, *, everything: bool) -> list[ComparedMetric]:
-    """Return what is shown: everything, or what is not the same."""
-    return [item for item in comparison.metrics if everything or item.verdict != "same"]
-
-
-def by_case(metrics: Iterable[ComparedMetric]) -> dict[str, list[ComparedMetric]]:
-    """Group figures by their case, in their order."""
+def shown(comparison: RunComparison, *, everything: bool) -> dict[str, list[ComparedMetric]]:
+    """Return by case what is shown: everything, or what is not the same."""
     grouped: dict[str, list[ComparedMetric]] = {}
-    for item in metrics:
-        grouped.setdefault(item.case, []).append(item)
+    for item in comparison.metrics:
+        if everything or item.verdict != "same":
+            grouped.setdefault(item.case, []).append(item)
     return grouped
 
 

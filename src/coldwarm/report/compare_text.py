@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from coldwarm.report.compare import (
     CERTAINTY,
     HEADINGS,
-    by_case,
     failing,
     legend,
     remarks,
@@ -31,7 +30,7 @@ _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 def markdown(comparison: RunComparison, *, everything: bool) -> str:
     """Return the comparison for the summary of a CI job or a pull request."""
     blocks = ["### B against A", terms(sides(comparison))]
-    for case, items in by_case(shown(comparison, everything=everything)).items():
+    for case, items in shown(comparison, everything=everything).items():
         rows = [[escaped(cell) for cell in row(item)] for item in items]
         blocks += [f"`{case}`", table(["figure", *HEADINGS[1:]], rows)]
     blocks += [terms(remarks(comparison)), "How to read this:", terms(legend(comparison))]

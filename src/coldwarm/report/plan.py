@@ -162,8 +162,7 @@ def _sweep(sweep: Sweep, width: int) -> Table:
             text = units.duration(row.ranked_s[name])
             cells.append(Text(f"{text} {_MARK if best else ' '}", "green" if best else ""))
         rows.append(cells)
-    headings = [f"{name.replace('_', chr(10))}" for name in names]
-    return table([sweep.over, *headings], rows, width)
+    return table([sweep.over, *(name.replace("_", "\n") for name in names)], rows, width)
 
 
 def break_even_table(plan: Plan, width: int) -> Table:
@@ -193,7 +192,6 @@ def _paying(judged: BreakEven) -> Text:
 
 
 def _known(judged: BreakEven) -> str:
-    """Write what is known although the end is open, on a line of its own."""
     if judged.low is None:
         return ""
     never = judged.null_reasons["high"].code == "never"
@@ -214,7 +212,8 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
     terms = [("total", f"{total}; below each figure, its 95 % interval")]
     if any(plan.new_shapes_measured for plan in plans):
         terms.append(("new shapes", "at what a call with a shape not seen before cost, measured"))
-    if any(_has_shapes(plan) for plan in plans):
+    half = any(_has_shapes(plan) for plan in plans)
+    if half:
         shapes = (
             "what one costs was not measured: where calls compile, between nothing and a whole "
             "first call without import. The total has none of it, its interval all; candidates "
@@ -222,7 +221,6 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
         )
         terms.append(("new shapes", shapes))
     if any(plan.sweep for plan in plans):
-        half = any(_has_shapes(plan) for plan in plans)
         also = "; totals have half of what new shapes may cost" if half else ""
         terms.append((_MARK, f"the cheapest at this number{also}"))
     return [*terms, ("from, until", pays)]
