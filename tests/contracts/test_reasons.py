@@ -15,6 +15,7 @@ from coldwarm.contracts.reasons import CODES, UNITS, Reason, Value, because, bri
 from coldwarm.report.reasons import ADVICE, WORDS, advice, words
 
 SOURCE = Path(coldwarm.__file__).parent
+MAKERS = {"because", "proved", "refuted"}
 PARAMETERS = {code: names.split() for code, names in CODES.items()}
 
 
@@ -60,10 +61,11 @@ def codes_used() -> list[tuple[str, str, set[str]]]:
     found = []
     for file in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            if not isinstance(node, ast.Call):
                 continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             literal = node.args and isinstance(node.args[0], ast.Constant)
-            if node.func.id == "because" and literal and all(k.arg for k in node.keywords):
+            if name in MAKERS and literal and all(k.arg for k in node.keywords):
                 names = {keyword.arg or "" for keyword in node.keywords}
                 place = f"{file.relative_to(SOURCE)}:{node.lineno}"
                 found.append((place, str(node.args[0].value), names))  # type: ignore[attr-defined]  # a constant

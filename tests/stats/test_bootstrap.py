@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.bootstrap import (
+    by_range,
     centre,
     extension,
     median_interval,
@@ -47,7 +48,7 @@ def test_a_strict_interval_is_wider_than_the_range_of_few_values(n: int, confide
     for _ in range(2000):
         values = np.exp(0.2 * rng.standard_normal(n))
         found = median_interval(values[:, None].tolist(), confidence=confidence)
-        assert found.method == f"extended range of {n} processes"
+        assert by_range(n, confidence)
         hits += (found.low or 0) <= 1 <= (found.high or 0)
     assert hits / 2000 >= confidence - 0.012
 

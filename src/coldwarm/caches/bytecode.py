@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.observation import Judgement
+from coldwarm.caches.counts import proved, refuted
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import CacheEvidence
+    from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "bytecode"
 LIMITATIONS = (because("bytecode_as_installed"),)
@@ -30,11 +30,9 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     """Judge ``first_ever`` by an empty prefix that the process then filled."""
     del compiles
     if mode != "first_ever":
-        return Judgement(proved=True, reason=because("as_installed", owner=OWNER))
+        return proved("as_installed", owner=OWNER)
     if evidence.files_before:
-        reason = because("files_before", owner=OWNER, n_files=evidence.files_before)
-        return Judgement(proved=False, reason=reason)
+        return refuted("files_before", owner=OWNER, n_files=evidence.files_before)
     if not evidence.files_after:
-        return Judgement(proved=False, reason=because("none_written", owner=OWNER))
-    reason = because("written", owner=OWNER, n_files=evidence.files_after)
-    return Judgement(proved=True, reason=reason)
+        return refuted("none_written", owner=OWNER)
+    return proved("written", owner=OWNER, n_files=evidence.files_after)

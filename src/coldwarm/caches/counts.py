@@ -11,7 +11,9 @@ from coldwarm.contracts.reasons import because
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence
-    from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.reasons import Value
+
+_WRONG_WHEN_FILLED = ("misses", "bypasses", "compiles")
 
 
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
@@ -23,23 +25,32 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     start; its blocks are judged by themselves.
     """
     if mode == "warm_process":
-        return Judgement(proved=True, reason=because("start_not_judged"))
-    proved, reason = _filled(evidence) if mode == FILLED else _empty(evidence, compiles=compiles)
-    return Judgement(proved=proved, reason=reason)
+        return proved("start_not_judged")
+    return _filled(evidence) if mode == FILLED else _empty(evidence, compiles=compiles)
 
 
-def _empty(evidence: CacheEvidence, *, compiles: bool) -> tuple[bool, Reason]:
+def proved(code: str, **values: Value) -> Judgement:
+    """Return the judgement that a mode is proved, and by what."""
+    return Judgement(proved=True, reason=because(code, **values))
+
+
+def refuted(code: str, **values: Value) -> Judgement:
+    """Return the judgement that a mode is not proved, and why not."""
+    return Judgement(proved=False, reason=because(code, **values))
+
+
+def _empty(evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     owner = evidence.owner
     if evidence.files_before is None or evidence.hits is None:
-        return False, because("uncounted", owner=owner, count_names=["files", "hits"])
+        return refuted("uncounted", owner=owner, count_names=["files", "hits"])
     if evidence.files_before:
-        return False, because("files_before", owner=owner, n_files=evidence.files_before)
+        return refuted("files_before", owner=owner, n_files=evidence.files_before)
     if evidence.hits and not own_entries(evidence):
-        return False, because("foreign_hits", owner=owner, n_hits=evidence.hits)
-    if compiles and not evidence.compiles:
-        return False, because("not_compiled", owner=owner)
+        return refuted("foreign_hits", owner=owner, n_hits=evidence.hits)
     compiled = evidence.compiles or 0
-    return True, because("empty_before", owner=owner, n_hits=evidence.hits, n_compiles=compiled)
+    if compiles and not compiled:
+        return refuted("not_compiled", owner=owner)
+    return proved("empty_before", owner=owner, n_hits=evidence.hits, n_compiles=compiled)
 
 
 def own_entries(evidence: CacheEvidence) -> bool:
@@ -52,15 +63,13 @@ def own_entries(evidence: CacheEvidence) -> bool:
     return evidence.files_before == 0 and bool(evidence.files_after) and bool(evidence.compiles)
 
 
-def _filled(evidence: CacheEvidence) -> tuple[bool, Reason]:
+def _filled(evidence: CacheEvidence) -> Judgement:
     owner, hits = evidence.owner, evidence.hits
-    wrong = [evidence.misses or 0, evidence.bypasses or 0, evidence.compiles or 0]
+    wrong = {f"n_{name}": getattr(evidence, name) or 0 for name in _WRONG_WHEN_FILLED}
     if not evidence.files_before:
-        return False, because("files_before", owner=owner, n_files=0)
+        return refuted("files_before", owner=owner, n_files=0)
     if not hits:
-        return False, because("no_hits", owner=owner)
-    if any(wrong):
-        misses, bypasses, compiles = wrong
-        counts = {"n_misses": misses, "n_bypasses": bypasses, "n_compiles": compiles}
-        return False, because("not_from_cache", owner=owner, **counts)
-    return True, because("filled_before", owner=owner, n_files=evidence.files_before, n_hits=hits)
+        return refuted("no_hits", owner=owner)
+    if any(wrong.values()):
+        return refuted("not_from_cache", owner=owner, **wrong)
+    return proved("filled_before", owner=owner, n_files=evidence.files_before, n_hits=hits)

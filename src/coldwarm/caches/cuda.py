@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.caches.counts import proved, refuted
 from coldwarm.contracts.base import FILLED
-from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import CacheEvidence
+    from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "cuda"
 LIMITATIONS = (because("cuda_uncounted"), because("cuda_as_left"), because("cuda_lazy"))
@@ -45,15 +45,13 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     del compiles  # the driver compiles or not, whatever the framework does
     before, new = evidence.files_before, sum(evidence.new_files.values())
     if mode == "warm_process":
-        proved, reason = True, because("start_not_judged")
-    elif before is None:
-        proved, reason = False, because("uncounted", owner=OWNER, count_names=["files"])
-    elif mode == FILLED:
-        proved, reason = not new, because("none_new", owner=OWNER, n_files=before)
+        return proved("start_not_judged")
+    if before is None:
+        return refuted("uncounted", owner=OWNER, count_names=["files"])
+    if mode == FILLED:
         if new:
-            reason = because("new_files", owner=OWNER, n_files=new)
-    elif before:
-        proved, reason = False, because("files_before", owner=OWNER, n_files=before)
-    else:
-        proved, reason = True, because("written", owner=OWNER, n_files=new)
-    return Judgement(proved=proved, reason=reason)
+            return refuted("new_files", owner=OWNER, n_files=new)
+        return proved("none_new", owner=OWNER, n_files=before)
+    if before:
+        return refuted("files_before", owner=OWNER, n_files=before)
+    return proved("written", owner=OWNER, n_files=new)

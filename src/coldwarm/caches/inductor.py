@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 from coldwarm.caches import counts
 from coldwarm.contracts.base import FILLED
-from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import CacheEvidence
+    from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "inductor"
 LIMITATIONS = (because("inductor_compiler"), because("inductor_preprocessor"))
@@ -74,23 +73,18 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     cold, hits = mode in {"cold_process_cold_cache", "first_ever"}, evidence.hits or 0
     compiled = evidence.compiles or 0
     if cold and hits and not any(evidence.new_files.get(f".{n}") for n in _KERNELS):
-        return Judgement(proved=False, reason=because("foreign_hits", owner=OWNER, n_hits=hits))
+        return counts.refuted("foreign_hits", owner=OWNER, n_hits=hits)
     if cold and compiled and not evidence.files_after:
-        reason = because("kept_elsewhere", owner=OWNER, n_entries=compiled)
-        return Judgement(proved=False, reason=reason)
+        return counts.refuted("kept_elsewhere", owner=OWNER, n_entries=compiled)
     judged = counts.judge(mode, evidence, compiles=compiles)
     if not judged.proved:
         return judged
     new = {name: evidence.new_files.get(f".{name}", 0) for name in EXECUTABLES}
     if mode == FILLED and any(new.values()):
         kinds = [f".{name}" for name, number in new.items() if number]
-        total = sum(new.values())
-        reason = because(
-            "compiled_again", owner=OWNER, n_hits=hits, n_files=total, suffix_names=kinds
-        )
-        return Judgement(proved=False, reason=reason)
+        again = {"n_hits": hits, "n_files": sum(new.values())}
+        return counts.refuted("compiled_again", owner=OWNER, suffix_names=kinds, **again)
     asked = evidence.misses or evidence.bypasses  # a graph that cannot be kept goes past the cache
     if cold and compiles and not asked:
-        reason = because("cache_not_asked", owner=OWNER, n_compiles=compiled)
-        return Judgement(proved=False, reason=reason)
+        return counts.refuted("cache_not_asked", owner=OWNER, n_compiles=compiled)
     return judged

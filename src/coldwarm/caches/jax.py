@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import counts
-from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import CacheEvidence
+    from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "jax"
 LIMITATIONS = (because("jax_cache_key"),)
@@ -46,11 +45,9 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
         return _untouched(evidence)
     cold = mode in {"cold_process_cold_cache", "first_ever"}
     if cold and evidence.writes and not evidence.files_after:
-        reason = because("kept_elsewhere", owner=OWNER, n_entries=evidence.writes)
-        return Judgement(proved=False, reason=reason)
+        return counts.refuted("kept_elsewhere", owner=OWNER, n_entries=evidence.writes)
     if cold and evidence.hits and counts.own_entries(evidence) and not evidence.writes:
-        reason = because("foreign_hits", owner=OWNER, n_hits=evidence.hits)
-        return Judgement(proved=False, reason=reason)
+        return counts.refuted("foreign_hits", owner=OWNER, n_hits=evidence.hits)
     return counts.judge(mode, evidence, compiles=compiles)
 
 
@@ -64,8 +61,7 @@ def _untouched(evidence: CacheEvidence) -> Judgement:
     known = {name: number for name, number in counted.items() if number is not None}
     if len(known) < len(counted):
         unknown = [name.removeprefix("n_") for name in counted if name not in known]
-        reason = because("uncounted", owner=OWNER, count_names=unknown)
-        return Judgement(proved=False, reason=reason)
+        return counts.refuted("uncounted", owner=OWNER, count_names=unknown)
     if any(known.values()):
-        return Judgement(proved=False, reason=because("cache_used", owner=OWNER, **known))
-    return Judgement(proved=True, reason=because("cache_not_used", owner=OWNER))
+        return counts.refuted("cache_used", owner=OWNER, **known)
+    return counts.proved("cache_not_used", owner=OWNER)

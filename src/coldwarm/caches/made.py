@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.observation import Judgement
+from coldwarm.caches.counts import proved, refuted
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import CacheEvidence
+    from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = "made"
 LIMITATIONS = (because("made_shortly_before"),)
@@ -31,11 +31,10 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     del mode, compiles
     before, new = evidence.files_before or 0, sum(evidence.new_files.values())
     size = evidence.bytes_before or 0
-    proved, reason = True, because("loaded", owner=OWNER, n_files=before, size_bytes=size)
     if not before:
-        proved, reason = False, because("files_before", owner=OWNER, n_files=0)
-    elif not evidence.hits:
-        proved, reason = False, because("no_hits", owner=OWNER)
-    elif new:
-        proved, reason = False, because("new_files", owner=OWNER, n_files=new)
-    return Judgement(proved=proved, reason=reason)
+        return refuted("files_before", owner=OWNER, n_files=0)
+    if not evidence.hits:
+        return refuted("no_hits", owner=OWNER)
+    if new:
+        return refuted("new_files", owner=OWNER, n_files=new)
+    return proved("loaded", owner=OWNER, n_files=before, size_bytes=size)

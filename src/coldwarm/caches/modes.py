@@ -8,8 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 import coldwarm.caches
+from coldwarm.caches.counts import proved, refuted
 from coldwarm.contracts.observation import Block, CacheEvidence, Judgement
-from coldwarm.contracts.reasons import because, together
+from coldwarm.contracts.reasons import together
 from coldwarm.errors import PluginError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def judge(mode: CacheMode, evidence: Iterable[CacheEvidence], *, compiles: bool)
     """Judge a start: every owner must prove the mode."""
     judgements = [owner(e.owner).judge(mode, e, compiles=compiles) for e in evidence]
     if not judgements:
-        return Judgement(proved=True, reason=because("no_cache"))
+        return proved("no_cache")
     failed = [judgement.reason for judgement in judgements if not judgement.proved]
     reasons = failed or [judgement.reason for judgement in judgements]
     return Judgement(proved=not failed, reason=together(reasons))
@@ -75,14 +76,13 @@ def judge_blocks(blocks: Sequence[Block]) -> Judgement:
     """Judge the warm regime: there are blocks, and nothing was compiled in any."""
     uncounted = sum(block.compiles is None for block in blocks)
     compiled = sum(block.compiles or 0 for block in blocks)
-    proved, reason = True, because("nothing_compiled", n_blocks=len(blocks))
     if not blocks:
-        proved, reason = False, because("no_warm_block")
-    elif uncounted:
-        proved, reason = False, because("blocks_uncounted", n_blocks=uncounted)
-    elif compiled:
-        proved, reason = False, because("compiled_in_window", n_programs=compiled)
-    return Judgement(proved=proved, reason=reason)
+        return refuted("no_warm_block")
+    if uncounted:
+        return refuted("blocks_uncounted", n_blocks=uncounted)
+    if compiled:
+        return refuted("compiled_in_window", n_programs=compiled)
+    return proved("nothing_compiled", n_blocks=len(blocks))
 
 
 def limitations(names: Iterable[str]) -> list[Reason]:

@@ -35,13 +35,8 @@ def runtime_files() -> tuple[Path, ...]:
     )
 
 
-def drop(files: Iterable[Path]) -> int | None:
-    """Advise the kernel to drop the pages of ``files``; return how many were advised.
-
-    ``None`` where the system has no such call.
-    """
-    if not hasattr(os, "posix_fadvise"):
-        return None
+def drop(files: Iterable[Path]) -> int:
+    """Advise the kernel to drop the pages of ``files``; return how many were advised."""
     dropped = 0
     for path in files:
         try:

@@ -113,11 +113,7 @@ def _options(command: click.Command) -> dict[str, click.Option]:
 
 
 def _table(path: Path, command: str) -> Mapping[str, Any]:
-    """Return the table of a command in a project's file; empty where there is none.
-
-    Raises:
-        UsageError: the file cannot be read, or names a command that takes no defaults.
-    """
+    """Return the table of a command in a project's file; empty where there is none."""
     import tomllib
 
     shown = os.path.relpath(path)
@@ -138,11 +134,7 @@ def _table(path: Path, command: str) -> Mapping[str, Any]:
 
 
 def _checked(option: click.Option, value: object, where: str, file: Path) -> object:
-    """Return a default as its option takes it; a path is relative to the file's folder.
-
-    Raises:
-        UsageError: it has the wrong type, or is no value of the option.
-    """
+    """Return a default as its option takes it; a path is relative to the file's folder."""
     types, named = next(known for kind, known in _TYPES.items() if isinstance(option.type, kind))
     if option.multiple:
         named = "a list of strings"

@@ -13,6 +13,8 @@ from click import get_current_context
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from coldwarm.contracts.result import CaseResult, SuiteResult
+
     Command = Callable[..., Any]
 
 Verdict = TypeVar("Verdict", bound=str)
@@ -41,14 +43,8 @@ class Duration(click.ParamType[float]):
 
     name = "duration"
 
-    def convert(
-        self,
-        value: str | float,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> float:
+    def convert(self, value: str | float, *_: object) -> float:
         """Return seconds."""
-        del param, ctx
         return seconds(str(value))
 
 
@@ -193,6 +189,20 @@ def new_directory(name: str) -> Path:
     from datetime import UTC, datetime
 
     return Path("out", f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
+
+
+def print_run(suite: SuiteResult, cases: Sequence[CaseResult], form: str) -> None:
+    """Print a run as its index (``json``), as Markdown or as tables."""
+    from rich.console import Console
+
+    from coldwarm.report import markdown, terminal
+
+    if form == "json":
+        print_record(suite)
+    elif form == "markdown":
+        click.echo(markdown.render(suite, cases))
+    else:
+        terminal.render(suite, cases, Console())
 
 
 def print_record(record: Any) -> None:  # noqa: ANN401 - every record of the contracts

@@ -83,13 +83,14 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
 
     from coldwarm.report.progress import open_progress
     from coldwarm.runner.functions import bench
+    from coldwarm.stats.plan import benching
 
     limits = _options.failures(given["failures"], ("slower", "faster"))
     request = _request(given, origins(ctx))
     out_dir = given["out_dir"] or _options.new_directory("bench")
     with open_progress(Console(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
-    report, plan = _report(outcome, limits)
+    report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), limits)
     _show(report, plan, outcome, given["form"])
     return _code(report, outcome)
 
@@ -123,12 +124,6 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
             option_origins=option_origins,
         ),
     )
-
-
-def _report(outcome: Outcome, limits: dict[str, float]) -> tuple[BenchReport, Plan | None]:
-    from coldwarm.stats.plan import benching
-
-    return benching.report(outcome.suite, outcome.cases, str(outcome.path), limits)
 
 
 def _show(report: BenchReport, plan: Plan | None, outcome: Outcome, form: str) -> None:

@@ -25,7 +25,6 @@ def command(suite: str | None, form: str) -> None:
     from coldwarm.runner.schedule import options, suites
 
     chosen = suites.choose(options.Options(suite=suite)) if suite else suites.every_case()
-    grouped = suites.groups(chosen)
     if form == "json":
         rows = [
             {
@@ -39,8 +38,8 @@ def command(suite: str | None, form: str) -> None:
             for case in chosen
         ]
         click.echo(json.dumps(rows, indent=2))
-        return
-    _print(grouped)
+    else:
+        _print(suites.groups(chosen))
 
 
 def _print(grouped: dict[str, list[Case]]) -> None:

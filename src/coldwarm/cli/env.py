@@ -31,8 +31,8 @@ def command(form: str) -> None:
     environment = collect()
     if form == "json":
         _options.print_record(environment)
-        return
-    _show(environment)
+    else:
+        _show(environment)
 
 
 def _show(environment: Environment) -> None:
@@ -47,8 +47,7 @@ def _show(environment: Environment) -> None:
         # Values come from the machine and may hold what looks like markup.
         table.add_row(name, value.replace("[", r"\["))
     console = Console(highlight=False)
-    console.width = min(console.width, _WIDTH)
-    console.print(table)
+    console.print(table, width=min(console.width, _WIDTH))
 
 
 def _rows(environment: Environment) -> Iterator[tuple[str, str]]:
@@ -69,11 +68,8 @@ def _rows(environment: Environment) -> Iterator[tuple[str, str]]:
     yield "", f"{python.executable_kind}, {_build(environment)}"
     yield "thread pools", _pools(environment)
     yield "libraries", _libraries(environment)
-    compiler = environment.compiler
-    yield (
-        "compiler",
-        compiler.version or "" if compiler else _words(environment.null_reasons, "compiler"),
-    )
+    unknown, compiler = environment.null_reasons, environment.compiler
+    yield "compiler", compiler.version or "" if compiler else _words(unknown, "compiler")
     yield from _gpus(environment)
     yield "coldwarm", _harness(environment)
     for place, (name, value) in enumerate(environment.variables.items()):
@@ -94,8 +90,7 @@ def _words(reasons: dict[str, Reason], name: str) -> str:
 
 
 def _cores(cpu: Cpu) -> str:
-    physical = "unknown" if cpu.physical_cores is None else str(cpu.physical_cores)
-    logical = "unknown" if cpu.logical_cores is None else str(cpu.logical_cores)
+    physical, logical = cpu.physical_cores or "unknown", cpu.logical_cores or "unknown"
     usable = "" if cpu.usable_cores is None else f", {cpu.usable_cores} usable here"
     return f"{physical} physical, {logical} logical{usable} ({cpu.architecture})"
 

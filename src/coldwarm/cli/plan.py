@@ -124,11 +124,7 @@ def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None
 
 
 def _require_modes(cases: Sequence[CaseResult], job: Job) -> None:
-    """Refuse a plan for which the run was not asked to measure a cache mode.
-
-    Raises:
-        UsageError: names the modes, and how to come by them.
-    """
+    """Refuse a plan for which the run was not asked to measure a cache mode."""
     from coldwarm.contracts.base import WARM
     from coldwarm.errors import UsageError
     from coldwarm.stats.plan.costs import STATES, WARM_CALL

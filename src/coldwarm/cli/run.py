@@ -73,10 +73,13 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     from coldwarm.runner import suite
 
     options = (_recorded(ctx, given) if given["resume"] else None) or _asked(given, origins(ctx))
-    out_dir = given["out_dir"] or _new_directory(options.suite, resume=given["resume"])
+    resume = given["resume"]
+    if resume and given["out_dir"] is None:
+        text = "--resume needs --out-dir: the directory of the run to go on with"
+        raise click.UsageError(text)
+    out_dir = given["out_dir"] or _options.new_directory(options.suite)
     with open_progress(Console(stderr=True)) as progress:
-        more_s = given["time_budget"] if given["resume"] else None
-        resume = given["resume"]
+        more_s = given["time_budget"] if resume else None
         outcome = suite.run(options, out_dir, resume=resume, more_s=more_s, listener=progress)
     _show(outcome, given["form"])
     return _code(outcome)
@@ -134,34 +137,17 @@ def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
     )
 
 
-def _new_directory(suite: str, *, resume: bool) -> Path:
-    if resume:
-        text = "--resume needs --out-dir: the directory of the run to go on with"
-        raise click.UsageError(text)
-    return _options.new_directory(suite)
-
-
 def _show(outcome: Outcome, form: str) -> None:
-    from rich.console import Console
-
-    from coldwarm.report import markdown, terminal
-
-    if form == "json":
-        _options.print_record(outcome.suite)
+    _options.print_run(outcome.suite, outcome.cases, form)
+    if form != "table":
         return
-    if form == "markdown":
-        click.echo(markdown.render(outcome.suite, outcome.cases))
-        return
-    terminal.render(outcome.suite, outcome.cases, Console())
     click.echo(f"\nArtifacts: {outcome.path}")
-    if outcome.interrupted:
-        click.echo(f"Interrupted. Go on with: coldwarm run --out-dir {outcome.path} --resume")
-        return
     missed = sum(
         case.reason is not None and case.reason.code == NOT_MEASURED for case in outcome.cases
     )
-    if missed:
+    if outcome.interrupted or missed:
         text = f"The time budget ended before {missed} cases were measured."
+        text = "Interrupted." if outcome.interrupted else text
         click.echo(f"{text} Go on with: coldwarm run --out-dir {outcome.path} --resume")
 
 

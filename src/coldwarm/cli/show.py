@@ -29,17 +29,11 @@ def command(directory: Path, form: str) -> None:
     from rich.console import Console
 
     from coldwarm.contracts.files import reader
-    from coldwarm.report import markdown, terminal
+    from coldwarm.report import terminal
 
     suite, cases = reader.read_run(directory)
-    if form == "json":
-        _options.print_record(suite)
-        return
-    if form == "markdown":
-        click.echo(markdown.render(suite, cases))
-        return
-    if form == "table":
-        terminal.render(suite, cases, Console())
+    if form != "svg":
+        _options.print_run(suite, cases, form)
         return
     console = Console(record=True, width=_PICTURE_COLUMNS, file=StringIO(), force_terminal=True)
     terminal.render(suite, cases, console)

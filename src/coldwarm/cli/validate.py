@@ -32,24 +32,19 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     from coldwarm.contracts.files.check import check
     from coldwarm.errors import ExitCode, UsageError
 
-    missing = [str(path) for path in paths if not path.exists()]
+    missing = ", ".join(str(path) for path in paths if not path.exists())
     if missing:
-        message = (
-            f"{', '.join(missing)}: no such file or folder; name an artifact or a run's folder"
-        )
+        message = f"{missing}: no such file or folder; name an artifact or a run's folder"
         raise UsageError(message)
-    faults = 0
-    rows = []
+    findings = []
     for path in paths:
         for finding in check(path):
-            faults += finding.fault is not None
-            if form == "json":
-                rows.append(finding._asdict())
-            else:
+            findings.append(finding)
+            if form != "json":
                 click.echo(_line(finding))
     if form == "json":
-        click.echo(json.dumps(rows, indent=2))
-    if faults:
+        click.echo(json.dumps([finding._asdict() for finding in findings], indent=2))
+    if any(finding.fault is not None for finding in findings):
         context.exit(ExitCode.FAILED)
 
 

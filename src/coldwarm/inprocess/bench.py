@@ -6,6 +6,7 @@ import keyword
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,10 +76,15 @@ class Benchmark:
             raise UsageError(f"processes={processes}: give 1 or more")
         if time_budget_s is not None and time_budget_s <= 0:
             raise UsageError(f"time_budget_s={time_budget_s}: give seconds above 0")
-        self._cold, self._warm = cold, warm
-        self._processes, self._budget_s, self._timeout_s = processes, time_budget_s, timeout_s
-        self._tolerance = tolerance
-        self._out_dir = None if out_dir is None else Path(out_dir)
+        self._cold, self._budget_s = cold, time_budget_s
+        self._options = fresh.FreshOptions(
+            processes=processes,
+            warm=warm,
+            time_budget_s=time_budget_s,
+            timeout_s=timeout_s,
+            tolerance=tolerance,
+            out_dir=None if out_dir is None else Path(out_dir),
+        )
 
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchResult:  # noqa: ANN401 - the function's own
         """Measure ``function(*args, **kwargs)``.
@@ -100,8 +106,9 @@ class Benchmark:
         name = getattr(function, "__qualname__", None) or type(function).__qualname__
         with _ONE_AT_A_TIME:
             began_s = time.perf_counter()
-            ends_s = self._ends_s(began_s)
-            in_process = warm.measure(function, call, name, warm=self._warm, ends_s=ends_s)
+            share = _WARM_SHARE if self._cold else 1.0
+            ends_s = None if self._budget_s is None else began_s + share * self._budget_s
+            in_process = warm.measure(function, call, name, warm=self._options.warm, ends_s=ends_s)
             case, why = None, _NOT_ASKED
             if self._cold:
                 try:
@@ -115,25 +122,13 @@ class Benchmark:
             result.cautions.append(because("made_contiguous"))
         return result
 
-    def _ends_s(self, began_s: float) -> float | None:
-        if self._budget_s is None:
-            return None
-        return began_s + self._budget_s * (_WARM_SHARE if self._cold else 1.0)
-
     def _fresh_options(self, began_s: float) -> fresh.FreshOptions:
-        left_s = self._budget_s
-        if left_s is not None:
-            left_s -= time.perf_counter() - began_s
-            if left_s <= 0:
-                raise fresh.NotMeasuredError(because("no_time_left"))
-        return fresh.FreshOptions(
-            processes=self._processes,
-            warm=self._warm,
-            time_budget_s=left_s,
-            timeout_s=self._timeout_s,
-            tolerance=self._tolerance,
-            out_dir=self._out_dir,
-        )
+        if self._budget_s is None:
+            return self._options
+        left_s = self._budget_s - (time.perf_counter() - began_s)
+        if left_s <= 0:
+            raise fresh.NotMeasuredError(because("no_time_left"))
+        return replace(self._options, time_budget_s=left_s)
 
 
 def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchResult:  # noqa: ANN401 - the function's own
@@ -159,9 +154,8 @@ def _result(name: str, in_process: InProcess, case: CaseResult | None, why: Reas
     if in_process.observation is None:
         reasons["warm"] = _NOT_ASKED
     else:
-        warm_calls = warm_summary(
-            [in_process.observation], warm_processes([in_process.observation]), 0
-        )
+        observed = [in_process.observation]
+        warm_calls = warm_summary(observed, warm_processes(observed), 0)
         if warm_calls.call_s is None:
             reasons["warm"] = warm_calls.null_reasons["call_s"]
             warm_calls = None
@@ -188,7 +182,6 @@ def _result(name: str, in_process: InProcess, case: CaseResult | None, why: Reas
 
 
 def _failure(case: CaseResult) -> Reason:
-    """Return why a figure of fresh processes is missing."""
     if case.reason is None:
         return because("no_valid_process")
     if case.reason.code == "correctness_gate":
@@ -200,7 +193,6 @@ def _failure(case: CaseResult) -> Reason:
 def _cautions(
     in_process: InProcess, case: CaseResult | None, warm_calls: WarmSummary | None
 ) -> list[Reason | Caution]:
-    """Return what to know of the function and of the figures."""
     cautions: list[Reason | Caution] = []
     if in_process.renewed:
         cautions.append(because("arguments_changed"))

@@ -76,7 +76,6 @@ def find(function: Callable[..., Any], scope: dict[str, Any], calls: dict[str, i
 
 
 def _held(function: Any, scope: dict[str, Any]) -> tuple[types.ModuleType, str]:  # noqa: ANN401 - any callable
-    """Return the module that has the function under a name, and the name."""
     for module in _modules(function, scope):
         qualified = getattr(function, "__qualname__", None)
         if isinstance(qualified, str) and _same(_attribute(module, qualified), function):
@@ -124,11 +123,7 @@ def _why_not(function: Any, scope: dict[str, Any]) -> Reason:  # noqa: ANN401 - 
 
 
 def _program(module: types.ModuleType, function: Any) -> Path:  # noqa: ANN401 - as above
-    """Return the file of the running program, which is where the function must be from.
-
-    Raises:
-        NotFoundError: there is none, or the function was typed in.
-    """
+    """Return the file of the running program, which is where the function must be from."""
     file = _file(module)
     code = getattr(inspect.unwrap(function), "__code__", None)
     in_program = code is None or file is None or _samefile(code.co_filename, file)
@@ -170,20 +165,15 @@ def _variables(root: Path | None) -> dict[str, str]:
     if root is not None and str(root) not in sys.path:
         folders.append(str(root))
     found = {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
-    return {**found, "JAX_ENABLE_X64": "1"} if _wide() else found
+    jax = sys.modules.get("jax")
+    wide = jax is not None and getattr(jax.config, "jax_enable_x64", False)
+    return {**found, "JAX_ENABLE_X64": "1"} if wide else found
 
 
 def _folders() -> list[str]:
-    """Return the folders that this program has put on its search path."""
     paths = sysconfig.get_paths()
     known = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     known |= {*site.getsitepackages(), site.getusersitepackages()}
     known.add(str(Path(paths["stdlib"]) / "lib-dynload"))
     absolute = [os.path.abspath(one) for one in sys.path]  # noqa: PTH100 - as Python itself does
     return [one for one in absolute if one not in known and Path(one).is_dir()]
-
-
-def _wide() -> bool:
-    """Say whether JAX computes with 64 bits in this process."""
-    jax = sys.modules.get("jax")
-    return bool(jax is not None and getattr(jax.config, "jax_enable_x64", False))

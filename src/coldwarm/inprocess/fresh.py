@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from coldwarm.functions.arguments import Call
     from coldwarm.inprocess.warm import InProcess
     from coldwarm.runner.functions.targets import Target
-    from coldwarm.runner.process.replies import Inspection
     from coldwarm.runner.schedule.case import Case
 
 AGAINST = "the answer in the process that asked"
@@ -87,11 +86,7 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
 def _case(
     target: Target, call: Call, in_process: InProcess, options: FreshOptions, work: Path
 ) -> Case:
-    """Inspect the target in a fresh process; return it as a case.
-
-    Raises:
-        RefusedError: it does not run there, or gets other arguments.
-    """
+    """Inspect the target in a fresh process; return it as a case."""
     answer = _answer(in_process)
     setting = Setting(
         name="bench",
@@ -109,7 +104,8 @@ def _case(
         inspections = inspection.inspect([target], setting, guard, work)
     inspection.refuse_own_caches([target], inspections)
     inspected, _ = inspections[0]
-    _refuse_others(call, inspected)
+    if inspected.input_sha256 != values.digest(list(call.flat)):
+        raise RefusedError(because("other_arguments"))
     if answer is not None and inspected.repeats and in_process.repeats:
         np.savez(work / f"{target.label}.npz", *answer)
     return candidates.cases([target], inspections, target.label, setting, work)[0]
@@ -122,12 +118,6 @@ def _answer(in_process: InProcess) -> list[np.ndarray] | None:
     except (TypeError, ValueError):
         return None
     return found or None
-
-
-def _refuse_others(call: Call, inspected: Inspection) -> None:
-    """Refuse where a fresh process has other arguments than this one."""
-    if inspected.input_sha256 != values.digest(list(call.flat)):
-        raise RefusedError(because("other_arguments"))
 
 
 def _in_process(reason: Reason, target: Target) -> Reason:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Reason
 from coldwarm.report import units
-from coldwarm.report.reasons import caution_words, with_advice, words
+from coldwarm.report.markdown import escaped
+from coldwarm.report.reasons import caution_words, counted, with_advice, words
 from coldwarm.report.words import mode_name
 from coldwarm.runner.schedule.options import COLD
 
@@ -86,11 +87,8 @@ class BenchResult:
             cold = self.cold.get(mode)
             seconds = None if cold is None else cold.seconds.get("ttfr")
             rows.append(_row(_COLD_WORDS[mode], seconds))
-        fresh = None if self.warm_fresh is None else self.warm_fresh.call_s
-        rows.append(_row(_FRESH, fresh))
-        warm = None if self.warm is None else self.warm.call_s
-        rows.append(_row(_IN_PROCESS, warm, alone=True))
-        return rows
+        fresh, warm = (one.call_s if one else None for one in (self.warm_fresh, self.warm))
+        return [*rows, _row(_FRESH, fresh), _row(_IN_PROCESS, warm, alone=True)]
 
     def remarks(self) -> list[str]:
         """Return what is to be said under the table."""
@@ -125,8 +123,8 @@ class BenchResult:
         """Return the table as Markdown."""
         head = f"| {' | '.join(_COLUMNS)} |\n|---|---:|---|---|"
         lines = [f"| {' | '.join(row)} |" for row in self.rows()]
-        remarks = [f"- {_plain(text)}" for text in self.remarks()]
-        return "\n".join([f"**{_plain(self.name)}**", "", head, *lines, "", *remarks])
+        remarks = [f"- {escaped(text)}" for text in self.remarks()]
+        return "\n".join([f"**{escaped(self.name)}**", "", head, *lines, "", *remarks])
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook."""
@@ -149,11 +147,8 @@ def _row(what: str, seconds: Summary | None, *, alone: bool = False) -> tuple[st
     interval = units.MISSING
     if seconds.low is not None and seconds.high is not None:
         interval = f"{units.duration(seconds.low)} … {units.duration(seconds.high)}"
-    count, unit = seconds.n_processes, "process"
-    if alone:
-        count, unit = seconds.n_samples, "sample"
-    many = {"process": "processes", "sample": "samples"}[unit]
-    return what, units.duration(seconds.median), interval, f"{count} {unit if count == 1 else many}"
+    count, noun = (seconds.n_samples, "sample") if alone else (seconds.n_processes, "process")
+    return what, units.duration(seconds.median), interval, counted(count, noun)
 
 
 def _steady(warm: WarmSummary) -> str:
@@ -164,7 +159,7 @@ def _steady(warm: WarmSummary) -> str:
     count = steady.warmup_samples[0]
     if count == 0:
         return "steady from the first sample on"
-    return f"steady after {count} sample{'s' if count > 1 else ''}"
+    return f"steady after {counted(count, 'sample')}"
 
 
 def _note(caution: Reason | Caution) -> str:
@@ -178,8 +173,3 @@ def _listed(what: Sequence[str]) -> str:
     if set(what) >= {*_COLD_WORDS, "warm_fresh"}:
         return "figures from fresh processes"
     return ", ".join(_WORDS[one] for one in what)
-
-
-def _plain(text: str) -> str:
-    """Return text in which Markdown finds nothing of its own."""
-    return "".join(f"\\{one}" if one in "\\`*_<>|[]" else one for one in text)

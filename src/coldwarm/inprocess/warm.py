@@ -127,7 +127,6 @@ def watching() -> Iterator[list[Watch]]:
 
 @contextmanager
 def _not_collecting() -> Iterator[None]:
-    """Keep the collector out of a block; afterwards it is as it was."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -164,6 +163,7 @@ def measure(
         calls = _Warm(function, call if changed else given, changed, waiters, watches, began_ns)
         blocks = _blocks(calls, ends_s)
     clean = sum(block.compiles == 0 for block in blocks)
+    reason = because("clean_blocks", n_clean=clean, n_blocks=len(blocks))
     observation = Observation(
         case=name,
         cache_mode="warm_process",
@@ -174,15 +174,9 @@ def measure(
         started_at=started_at,
         wall_s=(time.perf_counter_ns() - began_ns) / 1e9,
         blocks=blocks,
-        judgements={"warm_process": _judged(clean, len(blocks))},
+        judgements={"warm_process": Judgement(proved=clean > 0, reason=reason)},
     )
     return InProcess(observation, first_s, out, changed, repeats)
-
-
-def _judged(clean: int, total: int) -> Judgement:
-    return Judgement(
-        proved=clean > 0, reason=because("clean_blocks", n_clean=clean, n_blocks=total)
-    )
 
 
 def _once(function: Callable[..., Any], call: Call) -> tuple[Any, float]:

@@ -40,9 +40,14 @@ def render(
     if report.verdicts:
         against = f"Verdicts against {report.reference}"
         more += [Text(against, style="bold"), _verdicts(report, width), Text()]
-    if any(one.new_shape for one in report.candidates):
+    shapes = [
+        (one.candidate, units.duration(one.new_shape.median))
+        for one in report.candidates
+        if one.new_shape is not None
+    ]
+    if shapes:
         title = "A call with a shape that its process has not seen, caches empty"
-        more += [Text(title, style="bold"), terminal.listing(_shapes(report)), Text()]
+        more += [Text(title, style="bold"), terminal.listing(shapes), Text()]
     if plan is not None and plan.break_even:
         title = f"Calls of one process from which it costs no more than {plan.baseline}"
         more += [Text(title, style="bold"), plan_view.break_even_table(plan, width), Text()]
@@ -102,16 +107,7 @@ def _interval(verdict: BenchVerdict) -> str:
     return f"{interval}\nonly {_ratio(1 + comparison.smallest_detectable)}× would show"
 
 
-def _shapes(report: BenchReport) -> list[tuple[str, str]]:
-    return [
-        (one.candidate, units.duration(one.new_shape.median))
-        for one in report.candidates
-        if one.new_shape is not None
-    ]
-
-
 def _notes(candidate: BenchCandidate) -> list[tuple[str, str]]:
-    """Return what a candidate is, how it was checked, and what is special about it."""
     of = f", commit {candidate.revision[:12]}" if candidate.revision else ""
     notes = [f"{candidate.target}{of}: {candidate.checked}"]
     notes += [with_advice(reason) for reason in candidate.limitations if reason.code in _NOTED]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
 from coldwarm.report import units
@@ -24,13 +23,12 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
-    from coldwarm.contracts.summary import Caution, CautionKind, Comparison
+    from coldwarm.contracts.summary import Caution, CautionKind
 
     OfCases = list[tuple[CaseResult, Caution]]
 
 
-@dataclass(frozen=True)
-class Remark:
+class Remark(NamedTuple):
     """What to heed: in a word or two, and in a sentence."""
 
     label: str
@@ -143,9 +141,6 @@ def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
 
 
 def _range(values: Sequence[float], write: Callable[[float], str]) -> str:
-    """Write the smallest and the largest value, or the only one."""
-    if not values:
-        return units.MISSING
     ends = dict.fromkeys(write(value) for value in (min(values), max(values)))
     return " to ".join(ends)
 
@@ -208,21 +203,15 @@ def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
     ]
     remarks = []
     if detectable:
+        smallest = _range(detectable, lambda share: units.times(1 + share))
         remarks.append(
             f"{len(detectable)} of {len(judged)} verdicts: the interval of the ratio is too wide; "
-            "the smallest difference that this run could have shown is "
-            f"{_range(detectable, _difference)}; more processes narrow it"
+            f"the smallest difference that this run could have shown is {smallest}; more processes "
+            "narrow it"
         )
-    remarks += _unjudged([pair for pair in open_ if pair[1].smallest_detectable is None])
+    unjudged: dict[str, list[str]] = {}
+    for case, verdict in open_:
+        if verdict.smallest_detectable is None:
+            unjudged.setdefault(with_advice(verdict.reason), []).append(case.candidate)
+    remarks += [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in unjudged.items()]
     return [Remark("undecided", text) for text in remarks]
-
-
-def _difference(relative: float) -> str:
-    return units.times(1 + relative)
-
-
-def _unjudged(pairs: Sequence[tuple[CaseResult, Comparison]]) -> list[str]:
-    reasons: dict[str, list[str]] = {}
-    for case, verdict in pairs:
-        reasons.setdefault(with_advice(verdict.reason), []).append(case.candidate)
-    return [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in reasons.items()]

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
 from coldwarm.report.reasons import counted, with_advice
 from coldwarm.report.refusals import change, disagreement
-from coldwarm.report.terminal import listing
+from coldwarm.report.terminal import WIDEST, airy_table, listing, print_blocks, title
 from coldwarm.report.words import mode_name
 from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
     from coldwarm.contracts.comparison import ComparedMetric, LeftOutCase, RunComparison
 
-WIDEST = 100
 CERTAINTY = f"{100 * CONFIDENCE:g} %"
 HEADINGS = ("", "A", "B", "B over A", f"{CERTAINTY} interval", "verdict", "shows")
 _FIGURES = {
@@ -56,14 +55,10 @@ class Row(NamedTuple):
 def render(comparison: RunComparison, console: Console, *, everything: bool) -> None:
     """Print differences and open questions, or every figure; then what to know, and a summary."""
     width = min(console.width, WIDEST)
-
-    def show(*blocks: Table | Text) -> None:
-        for block in blocks:
-            console.print(block, width=width, soft_wrap=False)
-
-    show(Text("━━ B against A " + "━" * (width - len("━━ B against A ")), style="bold"))
+    show = partial(print_blocks, console)
+    show(title("B against A", width))
     show(*(Text(f"{label}  {text}", style="dim") for label, text in sides(comparison)))
-    grouped = by_case(shown(comparison, everything=everything))
+    grouped = shown(comparison, everything=everything)
     if grouped:
         show(Text(), *_tables(grouped, width))
     show(Text(), listing(remarks(comparison), width=_TERM))
@@ -82,16 +77,12 @@ def sides(comparison: RunComparison) -> list[tuple[str, str]]:
     ]
 
 
-def shown(comparison: RunComparison, *, everything: bool) -> list[ComparedMetric]:
-    """Return what is shown: everything, or what is not the same."""
-    return [item for item in comparison.metrics if everything or item.verdict != "same"]
-
-
-def by_case(metrics: Iterable[ComparedMetric]) -> dict[str, list[ComparedMetric]]:
-    """Group figures by their case, in their order."""
+def shown(comparison: RunComparison, *, everything: bool) -> dict[str, list[ComparedMetric]]:
+    """Return by case what is shown: everything, or what is not the same."""
     grouped: dict[str, list[ComparedMetric]] = {}
-    for item in metrics:
-        grouped.setdefault(item.case, []).append(item)
+    for item in comparison.metrics:
+        if everything or item.verdict != "same":
+            grouped.setdefault(item.case, []).append(item)
     return grouped
 
 
@@ -103,9 +94,10 @@ def row(item: ComparedMetric) -> Row:
     if item.ratio is not None and item.low is not None and item.high is not None:
         ratio = units.significant(item.ratio)
         interval = f"{units.significant(item.low)}–{units.significant(item.high)}"
-    if item.smallest_detectable is not None:
-        shows = detectable(item.smallest_detectable)
-    return Row(figure(item.metric), a, b, ratio, interval, verdict(item), shows)
+    if (share := item.smallest_detectable) is not None:  # ``3.4%``, ``29%``, ``12×``
+        shows = units.spread(share).lstrip("±") if share < _LARGEST else units.times(1 + share)
+    verdict = item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
+    return Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
 
 
 def figure(metric: str) -> str:
@@ -116,22 +108,12 @@ def figure(metric: str) -> str:
     return f"{_FIGURES.get(name, name)}, {mode_name(mode).removesuffix(' caches')}"
 
 
-def verdict(item: ComparedMetric) -> str:
-    """Return the verdict, and that it fails."""
-    return item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
-
-
-def detectable(share: float) -> str:
-    """Write the smallest detectable difference: ``3.4%``, ``29%``, ``12×`` from a factor of 10."""
-    return units.spread(share).lstrip("±") if share < _LARGEST else units.times(1 + share)
-
-
 def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
     """Return what is to be known, as terms and texts."""
     listed = [("take care", with_advice(reason)) for reason in comparison.warnings]
-    listed += [
-        ("allowed", f"{disagreement(item)}{_in_cases(item.cases)}") for item in comparison.allowed
-    ]
+    for item in comparison.allowed:
+        cases = f" ({counted(len(item.cases), 'case')})" if item.cases else ""
+        listed.append(("allowed", f"{disagreement(item)}{cases}"))
     if comparison.software:
         first = "; ".join(map(change, comparison.software[:_SHOWN_SOFTWARE]))
         more = len(comparison.software) - _SHOWN_SOFTWARE
@@ -152,10 +134,6 @@ def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
         where = "" if item.reason.code == "only_in" else f" in {item.side}"
         grouped.setdefault(f"{with_advice(item.reason)}{where}", []).append(item.case)
     return grouped
-
-
-def _in_cases(cases: Sequence[str]) -> str:
-    return f" ({counted(len(cases), 'case')})" if cases else ""
 
 
 def legend(comparison: RunComparison) -> list[tuple[str, str]]:
@@ -206,14 +184,7 @@ def _tables(grouped: dict[str, list[ComparedMetric]], width: int) -> list[Table 
 
 def _columns(widths: Sequence[int], gap: int, *, header: bool) -> Table:
     """Return an empty table of these widths: the first column to the left, others right."""
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        padding=(0, 0, 0, gap - 1),  # the box itself gives the last column of a gap
-        pad_edge=False,
-        show_edge=False,
-        show_header=header,
-        header_style="bold",
-    )
+    table = airy_table(gap, header=header)
     for place, (heading, size) in enumerate(zip(HEADINGS, widths, strict=True)):
         table.add_column(heading, justify="right" if place else "left", width=size, no_wrap=True)
     return table

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from coldwarm.report.compare import (
     CERTAINTY,
     HEADINGS,
-    by_case,
     failing,
     legend,
     remarks,
@@ -31,7 +30,7 @@ _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 def markdown(comparison: RunComparison, *, everything: bool) -> str:
     """Return the comparison for the summary of a CI job or a pull request."""
     blocks = ["### B against A", terms(sides(comparison))]
-    for case, items in by_case(shown(comparison, everything=everything)).items():
+    for case, items in shown(comparison, everything=everything).items():
         rows = [[escaped(cell) for cell in row(item)] for item in items]
         blocks += [f"`{case}`", table(["figure", *HEADINGS[1:]], rows)]
     blocks += [terms(remarks(comparison)), "How to read this:", terms(legend(comparison))]
@@ -48,7 +47,7 @@ def github(comparison: RunComparison, files: Mapping[str, str]) -> str:
         files: The file of each case of B, for the annotation to point at.
     """
     lines = [
-        annotation(_level(item), _title(item), _message(item), files.get(item.case))
+        _annotated(item, files.get(item.case))
         for item in comparison.metrics
         if item.fails_beyond is not None or item.verdict not in ("same", "undecided")
     ]
@@ -63,18 +62,13 @@ def annotation(level: str, title: str, message: str, file: str | None = None) ->
     return f"::{level} {place}title={title.translate(_PROPERTY)}::{message.translate(_DATA)}"
 
 
-def _level(item: ComparedMetric) -> str:
-    if item.fails_beyond is not None:
-        return "error"
-    return "warning" if item.verdict in _WORSE else "notice"
-
-
-def _title(item: ComparedMetric) -> str:
-    return f"{item.case}: {row(item).figure} {item.verdict}"
-
-
-def _message(item: ComparedMetric) -> str:
+def _annotated(item: ComparedMetric, file: str | None) -> str:
     shown = row(item)
-    limit = "" if item.fails_beyond is None else f"; the limit is {100 * item.fails_beyond:g} %"
+    title = f"{item.case}: {shown.figure} {item.verdict}"
     interval = f"{CERTAINTY}: {shown.interval}"
-    return f"{shown.a} became {shown.b}, {shown.ratio} times ({interval}){limit}"
+    message = f"{shown.a} became {shown.b}, {shown.ratio} times ({interval})"
+    if item.fails_beyond is not None:
+        message += f"; the limit is {100 * item.fails_beyond:g} %"
+        return annotation("error", title, message, file)
+    level = "warning" if item.verdict in _WORSE else "notice"
+    return annotation(level, title, message, file)

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import scenarios
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES, parts_title
+from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.report.care import Remark
-    from coldwarm.report.scenarios import Section
+    from coldwarm.report.scenarios import Loops
     from coldwarm.report.view import Cell, Group
 
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#"} | {"\n": " "})
@@ -25,16 +24,16 @@ def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
     blocks: list[str] = []
     for group in view.groups:
         blocks += _group(group)
-    if view.scenarios:
-        blocks += [f"### {escaped(scenarios.TITLE)}", _shares(view.scenarios)]
+    if view.loops.rows:
+        blocks += [f"### {escaped(scenarios.TITLE)}", _shares(view.loops)]
     if view.care:
         heading = "Read with care, in all tables:" if len(view.groups) > 1 else "Read with care:"
-        blocks += [heading, _remarks(view.care)]
+        blocks += [heading, terms(view.care)]
     if view.unavailable:
         blocks.append(terms(("not measured", line) for line in view.unavailable))
     blocks += ["How to read this:", terms(view.legend)]
     # Closing lines name commands in backticks, and are ours: nothing to escape.
-    blocks.append(_lines(view.closing))
+    blocks.append("\n".join(view.closing))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -45,11 +44,11 @@ def _group(group: Group) -> list[str]:
     if group.failures:
         blocks.append(terms(("failed", failure) for failure in group.failures))
     if any(row.parts for row in group.rows):
-        blocks += [f"{escaped(parts_title(group.unit, loop=group.scenario))}:", _parts_table(group)]
+        blocks += [f"{escaped(group.parts_title)}:", _parts_table(group)]
     if group.made:
         blocks += [f"{MADE_TITLE}:", terms(group.made)]
     if group.care:
-        blocks += ["Read with care:", _remarks(group.care)]
+        blocks += ["Read with care:", terms(group.care)]
     return blocks
 
 
@@ -77,14 +76,13 @@ def _parts_table(group: Group) -> str:
     return table(["caches", "candidate", *group.parts.values()], rows, labels=2)
 
 
-def _shares(shown: Sequence[Section]) -> str:
-    wanted = scenarios.columns(shown)
+def _shares(loops: Loops) -> str:
     rows = [
-        [section.title, _code(row.candidate), *scenarios.cells(row, wanted)]
-        for section in shown
-        for row in section.rows
+        [scenario, _code(name), *figures]
+        for scenario, candidates in loops.rows.items()
+        for name, figures in candidates
     ]
-    names = [heading.replace("\n", "<br>") for _, _, heading in wanted]
+    names = [heading.replace("\n", "<br>") for heading in loops.headings]
     return table(["scenario", "candidate", *names], rows, labels=2)
 
 
@@ -101,20 +99,12 @@ def _figure(cell: Cell) -> str:
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1) -> str:
     """Lay out a table whose first columns are labels, aligned left, and the others figures."""
     rule = [":--" if place < labels else "--:" for place in range(len(heading))]
-    return _lines(f"| {' | '.join(cells)} |" for cells in (heading, rule, *rows))
-
-
-def _remarks(remarks: Iterable[Remark]) -> str:
-    return terms((remark.label, remark.text) for remark in remarks)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heading, rule, *rows))
 
 
 def terms(items: Iterable[tuple[str, str]]) -> str:
     """Return terms and what is said of them as a list."""
-    return _lines(f"- **{term}**: {escaped(meaning)}" for term, meaning in items)
-
-
-def _lines(lines: Iterable[str]) -> str:
-    return "\n".join(lines)
+    return "\n".join(f"- **{term}**: {escaped(meaning)}" for term, meaning in items)
 
 
 def escaped(text: str) -> str:

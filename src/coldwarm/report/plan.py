@@ -10,15 +10,15 @@ from coldwarm.contracts.plan import READINGS
 from coldwarm.contracts.reasons import because
 from coldwarm.report import units
 from coldwarm.report.reasons import words
-from coldwarm.report.terminal import WIDEST, listing, table
+from coldwarm.report.terminal import WIDEST, listing, print_blocks, table, title
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
     from rich.table import Table
 
-    from coldwarm.contracts.plan import BreakEven, Plan, PlanReport, PlanTotal, Reading, Sweep
+    from coldwarm.contracts.plan import BreakEven, Plan, PlanReport, Reading, Sweep
 
 _CACHES = {
     "cold": "all caches empty in every process",
@@ -37,21 +37,14 @@ _MARK = "◂"
 
 def render(report: PlanReport, console: Console) -> None:
     """Print every group's plan, and once what the words mean."""
-    width = min(console.width, WIDEST)
-
-    def show(*blocks: Table | Text) -> None:
-        for block in blocks:
-            console.print(block, width=width, soft_wrap=False)
-
     for plan in report.plans:
-        show(*_plan(plan, width), Text())
-    show(listing(_legend(report.plans), style="dim"))
+        print_blocks(console, *_plan(plan, min(console.width, WIDEST)), Text())
+    print_blocks(console, listing(_legend(report.plans), style="dim"))
 
 
 def _plan(plan: Plan, width: int) -> list[Table | Text]:
-    title = f"━━ {plan.group} "
     blocks: list[Table | Text] = [
-        Text(title + "━" * (width - len(title)), style="bold"),
+        title(plan.group, width),
         Text(_job(plan), style="dim"),
         Text(),
         _totals(plan, width),
@@ -60,7 +53,10 @@ def _plan(plan: Plan, width: int) -> list[Table | Text]:
     ]
     if plan.sweep:
         blocks += [Text(), Text(f"Totals by {plan.sweep.over}", style="bold")]
-        blocks += [_sweep(plan.sweep, width), *_crossings(plan.sweep)]
+        blocks.append(_sweep(plan.sweep, width))
+        for one in plan.sweep.crossings:
+            text = f"from {count(one.value)} {plan.sweep.over} on: {one.cheapest} is cheapest"
+            blocks.append(Text(text))
     if plan.baseline and plan.break_even:
         against = f"Calls of one process from which it costs no more than {plan.baseline}"
         blocks += [Text(), Text(against, style="bold"), break_even_table(plan, width)]
@@ -120,37 +116,31 @@ def _totals(plan: Plan, width: int) -> Table:
     rows = []
     for total in plan.totals:
         best = total.candidate == plan.cheapest
-        cells = [Text(total.candidate, style="bold"), _bounded(total)]
+        figure = _bounded(total.total_s, total.low_s, total.high_s)
+        margin = _bounded(total.margin_s, total.margin_low_s, total.margin_high_s, _signed)
+        cells = [Text(total.candidate, style="bold"), figure]
         if several:
-            cells.append(_seconds(total.new_shapes_s))
-        rows.append([*cells, Text("cheapest", "green") if best else _margin(total)])
+            cells.append(_bounded(total.new_shapes_s))
+        rows.append([*cells, Text("cheapest", "green") if best else margin])
     return table(headings, rows, width)
 
 
-def _bounded(total: PlanTotal) -> Text:
-    if total.low_s is None or total.high_s is None:
-        return _seconds(total.total_s)
-    low, high = units.duration(total.low_s), units.duration(total.high_s)
-    return Text.assemble(_seconds(total.total_s), (f"\n{low} … {high}", "dim"))
-
-
-def _margin(total: PlanTotal) -> Text:
-    if total.margin_s is None:
-        return _seconds(None)
-    if total.margin_low_s is None or total.margin_high_s is None:
-        return Text(_signed(total.margin_s))
-    interval = f"{_signed(total.margin_low_s)} … {_signed(total.margin_high_s)}"
-    return Text.assemble(_signed(total.margin_s), (f"\n{interval}", "dim"))
+def _bounded(
+    middle_s: float | None,
+    low_s: float | None = None,
+    high_s: float | None = None,
+    write: Callable[[float], str] = units.duration,
+) -> Text:
+    """Write a figure, and under it its interval where it has one."""
+    if middle_s is None:
+        return Text(units.MISSING, "dim")
+    if low_s is None or high_s is None:
+        return Text(write(middle_s))
+    return Text.assemble(write(middle_s), (f"\n{write(low_s)} … {write(high_s)}", "dim"))
 
 
 def _signed(seconds: float) -> str:
     return f"{'−' if seconds < 0 else '+'}{units.duration(abs(seconds))}"
-
-
-def _seconds(seconds: float | None) -> Text:
-    if seconds is None:
-        return Text(units.MISSING, "dim")
-    return Text(units.duration(seconds))
 
 
 def _answer(plan: Plan) -> Text:
@@ -172,13 +162,7 @@ def _sweep(sweep: Sweep, width: int) -> Table:
             text = units.duration(row.ranked_s[name])
             cells.append(Text(f"{text} {_MARK if best else ' '}", "green" if best else ""))
         rows.append(cells)
-    headings = [f"{name.replace('_', chr(10))}" for name in names]
-    return table([sweep.over, *headings], rows, width)
-
-
-def _crossings(sweep: Sweep) -> Iterable[Text]:
-    for crossing in sweep.crossings:
-        yield Text(f"from {count(crossing.value)} {sweep.over} on: {crossing.cheapest} is cheapest")
+    return table([sweep.over, *(name.replace("_", "\n") for name in names)], rows, width)
 
 
 def break_even_table(plan: Plan, width: int) -> Table:
@@ -208,7 +192,6 @@ def _paying(judged: BreakEven) -> Text:
 
 
 def _known(judged: BreakEven) -> str:
-    """Write what is known although the end is open, on a line of its own."""
     if judged.low is None:
         return ""
     never = judged.null_reasons["high"].code == "never"
@@ -229,7 +212,8 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
     terms = [("total", f"{total}; below each figure, its 95 % interval")]
     if any(plan.new_shapes_measured for plan in plans):
         terms.append(("new shapes", "at what a call with a shape not seen before cost, measured"))
-    if any(_has_shapes(plan) for plan in plans):
+    half = any(_has_shapes(plan) for plan in plans)
+    if half:
         shapes = (
             "what one costs was not measured: where calls compile, between nothing and a whole "
             "first call without import. The total has none of it, its interval all; candidates "
@@ -237,7 +221,6 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
         )
         terms.append(("new shapes", shapes))
     if any(plan.sweep for plan in plans):
-        half = any(_has_shapes(plan) for plan in plans)
         also = "; totals have half of what new shapes may cost" if half else ""
         terms.append((_MARK, f"the cheapest at this number{also}"))
     return [*terms, ("from, until", pays)]

@@ -25,7 +25,6 @@ from coldwarm.runner.listener import Listener
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from rich.console import Console
 
@@ -51,16 +50,16 @@ _Row = tuple[str, list[str], str]
 class Progress(Listener):
     """A listener that shows what it hears, and never raises because of it."""
 
+    def __init__(self, console: Console) -> None:
+        """Write to this console."""
+        self._console = console
+        self._share = Share()
+
     def __enter__(self) -> Self:
         """Start showing."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Stop showing and leave the terminal as it was."""
 
 
@@ -72,11 +71,6 @@ def open_progress(console: Console) -> Progress:
 
 class PlainProgress(Progress):
     """One line for each finished process."""
-
-    def __init__(self, console: Console) -> None:
-        """Write to this console."""
-        self._console = console
-        self._share = Share()
 
     def started(self, plan_total: int, budget_s: float | None) -> None:
         """Say what is planned."""
@@ -117,11 +111,10 @@ class LiveProgress(Progress):
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         """Draw on this console; ``clock`` gives seconds."""
-        self._console = console
+        super().__init__(console)
         self._clock = clock
         self._begin = clock()
         self._now = "preparing"
-        self._share = Share()
         self._left_s: float | None = None
         self._budget_s: float | None = None
         self._rows: dict[str, _Row] = {}
@@ -142,12 +135,7 @@ class LiveProgress(Progress):
         self._draw()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Remove the display; notes stay."""
         self._live.stop()
         for text in self._notes:
@@ -204,7 +192,6 @@ class LiveProgress(Progress):
         return text.append("".join(f"\n{note}" for note in notes), "dim")
 
     def _bar(self) -> Text:
-        """Write the bar, the share done, the time so far, the bound and the time left."""
         left = "" if self._left_s is None else f" · about {units.clock(self._left_s)} left"
         budget = "" if self._budget_s is None else f" of at most {units.clock(self._budget_s)}"
         elapsed = units.clock(self._clock() - self._begin)

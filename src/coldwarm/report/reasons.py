@@ -193,14 +193,11 @@ WORDS: dict[str, str] = {
     "nothing_made": "nothing is compiled ahead of time",
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
     "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
-    "warm_cheaper": "its warm call is cheaper",
-    "warm_dearer": "its warm call is dearer",
-    "nothing_dearer": "neither its start nor its warm call is dearer",
-    "nothing_cheaper": "neither its start nor its warm call is cheaper",
+    "warm_call": "its warm call is {which}",
+    "neither": "neither its start nor its warm call is {which}",
     "starts_equal": "the starts are equal, and the warm calls cannot be distinguished",
     "nothing_distinguished": "neither the starts nor the warm calls can be distinguished",
-    "start_dearer": "its start is dearer, and the warm calls cannot be distinguished",
-    "start_cheaper": "its start is cheaper, and the warm calls cannot be distinguished",
+    "start": "its start is {which}, and the warm calls cannot be distinguished",
     "never": "never",
     "at_once": "at once",
     "many_calls": "more than {n_calls:.0e} calls",
@@ -273,13 +270,10 @@ is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a
 
 _BY_NAME = "define it by name in a file that can be imported"
 ADVICE: dict[str, str] = {
-    # Processes, caches and the machine.
-    # Statistics.
     "few_processes_each": "raise --min-runs",
     "few_processes_of": "measure with a higher --min-runs",
     "interval_across": "more processes narrow it",
     "incomplete": "`coldwarm run --resume` goes on with it",
-    # Frameworks and a user's own functions.
     "not_kept": "numba.njit keeps it with cache=True",
     "inspection_late": "give a longer --time-budget",
     "cannot_start": "name another --python",
@@ -322,10 +316,7 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
     "side": lambda side: _SIDES.get(side, side),
     "label": lambda label: f"{label}: " if label else "",
     "place": lambda place: f" ({place})" if place else "",
-    "duration": units.duration,
     "size": units.size,
-    "spread": units.spread,
-    "times": units.times,
 }
 
 
@@ -357,8 +348,6 @@ def caution_words(caution: Caution) -> str:
 
 
 class _Words(Formatter):
-    """Writes values with their units."""
-
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - as the base has it
         if isinstance(value, list):
             return ", ".join(value)

@@ -38,7 +38,6 @@ WAYS_ON = {
 }
 """By field that must agree, what to do where it does not."""
 
-_SIDES = {"A": "A", "B": "B", "both": "A and B"}
 _SHOWN_CASES = 2
 _SHOWN_LEFT_OUT = 3
 
@@ -46,10 +45,9 @@ _SHOWN_LEFT_OUT = 3
 def refused(error: RefusedError) -> str:
     """Return every difference, what to do about each field, and how to compare all the same."""
     lines = ["A and B cannot be compared as they are:"]
-    lines += [
-        f"  {FAILED}: in {_SIDES[case.side]}: {with_advice(case.reason)} ({case.case})"
-        for case in error.failed
-    ]
+    for case in error.failed:
+        side = "A and B" if case.side == "both" else case.side
+        lines.append(f"  {FAILED}: in {side}: {with_advice(case.reason)} ({case.case})")
     lines += [f"  {disagreement(item)}{_of(item.cases)}" for item in error.differences]
     lines += [f"to mend {field}: {WAYS_ON[field]}" for field in error.fields]
     effect = "compares all the same, with a warning"
@@ -72,18 +70,14 @@ def nothing_valid(error: NothingValidError) -> str:
 
 def disagreement(item: SideDifference) -> str:
     """Write what each side has of a field that must agree."""
+    if item.field == "machine" and item.name == "environment":
+        side = "A" if item.a == "absent" else "B"
+        return f"machine: environment: {side} lies in no run, so where it was measured is not known"
     if item.field == "machine":
-        return f"{item.field}: {_machine(item)}"
+        return f"machine: {change(item)}"
     name = "" if item.name == item.field else f"{item.name}: "
     a, b = ("none" if value == "absent" else value for value in (item.a, item.b))
     return f"{item.field}: {name}A has {a}, B has {b}"
-
-
-def _machine(item: SideDifference) -> str:
-    if item.name != "environment":
-        return change(item)
-    side = "A" if item.a == "absent" else "B"
-    return f"environment: {side} lies in no run, so where it was measured is not known"
 
 
 def change(item: Difference | SideDifference) -> str:
@@ -92,7 +86,6 @@ def change(item: Difference | SideDifference) -> str:
 
 
 def _of(cases: Sequence[str]) -> str:
-    """Name cases, the first ones of many."""
     if not cases:
         return ""
     more = len(cases) - _SHOWN_CASES

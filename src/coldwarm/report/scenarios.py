@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.report import units
 from coldwarm.report.figures import cold_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary
@@ -21,6 +20,7 @@ _CACHES: dict[CacheMode, str] = {
 }
 """The cache modes that have columns, and what their headings call them."""
 FIGURES = ("first", "total", "compiling")
+_NONE = (units.MISSING,) * len(FIGURES)
 LEGEND = (
     "first, total",
     (
@@ -31,49 +31,30 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class Row:
-    """A candidate's figures by cache mode, each a text for each of ``FIGURES``."""
+class Loops(NamedTuple):
+    """What of whole loops went into compiling."""
 
-    candidate: str
-    cells: Mapping[CacheMode, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Section:
-    """The candidates of one scenario."""
-
-    title: str
-    rows: tuple[Row, ...]
+    headings: list[str]
+    """Of the figures, in two lines."""
+    rows: dict[str, list[tuple[str, list[str]]]]
+    """By scenario, its candidates, each with its figures."""
 
 
-def sections(cases: Sequence[CaseResult]) -> tuple[Section, ...]:
+def loops(cases: Sequence[CaseResult]) -> Loops:
     """Return the scenarios that have figures, in the order in which they stand."""
-    by_title: dict[str, list[Row]] = {}
-    for case in cases:
-        cells = {mode: _cells(cold_summary(case, mode)) for mode in _CACHES}
-        shown = {mode: texts for mode, texts in cells.items() if texts}
-        if case.scenario and shown:
-            title = f"{case.workload} {case.size} {case.dtype}"
-            by_title.setdefault(title, []).append(Row(case.candidate, shown))
-    return tuple(Section(title, tuple(rows)) for title, rows in by_title.items())
-
-
-def columns(shown: Sequence[Section]) -> list[tuple[CacheMode, int, str]]:
-    """Return cache mode, place in the row and heading of each column, in two lines."""
-    measured = {mode for section in shown for row in section.rows for mode in row.cells}
-    return [
-        (mode, place, f"{name}\n{figure}")
-        for mode, name in _CACHES.items()
-        if mode in measured
-        for place, figure in enumerate(FIGURES)
+    found = [
+        (case, {mode: _cells(cold_summary(case, mode)) for mode in _CACHES})
+        for case in cases
+        if case.scenario
     ]
-
-
-def cells(row: Row, wanted: Sequence[tuple[CacheMode, int, str]]) -> list[str]:
-    """Return a row's texts for these columns."""
-    none = (units.MISSING,) * len(FIGURES)
-    return [row.cells.get(mode, none)[place] for mode, place, _ in wanted]
+    modes = [mode for mode in _CACHES if any(cells[mode] for _, cells in found)]
+    rows: dict[str, list[tuple[str, list[str]]]] = {}
+    for case, cells in found:
+        if any(cells.values()):
+            texts = [text for mode in modes for text in cells[mode] or _NONE]
+            title = f"{case.workload} {case.size} {case.dtype}"
+            rows.setdefault(title, []).append((case.candidate, texts))
+    return Loops([f"{_CACHES[mode]}\n{name}" for mode in modes for name in FIGURES], rows)
 
 
 def _cells(summary: ColdSummary | None) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -11,7 +12,7 @@ from rich.text import Text
 from coldwarm.report import scenarios
 from coldwarm.report.units import MISSING
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES, parts_title
+from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.report.care import Remark
-    from coldwarm.report.scenarios import Section
+    from coldwarm.report.scenarios import Loops
     from coldwarm.report.view import Cell, Group
 
 WIDEST = 100
@@ -42,19 +42,15 @@ def render(
     """
     view = suite_view(suite, cases)
     width = min(console.width, WIDEST)
-
-    def show(*blocks: Table | Text) -> None:
-        for block in blocks:
-            console.print(block, width=width, soft_wrap=False)
-
+    show = partial(print_blocks, console)
     for group in view.groups:
         show(*_group(group, width), Text())
-    if view.scenarios:
-        show(Text(scenarios.TITLE, style="bold"), _shares(view.scenarios, width), Text())
+    if view.loops.rows:
+        show(Text(scenarios.TITLE, style="bold"), _shares(view.loops, width), Text())
     show(*more)
     if view.care:
         heading = "Read with care, in all tables" if len(view.groups) > 1 else "Read with care"
-        show(Text(heading, style="bold"), _remarks(view.care), Text())
+        show(Text(heading, style="bold"), listing(view.care), Text())
     if view.unavailable:
         lines = [("not measured", line) for line in view.unavailable]
         show(listing(lines, style="dim"), Text())
@@ -62,10 +58,20 @@ def render(
     show(*(Text(line) for line in view.closing))
 
 
+def print_blocks(console: Console, *blocks: Table | Text) -> None:
+    """Print blocks, none wider than ``WIDEST``."""
+    for block in blocks:
+        console.print(block, width=min(console.width, WIDEST), soft_wrap=False)
+
+
+def title(text: str, width: int) -> Text:
+    """Lay out a title over the whole width."""
+    return Text(f"━━ {text} ".ljust(width, "━"), style="bold")
+
+
 def _group(group: Group, width: int) -> list[Table | Text]:
-    title = f"━━ {group.title} "
     blocks: list[Table | Text] = [
-        Text(title + "━" * (width - len(title)), style="bold"),
+        title(group.title, width),
         Text(group.about, style="dim"),
         Text(),
     ]
@@ -73,18 +79,18 @@ def _group(group: Group, width: int) -> list[Table | Text]:
         blocks.append(_main_table(group, width))
     blocks += [Text(f"failed: {failure}", style="bold red") for failure in group.failures]
     if any(row.parts for row in group.rows):
-        blocks += [Text(), Text(_parts_title(group), style="bold")]
+        blocks += [Text(), Text(group.parts_title, style="bold")]
         blocks.append(_parts_table(group, width))
     if group.made:
         blocks += [Text(), Text(MADE_TITLE, style="bold"), listing(group.made)]
     if group.care:
-        blocks += [Text(), Text("Read with care", style="bold"), _remarks(group.care)]
+        blocks += [Text(), Text("Read with care", style="bold"), listing(group.care)]
     return blocks
 
 
 def _main_table(group: Group, width: int) -> Table:
     """One row for each candidate; under each figure its verdict against the baseline."""
-    headings = [_stacked(group.headings[mode]) for mode in group.modes]
+    headings = ["\n".join(group.headings[mode]) for mode in group.modes]
     rows = [
         [
             Text(row.candidate, style="bold"),
@@ -95,10 +101,6 @@ def _main_table(group: Group, width: int) -> Table:
     ]
     memory = [] if group.rows[0].memory is None else ["peak\nmemory"]
     return table(["candidate", *headings, *memory], rows, width)
-
-
-def _stacked(lines: tuple[str, str]) -> str:
-    return "\n".join(lines)
 
 
 def _figure(cell: Cell) -> Text:
@@ -126,33 +128,18 @@ def _parts_table(group: Group, width: int) -> Table:
     return table(["", *group.parts.values()], rows, width)
 
 
-def _parts_title(group: Group) -> str:
-    return parts_title(group.unit, loop=group.scenario)
-
-
-def _shares(shown: Sequence[Section], width: int) -> Table:
+def _shares(loops: Loops, width: int) -> Table:
     """What of each scenario's total went into compiling, a section for each scenario."""
-    wanted = scenarios.columns(shown)
     rows: list[list[Text]] = []
-    for section in shown:
-        rows.append([Text(section.title, style="italic")])
-        rows += [
-            [Text(f" {row.candidate}"), *map(_plain, scenarios.cells(row, wanted))]
-            for row in section.rows
-        ]
-    return table(["", *(heading for _, _, heading in wanted)], rows, width)
+    for scenario, candidates in loops.rows.items():
+        rows.append([Text(scenario, style="italic")])
+        rows += [[Text(f" {name}"), *map(_plain, figures)] for name, figures in candidates]
+    return table(["", *loops.headings], rows, width)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> Table:
     """Lay out a table: labels to the left, figures to the right, as airy as there is room."""
-    gap = _gap(headings, rows, width)
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        padding=(0, 0, 0, gap - 1),  # the box itself gives the last column of a gap
-        pad_edge=False,
-        show_edge=False,
-        header_style="bold",
-    )
+    table = airy_table(_gap(headings, rows, width))
     first, *others = headings
     table.add_column(first, overflow="fold", vertical="top")
     for heading in others:
@@ -162,17 +149,24 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -
     return table
 
 
+def airy_table(gap: int, *, header: bool = True) -> Table:
+    """Return a table without columns, of which two will be so many characters apart."""
+    return Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 0, 0, gap - 1),  # the box itself gives the last column of a gap
+        pad_edge=False,
+        show_edge=False,
+        show_header=header,
+        header_style="bold",
+    )
+
+
 def _gap(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> int:
-    """Return the columns between two columns of a table of this width."""
     taken = 0
     for place, heading in enumerate(headings):
         cells = [heading, *(row[place].plain for row in rows if place < len(row))]
         taken += max(len(line) for cell in cells for line in cell.split("\n"))
     return max(1, min(_WIDEST_GAP, (width - taken) // max(1, len(headings) - 1)))
-
-
-def _remarks(remarks: Iterable[Remark]) -> Table:
-    return listing([(remark.label, remark.text) for remark in remarks])
 
 
 def listing(items: Iterable[tuple[str, str]], style: str = "", width: int = _LABEL) -> Table:

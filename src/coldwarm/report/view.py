@@ -12,14 +12,14 @@ from coldwarm.report import care, scenarios, units
 from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
 from coldwarm.report.reasons import words
 from coldwarm.report.words import (
-    COLD_MODES,
     HEADINGS,
     LOOP_HEADINGS,
     LOOP_PARTS,
+    LOOP_TERM,
     MODE_NAMES,
     PARTS,
     legend,
-    loop_terms,
+    parts_title,
 )
 from coldwarm.stats.plan.costs import making_s
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
     from coldwarm.contracts.summary import Comparison
     from coldwarm.report.care import Remark
-    from coldwarm.report.scenarios import Section
+    from coldwarm.report.scenarios import Loops
 
 
 @dataclass(frozen=True)
@@ -62,15 +62,12 @@ class Group:
     about: str
     modes: tuple[CacheMode, ...]
     rows: tuple[Row, ...]
-    unit: str
-    """Of all parts."""
     failures: tuple[str, ...]
-    scenario: bool
-    """Whether its figures are of whole loops."""
     headings: Mapping[CacheMode, tuple[str, str]]
     """Of the figures, in two lines."""
     parts: Mapping[str, str]
     """Keys of the parts, and their headings."""
+    parts_title: str
     made: tuple[tuple[str, str], ...]
     """Candidates of which something was compiled ahead of time, and what that cost."""
     care: tuple[Remark, ...]
@@ -81,7 +78,7 @@ class View:
     """A whole suite."""
 
     groups: tuple[Group, ...]
-    scenarios: tuple[Section, ...]
+    loops: Loops
     care: tuple[Remark, ...]
     """What holds for all groups or for the machine."""
     unavailable: tuple[str, ...]
@@ -97,17 +94,17 @@ def suite_view(suite: SuiteResult, cases: Sequence[CaseResult]) -> View:
     names = {case.case: case.candidate for case in cases}
     groups = [_group(title, members, names) for title, members in grouped.items()]
     shown = tuple(group for group in groups if group.rows or group.failures)
-    loops = scenarios.sections(cases)
+    loops = scenarios.loops(cases)
     return View(
         groups=shown,
-        scenarios=loops,
+        loops=loops,
         care=care.of_suite([case for case in cases if _has_row(case)]),
         unavailable=_unavailable(cases),
         legend=legend(
             first_ever=any("first_ever" in group.modes for group in shown),
             thresholds={one.threshold for case in cases for one in case.comparisons},
         )
-        + ((*loop_terms(), scenarios.LEGEND) if loops else ()),
+        + ((LOOP_TERM, scenarios.LEGEND) if loops.rows else ()),
         closing=_closing(suite),
     )
 
@@ -128,22 +125,17 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
     unit = units.table_unit(_longest_s(shown))
     loop = any(case.scenario for case in cases)
     return Group(
-        scenario=loop,
         headings=LOOP_HEADINGS if loop else HEADINGS,
         parts=LOOP_PARTS if loop else PARTS,
+        parts_title=parts_title(unit, loop=loop),
         title=title,
         about=cases[0].protocol.data_layout + against,
         modes=modes,
         rows=tuple(_row(case, modes, unit) for case in shown),
-        unit=unit,
-        failures=tuple(_failure(case) for case in cases if case.status == "failed"),
+        failures=tuple(f"{c.candidate}: {_why(c)}" for c in cases if c.status == "failed"),
         made=tuple((case.candidate, _made(case)) for case in shown if case.made),
         care=care.of_group(shown, modes),
     )
-
-
-def _failure(case: CaseResult) -> str:
-    return f"{case.candidate}: {_why(case)}"
 
 
 def _why(case: CaseResult) -> str:
@@ -170,15 +162,16 @@ def _longest_s(cases: Sequence[CaseResult]) -> float:
 
 
 def _row(case: CaseResult, modes: Sequence[CacheMode], unit: str) -> Row:
+    peak = peak_memory(case)
+    memory = units.MISSING if peak is None else units.size(peak.median)
     return Row(
         candidate=case.candidate,
         figures={mode: _figure(case, mode) for mode in modes},
-        memory=None if set(modes) == {WARM} else _memory(case),
+        memory=None if set(modes) == {WARM} else memory,
         parts={
             summary.cache_mode: _parts(summary, LOOP_PARTS if case.scenario else PARTS, unit)
-            for mode in COLD_MODES
             for summary in case.cold
-            if summary.cache_mode == mode and summary.seconds
+            if summary.seconds
         },
     )
 
@@ -204,11 +197,6 @@ def _verdict(judged: Comparison | None) -> str:
     return judged.verdict
 
 
-def _memory(case: CaseResult) -> str:
-    peak = peak_memory(case)
-    return units.MISSING if peak is None else units.size(peak.median)
-
-
 def _parts(summary: ColdSummary, names: Iterable[str], unit: str) -> tuple[str, ...]:
     seconds = dict(summary.seconds)
     if "first_call.rest" not in seconds and "first_call" in seconds:
@@ -221,7 +209,6 @@ def _parts(summary: ColdSummary, names: Iterable[str], unit: str) -> tuple[str, 
 
 
 def _unavailable(cases: Sequence[CaseResult]) -> tuple[str, ...]:
-    """Return one line for each reason for which cases were not measured."""
     skipped = [case for case in cases if case.status != "failed" and not _has_row(case)]
     skipped.sort(key=_why)
     lines = []
@@ -235,7 +222,6 @@ def _unavailable(cases: Sequence[CaseResult]) -> tuple[str, ...]:
 
 
 def _closing(suite: SuiteResult) -> tuple[str, ...]:
-    """Return the last lines: what was measured, in how long."""
     summary = (
         f"suite {suite.suite}: {suite.n_ok} ok, {suite.n_warn} with a warning or not measured, "
         f"{suite.n_failed} failed; {units.duration(suite.wall_s)} in all, of which "

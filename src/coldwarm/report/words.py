@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import WARM
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -18,26 +20,14 @@ MODE_NAMES: dict[CacheMode, str] = {
 }
 """Short names of the cache modes, in the order in which a program lives through them."""
 
-COLD_MODES: tuple[CacheMode, ...] = (
-    "first_ever",
-    "cold_process_cold_cache",
-    "cold_process_warm_cache",
-)
+COLD_MODES = tuple(mode for mode in MODE_NAMES if mode != WARM)
 
-HEADINGS: dict[CacheMode, tuple[str, str]] = {
-    "first_ever": ("first result", "first ever"),
-    "cold_process_cold_cache": ("first result", "empty caches"),
-    "cold_process_warm_cache": ("first result", "filled caches"),
-    "warm_process": ("", "warm call"),
-}
+HEADINGS = {mode: ("first result", name) for mode, name in MODE_NAMES.items()}
+HEADINGS[WARM] = ("", "warm call")
 """Headings of the main table's columns, in two lines."""
 
-LOOP_HEADINGS: dict[CacheMode, tuple[str, str]] = {
-    "first_ever": ("whole loop", "first ever"),
-    "cold_process_cold_cache": ("whole loop", "empty caches"),
-    "cold_process_warm_cache": ("whole loop", "filled caches"),
-    "warm_process": ("loop again", "warm"),
-}
+LOOP_HEADINGS = {mode: ("whole loop", name) for mode, name in MODE_NAMES.items()}
+LOOP_HEADINGS[WARM] = ("loop again", "warm")
 """The same for a scenario."""
 
 MADE_TITLE = "Compiled ahead of time, in a process of its own; part of no figure above"
@@ -56,6 +46,12 @@ PARTS = {
 }
 """Columns of the table of parts: keys of ``ColdSummary.seconds`` and their headings."""
 
+LOOP_PARTS = {
+    {"ttfr_process": "total"}.get(key, key.replace("first_call", "loop")): heading
+    for key, heading in PARTS.items()
+}
+"""The same for a scenario: the parts are those of all its steps."""
+
 KINDS: dict[CautionKind, str] = {
     "rejected": "rejected",
     "failed": "failed",
@@ -71,37 +67,20 @@ KINDS: dict[CautionKind, str] = {
 """What a list of cautions calls each kind."""
 
 
-LOOP_PARTS = {
-    "start": "start",
-    "import": "import",
-    "wrap": "wrap",
-    "loop.trace": "trace",
-    "loop.lower": "lower",
-    "loop.compile": "compile",
-    "loop.cache_read": "read",
-    "loop.rest": "rest",
-    "total": "in all",
-}
-"""The same for a scenario: the parts are those of all its steps."""
-
-
 def parts_title(unit: str, *, loop: bool = False) -> str:
     """Return the title of a table of parts in this unit."""
     whose = "the whole loop's" if loop else "a first result's"
     return f"Where {whose} time goes: the median of each part, in {unit}"
 
 
-def loop_terms() -> tuple[tuple[str, str], ...]:
-    """Return terms that only scenarios have, and their meanings."""
-    return (
-        (
-            "whole loop",
-            (
-                "from the start of the process to the end of all steps, imports and compiles "
-                "included; loop again: all steps once more in the running process"
-            ),
-        ),
-    )
+LOOP_TERM = (
+    "whole loop",
+    (
+        "from the start of the process to the end of all steps, imports and compiles included; "
+        "loop again: all steps once more in the running process"
+    ),
+)
+"""What only scenarios have, and its meaning."""
 
 
 def legend(*, first_ever: bool, thresholds: Collection[float]) -> tuple[tuple[str, str], ...]:

@@ -75,14 +75,11 @@ FEWEST_FOR_BOOTSTRAP = 6
 class Interval:
     """Bounds of a median, in the unit of the values they came from.
 
-    ``low`` and ``high`` are ``None`` where ``reason`` says why there are none; ``method``
-    names how they were found, for a reader.
+    ``low`` and ``high`` are ``None`` where ``reason`` says why there are none.
     """
 
     low: float | None
     high: float | None
-    confidence: float
-    method: str
     reason: Reason | None = None
 
 
@@ -178,11 +175,9 @@ def median_interval(
     """
     if len(groups) < FEWEST_FOR_INTERVAL:
         reason = because("few_processes", n_processes=len(groups), n_needed=FEWEST_FOR_INTERVAL)
-        return Interval(None, None, confidence, "none", reason)
+        return Interval(None, None, reason)
     low, high = bounds(groups, confidence=confidence, seed=seed, resamples=resamples)
-    few = by_range(len(groups), confidence)
-    method = f"extended range of {len(groups)} processes" if few else "hierarchical bootstrap"
-    return Interval(max(0.0, low), high, confidence, method)
+    return Interval(max(0.0, low), high)
 
 
 def bounds(
@@ -201,6 +196,18 @@ def bounds(
     medians = np.median(resampled_medians(groups, picks, rng), axis=1)
     low, high = np.quantile(medians, tails(n, confidence))
     return float(low), float(high)
+
+
+def apart(
+    ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]], confidence: float
+) -> tuple[float, float]:
+    """Bound how much ours exceed theirs, by joining the two intervals (recovered variances)."""
+    low_1, high_1 = bounds(ours, confidence=confidence)
+    low_2, high_2 = bounds(theirs, confidence=confidence, seed=1)
+    middle_1, middle_2 = centre(ours), centre(theirs)
+    down = math.hypot(middle_1 - low_1, high_2 - middle_2)
+    up = math.hypot(high_1 - middle_1, middle_2 - low_2)
+    return middle_1 - middle_2 - down, middle_1 - middle_2 + up
 
 
 def resampled_medians(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import numpy as np
 from coldwarm.stats.bootstrap import (
     FEWEST_FOR_INTERVAL,
     RESAMPLES,
-    bounds,
+    apart,
     by_range,
     common_rounds,
     extended_range,
@@ -100,13 +99,8 @@ def _paired(
 def _unpaired(
     first: Sequence[float], second: Sequence[float], confidence: float
 ) -> tuple[float, float]:
-    """Join the intervals of both sides (see ``compare``: recovered variances)."""
-    low_1, high_1 = bounds([[value] for value in first], confidence=confidence)
-    low_2, high_2 = bounds([[value] for value in second], confidence=confidence, seed=1)
-    middle_1, middle_2 = median_of(first), median_of(second)
-    down = math.hypot(middle_1 - low_1, high_2 - middle_2)
-    up = math.hypot(high_1 - middle_1, middle_2 - low_2)
-    return middle_1 - middle_2 - down, middle_1 - middle_2 + up
+    ours, theirs = ([[value] for value in side] for side in (first, second))
+    return apart(ours, theirs, confidence)
 
 
 def median_of(values: Sequence[float]) -> float:

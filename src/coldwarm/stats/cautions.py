@@ -52,7 +52,6 @@ def case_warnings(
 def _caution(
     kind: CautionKind, mode: CacheMode | None, processes: tuple[int, int], reason: Reason
 ) -> Caution:
-    """Return a caution that holds for so many of so many processes."""
     n, of = processes
     return Caution(kind=kind, cache_mode=mode, n_processes=n, of_processes=of, reason=reason)
 
@@ -100,7 +99,6 @@ def _imprecise(
 def _warm(
     observations: Sequence[Observation], warm: WarmSummary, processes: Sequence[WarmProcess]
 ) -> list[Caution]:
-    """Warn of what the warm series show."""
     cautions = []
     total = len(processes)
     unsteady = [p.steadiness.reason for p in processes if not p.steadiness.steady]
@@ -122,7 +120,6 @@ def _warm(
 
 
 def _compiled(observations: Sequence[Observation]) -> list[Caution]:
-    """Warn of blocks that do not count."""
     blocked = [o for o in observations if o.blocks]
     dirty = [sum(not is_clean(block) for block in o.blocks) for o in blocked]
     if not any(dirty):

@@ -61,7 +61,6 @@ def is_slope(values: Sequence[float], pieces: Sequence[tuple[int, int]]) -> bool
 
 
 def _penalty(ranks: Floats) -> float:
-    """Return what one change costs, in squared ranks."""
     return PENALTY * math.log(max(len(ranks), 2)) * float(ranks.var())
 
 

@@ -37,9 +37,7 @@ def quantile(values: Sequence[float], q: float) -> tuple[float | None, Reason | 
     return float(np.quantile(np.asarray(values, dtype=np.float64), q)), None
 
 
-def summary(
-    groups: Sequence[Sequence[float]], *, confidence: float = CONFIDENCE, seed: int = 0
-) -> Summary:
+def summary(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Summary:
     """Summarise the samples of one process or more, in the unit they have.
 
     The median is that of the processes' medians. Minimum, maximum and the 95th percentile
@@ -48,8 +46,7 @@ def summary(
     Raises:
         ValueError: there is no group, or an empty one.
     """
-    median = centre(groups)
-    interval = median_interval(groups, confidence=confidence, seed=seed)
+    interval = median_interval(groups, seed=seed)
     samples = list(chain.from_iterable(groups))
     p95, p95_reason = quantile(samples, P95)
     reasons = {"p95": p95_reason} if p95_reason else {}
@@ -58,12 +55,12 @@ def summary(
     return Summary(
         n_processes=len(groups),
         n_samples=len(samples),
-        median=median,
+        median=centre(groups),
         minimum=float(min(samples)),
         maximum=float(max(samples)),
         low=interval.low,
         high=interval.high,
-        confidence=confidence,
+        confidence=CONFIDENCE,
         p95=p95,
         null_reasons=reasons,
     )

@@ -27,6 +27,7 @@ from coldwarm.contracts.summary import Comparison
 from coldwarm.stats.bootstrap import (
     FEWEST_FOR_INTERVAL,
     RESAMPLES,
+    apart,
     bounds,
     by_range,
     centre,
@@ -86,11 +87,21 @@ def compare(  # noqa: PLR0913 - two sides and two choices, each by name
     Both map a round to the samples of the process that ran in it, in one unit. ``threshold``
     is the relative difference that matters: 0.02 makes everything from 1/1.02 to 1.02 the same.
     """
-    fault = _fault(ours, theirs)
-    if fault is not None:
-        return _undecided(metric, baseline, threshold, fault)
-    ratio = log_ratio(ours, theirs, confidence=confidence)
-    return _judged(metric, baseline, ratio, threshold)
+    reason = fault({"case": ours, "baseline": theirs})
+    if reason is None:
+        ratio = log_ratio(ours, theirs, confidence=confidence)
+        return _judged(metric, baseline, ratio, threshold)
+    return Comparison(
+        metric=metric,
+        baseline=baseline,
+        ratio=None,
+        low=None,
+        high=None,
+        threshold=threshold,
+        smallest_detectable=None,
+        verdict="undecided",
+        reason=reason,
+    )
 
 
 def compare_pairs(
@@ -136,9 +147,7 @@ def _judged(metric: str, baseline: str, ratio: LogRatio, threshold: float) -> Co
     )
 
 
-def log_ratio(
-    ours: Rounds, theirs: Rounds, *, seed: int = 0, confidence: float = CONFIDENCE
-) -> LogRatio:
+def log_ratio(ours: Rounds, theirs: Rounds, *, confidence: float = CONFIDENCE) -> LogRatio:
     """Return the logarithm of ours over theirs; at least two rounds each, values above 0.
 
     Rounds are paired where enough are common (``common_rounds``); the others are then left out.
@@ -152,7 +161,7 @@ def log_ratio(
     if swap:
         first, second = second, first
     interval = _paired if common else _unpaired
-    low, high = interval(first, second, seed, confidence)
+    low, high = interval(first, second, confidence)
     middle = math.log(centre(first) / centre(second))
     basis = because("separate_processes", n_processes=len(ours), n_baseline=len(theirs))
     if common:
@@ -162,11 +171,11 @@ def log_ratio(
     return LogRatio(middle, low, high, basis, confidence)
 
 
-def _paired(first: Groups, second: Groups, seed: int, confidence: float) -> tuple[float, float]:
+def _paired(first: Groups, second: Groups, confidence: float) -> tuple[float, float]:
     n = len(first)
     if by_range(n, confidence):
         return extended_range(np.log(group_medians(first) / group_medians(second)), confidence)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     picks = rng.integers(0, n, size=(RESAMPLES, n))
     ratios = _medians(first, picks, rng) / _medians(second, picks, rng)
     low, high = np.quantile(np.log(ratios), tails(n, confidence))
@@ -179,40 +188,21 @@ def _medians(
     return np.asarray(np.median(resampled_medians(groups, picks, rng), axis=1), dtype=np.float64)
 
 
-def _unpaired(first: Groups, second: Groups, seed: int, confidence: float) -> tuple[float, float]:
+def _unpaired(first: Groups, second: Groups, confidence: float) -> tuple[float, float]:
     ours = [np.log(np.asarray(group)).tolist() for group in first]
     theirs = [np.log(np.asarray(group)).tolist() for group in second]
-    low_1, high_1 = bounds(ours, confidence=confidence, seed=seed)
-    low_2, high_2 = bounds(theirs, confidence=confidence, seed=seed + 1)
-    middle_1, middle_2 = centre(ours), centre(theirs)
-    down = math.hypot(middle_1 - low_1, high_2 - middle_2)
-    up = math.hypot(high_1 - middle_1, middle_2 - low_2)
-    return middle_1 - middle_2 - down, middle_1 - middle_2 + up
+    return apart(ours, theirs, confidence)
 
 
-def _fault(ours: Rounds, theirs: Rounds) -> Reason | None:
-    """Say why the two cannot be compared, or ``None``."""
-    for label, side in (("case", ours), ("baseline", theirs)):
+def fault(sides: Mapping[str, Rounds]) -> Reason | None:
+    """Say why the two sides, by their names, cannot be compared, or ``None``."""
+    for label, side in sides.items():
         if len(side) < FEWEST_FOR_INTERVAL:
             needed = FEWEST_FOR_INTERVAL
             return because("few_processes_of", side=label, n_processes=len(side), n_needed=needed)
         if any(len(group) == 0 or min(group) <= 0 for group in side.values()):
             return because("not_positive", side=label)
     return None
-
-
-def _undecided(metric: str, baseline: str, threshold: float, reason: Reason) -> Comparison:
-    return Comparison(
-        metric=metric,
-        baseline=baseline,
-        ratio=None,
-        low=None,
-        high=None,
-        threshold=threshold,
-        smallest_detectable=None,
-        verdict="undecided",
-        reason=reason,
-    )
 
 
 def _verdict(ratio: LogRatio, band: float) -> Verdict:

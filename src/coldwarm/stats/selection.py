@@ -52,13 +52,12 @@ def counted(observations: Iterable[Observation], mode: CacheMode) -> list[Observ
 
 def rejected(observations: Iterable[Observation], mode: CacheMode) -> list[Reason]:
     """Return the reason of each observation whose evidence does not prove the mode."""
-    reasons = []
-    for observation in observations:
-        if not claims(observation, mode) or observation.status == "failed":
-            continue
-        if not counts(observation, mode):
-            reasons.append(_why_rejected(observation, mode))
-    return reasons
+    return [
+        _why_rejected(observation, mode)
+        for observation in observations
+        if claims(observation, mode) and observation.status != "failed"
+        if not counts(observation, mode)
+    ]
 
 
 def _why_rejected(observation: Observation, mode: CacheMode) -> Reason:

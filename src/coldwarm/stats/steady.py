@@ -64,19 +64,18 @@ class Steadiness:
     levels: TwoLevels | None = None
 
 
-def detect(blocks: Sequence[Sequence[float]], *, tolerance: float = TOLERANCE) -> Steadiness:
+def detect(blocks: Sequence[Sequence[float]]) -> Steadiness:
     """Judge one process from the samples of its blocks, in the order in which they ran.
 
-    The unit does not matter. ``tolerance`` is the relative difference below which two levels
-    count as the same.
+    The unit does not matter.
     """
-    return _detect(tuple(map(tuple, blocks)), tolerance)
+    return _detect(tuple(map(tuple, blocks)))
 
 
 @lru_cache(maxsize=512)  # a run asks again after every round, about the same processes
-def _detect(blocks: tuple[tuple[float, ...], ...], tolerance: float) -> Steadiness:
+def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
     total = sum(len(block) for block in blocks)
-    leads = [_lead(blocks, place, tolerance) for place in range(len(blocks))]
+    leads = [_lead(blocks, place) for place in range(len(blocks))]
     where = _positions(blocks, leads)
     series = np.array(list(chain.from_iterable(blocks)), dtype=np.float64)[where]
     if len(series) < FEWEST_SAMPLES:
@@ -86,18 +85,18 @@ def _detect(blocks: tuple[tuple[float, ...], ...], tolerance: float) -> Steadine
         return _unsteady(because("below_clock"), series, where, total)
     pieces = segments(series.tolist())
     change = _halves(series)
-    if abs(change) > tolerance / 2 and is_slope(series.tolist(), pieces):
+    if abs(change) > TOLERANCE / 2 and is_slope(series.tolist(), pieces):
         return _unsteady(because("drifts", change_share=change), series, where, total)
-    start = _steady_start(series, pieces, tolerance)
+    start = _steady_start(series, pieces)
     if start is None:
         return _unsteady(_motion(series, pieces), series, where, total)
-    if (drift := _drift(series[start:], tolerance)) is not None:
+    if (drift := _drift(series[start:])) is not None:
         return _unsteady(drift, series, where, total)
     samples = tuple(series[start:].tolist())
     warmup = int(where[start])
     return Steadiness(
         steady=True,
-        reason=_steady_reason(series, start, warmup, total, tolerance),
+        reason=_steady_reason(series, start, warmup, total),
         warmup=warmup,
         reentry=total - warmup - len(samples),
         samples=samples,
@@ -115,7 +114,7 @@ def _positions(blocks: Sequence[Sequence[float]], leads: Sequence[int]) -> NDArr
     return np.array(kept, dtype=np.int64)
 
 
-def _lead(blocks: Sequence[Sequence[float]], place: int, tolerance: float) -> int:
+def _lead(blocks: Sequence[Sequence[float]], place: int) -> int:
     """Count the samples at the start of a block that are slower than its own later ones.
 
     Of a short block the later half says little: the later halves of all blocks are taken. No more
@@ -128,24 +127,23 @@ def _lead(blocks: Sequence[Sequence[float]], place: int, tolerance: float) -> in
     if len(later) < 2:  # noqa: PLR2004 - one sample has no spread
         return 0
     low, middle, high = np.quantile(later, (0.25, 0.5, 0.75))
-    fence = max(middle * (1 + tolerance), high + FAR_OUT * (high - low))
+    fence = max(middle * (1 + TOLERANCE), high + FAR_OUT * (high - low))
     limit = len(block) // 2
     return next((i for i, sample in enumerate(block[:limit]) if sample <= fence), limit)
 
 
-def _steady_start(
-    series: Floats, pieces: Sequence[tuple[int, int]], tolerance: float
-) -> int | None:
+def _steady_start(series: Floats, pieces: Sequence[tuple[int, int]]) -> int | None:
     """Return where the last level begins, or ``None`` where no level holds the last part.
 
     The last level may be interrupted by, or end in, bursts of slow samples that make up no
     more than a fifth of it.
     """
     levels = [float(np.median(series[start:stop])) for start, stop in pieces]
-    width = max(tolerance, _scatter(series, pieces) / 2)
+    width = max(TOLERANCE, _scatter(series, pieces) / 2)
     short = MOST_BURSTS_SHARE * SMALLEST_STEADY_SHARE * len(series)
     last = len(pieces) - 1
-    while last > 0 and _length(pieces[last]) <= short and levels[last] > levels[last - 1]:
+    lengths = [stop - start for start, stop in pieces]
+    while last > 0 and lengths[last] <= short and levels[last] > levels[last - 1]:
         last -= 1
     begin, held = None, 0
     for place in range(last, -1, -1):
@@ -159,24 +157,20 @@ def _steady_start(
     return None if begin is None or len(series) - begin < needed else begin
 
 
-def _length(piece: tuple[int, int]) -> int:
-    return piece[1] - piece[0]
-
-
 def _scatter(series: Floats, pieces: Sequence[tuple[int, int]]) -> float:
     """Return the relative scatter of the samples around the level of their piece."""
     gaps = [abs(series[a:b] / np.median(series[a:b]) - 1) for a, b in pieces]
     return MAD_TO_SIGMA * float(np.median(np.concatenate(gaps)))
 
 
-def _drift(series: Floats, tolerance: float) -> Reason | None:
+def _drift(series: Floats) -> Reason | None:
     """Say how far a level drifts, or ``None`` where it does not (Mann-Kendall)."""
     points, _ = condensed(series)
     n = len(points)
     change = _halves(series)
     later = np.triu(np.sign(points[None, :] - points[:, None]), 1).sum()
     error = (n * (n - 1) * (2 * n + 5) / 18) ** 0.5
-    if abs(change) <= tolerance / 2 or abs(later) < CLEAR_DRIFT * error:
+    if abs(change) <= TOLERANCE / 2 or abs(later) < CLEAR_DRIFT * error:
         return None
     return because("drifts", change_share=change)
 
@@ -194,11 +188,11 @@ def _motion(series: Floats, pieces: Sequence[tuple[int, int]]) -> Reason:
     return because("level_moves", n_moves=len(levels) - 1, range_share=spread)
 
 
-def _steady_reason(series: Floats, start: int, warmup: int, total: int, tolerance: float) -> Reason:
+def _steady_reason(series: Floats, start: int, warmup: int, total: int) -> Reason:
     """Say from where on the process is steady, and whether it became slower."""
     if start >= FEWEST_SAMPLES:
         change = float(np.median(series[start:]) / np.median(series[:start]) - 1)
-        if change > tolerance:
+        if change > TOLERANCE:
             slower = {"n_warmup": warmup, "n_samples": total, "slower_share": change}
             return because("steady_slower", **slower)
     return because("steady_after", n_warmup=warmup, n_samples=total)

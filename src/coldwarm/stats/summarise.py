@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -28,14 +27,12 @@ from coldwarm.stats.selection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.summary import Caution, Comparison, Summary
-
-PARTS = ("trace", "lower", "compile", "cache_read", "rest")
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,7 @@ def _phase_or_part(observation: Observation, name: str) -> float | None:
     phase, _, part = name.partition(".")
     if not part:
         return observation.phase_s(phase)
-    parts = observation.first_call_parts
-    value: float | None = None if parts is None else getattr(parts, f"{part}_s")
+    value: float | None = getattr(observation.first_call_parts, f"{part}_s", None)
     return value
 
 
@@ -139,7 +135,7 @@ def _figure_names(observations: Sequence[Observation]) -> list[str]:
     """Return the headline figures, every phase in the order of life, the first call's parts."""
     names = ["ttfr", "ttfr_process", "start", *PHASES]
     names += [phase.name for observation in observations for phase in observation.phases]
-    names += [f"first_call.{part}" for part in PARTS]
+    names += [f"first_call.{part}" for part in loops.PARTS]
     if any(name.startswith("new_shape_") for name in names):
         names.append("new_shape")
     if any(observation.loop for observation in observations):
@@ -242,24 +238,21 @@ def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
     The metrics are ``<cache mode>.ttfr_s`` for each cold mode, of a scenario also
     ``<cache mode>.total_s``, and ``warm.call_s``.
     """
-    judge = partial(compare, threshold=threshold, confidence=confidence)
+    limits = {"threshold": threshold, "confidence": confidence}
     comparisons = []
     for mode in cache_modes:
         if mode == WARM:
-            comparisons.append(
-                _compare_warm(baseline, theirs, ours, threshold=threshold, confidence=confidence)
-            )
+            comparisons.append(_compare_warm(baseline, theirs, ours, limits))
             continue
         for name in loops.headlines([*ours, *theirs]):
             first, second = (_cold_rounds(side, mode, name) for side in (ours, theirs))
-            comparisons.append(judge(f"{mode}.{name}_s", baseline, first, second))
+            comparisons.append(compare(f"{mode}.{name}_s", baseline, first, second, **limits))
     return comparisons
 
 
 def _cold_rounds(
     observations: Sequence[Observation], mode: CacheMode, name: str
 ) -> dict[str, list[float]]:
-    """Return a figure of each valid process, by round."""
     values = [(o, figure(o, name)) for o in counted(observations, mode)]
     return by_round((o, [value]) for o, value in values if value is not None)
 
@@ -268,9 +261,7 @@ def _compare_warm(
     baseline: str,
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
-    *,
-    threshold: float,
-    confidence: float,
+    limits: Mapping[str, float],
 ) -> Comparison:
     """Compare the warm calls; say so where a process on either side was not steady.
 
@@ -279,14 +270,10 @@ def _compare_warm(
     sides = [warm_processes(side) for side in (ours, theirs)]
     pairs = log_ratios(*sides)
     if pairs is not None:
-        judged = compare_pairs(
-            "warm.call_s", baseline, pairs, threshold=threshold, confidence=confidence
-        )
+        judged = compare_pairs("warm.call_s", baseline, pairs, **limits)
     else:
         first, second = (by_round((p.observation, p.steadiness.samples) for p in s) for s in sides)
-        judged = compare(
-            "warm.call_s", baseline, first, second, threshold=threshold, confidence=confidence
-        )
+        judged = compare("warm.call_s", baseline, first, second, **limits)
     steady = [process.steadiness.steady for side in sides for process in side]
     reason = weakened(judged.reason, steady.count(False), len(steady))
     return msgspec.structs.replace(judged, reason=reason)

@@ -105,12 +105,10 @@ def disagreements(a: Measured, b: Measured, cases: Iterable[str]) -> list[SideDi
     """Return what must agree and does not, each difference once, for the cases named."""
     concerned: dict[tuple[str, str, str, str], list[str]] = {}
     for case in cases:
-        for field, difference in _of_case(a.cases[case], b.cases[case]):
-            concerned.setdefault((field, difference.name, difference.a, difference.b), []).append(
-                case
-            )
-    for difference in machine_differences(a, b):
-        concerned["machine", difference.name, difference.a, difference.b] = []
+        for field, it in _of_case(a.cases[case], b.cases[case]):
+            concerned.setdefault((field, it.name, it.a, it.b), []).append(case)
+    for it in machine_differences(a, b):
+        concerned["machine", it.name, it.a, it.b] = []
     listed = [
         SideDifference(field=field, name=name, a=one, b=other, cases=names)
         for (field, name, one, other), names in concerned.items()
@@ -121,27 +119,21 @@ def disagreements(a: Measured, b: Measured, cases: Iterable[str]) -> list[SideDi
 def _of_case(one: CaseResult, other: CaseResult) -> list[tuple[str, Difference]]:
     """Return what must agree in a case and does not, each with the field that it belongs to."""
     first, second = one.protocol, other.protocol
-    listed = [
-        ("identity", difference)
-        for name in _IDENTITY
-        for difference in _attribute(name, one, other)
+    paired: list[tuple[str, str, object, object]] = [
+        *(("identity", name, one, other) for name in _IDENTITY),
+        *((name, name, first, second) for name in _DECLARED),
     ]
+    if first.own is not None and second.own is not None:
+        paired += [("own", name, first.own, second.own) for name in _OWN_CALLS]
+    listed = [(field, item) for field, name, *sides in paired for item in _attribute(name, *sides)]
     for field, hashed in _HASHES.items():
         listed += [
-            (field, Difference(name=hashed, a=difference.a[:12], b=difference.b[:12]))
-            for difference in _attribute(hashed, first, second)
+            (field, Difference(name=hashed, a=it.a[:12], b=it.b[:12]))
+            for it in _attribute(hashed, first, second)
         ]
-    listed += [
-        (name, difference) for name in _DECLARED for difference in _attribute(name, first, second)
-    ]
     modes = [mode for mode in first.process if mode in second.process]
     processes = ({mode: side.process[mode] for mode in modes} for side in (first, second))
     listed += [("process", difference) for difference in _values("process", *processes)]
-    if first.own is not None and second.own is not None:
-        own = first.own, second.own
-        listed += [
-            ("own", difference) for name in _OWN_CALLS for difference in _attribute(name, *own)
-        ]
     # Another source need not mean other inputs, and to allow the one is not to allow the other.
     explained = {"seed", "identity"} & {field for field, _ in listed}
     if one.dataset_sha256 and other.dataset_sha256 and not explained:
@@ -178,11 +170,8 @@ def machine_differences(a: Measured, b: Measured) -> list[Difference]:
     if a.environment is None or b.environment is None:
         known = ("absent" if side.environment is None else side.path for side in (a, b))
         return [Difference(name="environment", a=next(known), b=next(known))]
-    return [
-        difference
-        for difference in differences(a.environment, b.environment)
-        if _is_machine(difference.name)
-    ]
+    found = differences(a.environment, b.environment)
+    return [difference for difference in found if _is_machine(difference.name)]
 
 
 def software_differences(a: Measured, b: Measured, cases: Sequence[str]) -> list[Difference]:
@@ -194,17 +183,13 @@ def software_differences(a: Measured, b: Measured, cases: Sequence[str]) -> list
                 name = difference.name.removeprefix("distributions.")
                 listed[name] = Difference(name=name, a=difference.a, b=difference.b)
     one, other = (_versions(side, cases) for side in (a, b))
+    found = list(listed.values())
     for name in sorted(one.keys() & other.keys() - listed.keys()):
-        listed |= {
-            difference.name: difference for difference in _values(name, one[name], other[name])
-        }
+        found += _values(name, one[name], other[name])
+    for case in cases:
+        found += _settings(a.cases[case], b.cases[case])
     loaded = one.keys() | other.keys()
-    settings = [
-        difference for case in cases for difference in _settings(a.cases[case], b.cases[case])
-    ]
-    return sorted(
-        [*listed.values(), *settings], key=lambda difference: difference.name not in loaded
-    )
+    return sorted(found, key=lambda difference: difference.name not in loaded)
 
 
 def _settings(one: CaseResult, other: CaseResult) -> Iterator[Difference]:
@@ -212,10 +197,8 @@ def _settings(one: CaseResult, other: CaseResult) -> Iterator[Difference]:
     first, second = one.protocol.own, other.protocol.own
     if first is not None and second is not None:
         for name in _OWN_SETTINGS:
-            for difference in _attribute(name, first, second):
-                yield Difference(
-                    name=f"{difference.name} ({one.case})", a=difference.a, b=difference.b
-                )
+            for item in _attribute(name, first, second):
+                yield Difference(name=f"{item.name} ({one.case})", a=item.a, b=item.b)
 
 
 def _is_machine(name: str) -> bool:
@@ -223,7 +206,6 @@ def _is_machine(name: str) -> bool:
 
 
 def _versions(side: Measured, cases: Sequence[str]) -> dict[str, str]:
-    """Return the versions that the measured processes themselves named."""
     versions: dict[str, str] = {}
     for name in cases:
         for observation in side.cases[name].observations:

@@ -10,20 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.comparison import ComparedMetric
-from coldwarm.contracts.reasons import because
-from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL, centre
-from coldwarm.stats.ratio import CONFIDENCE, beyond, compare
+from coldwarm.stats.bootstrap import centre
+from coldwarm.stats.ratio import CONFIDENCE, beyond, compare, fault
 from coldwarm.stats.selection import by_round, counted, warm_processes
 from coldwarm.stats.summarise import weakened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.comparison import ComparedVerdict, MetricKind
-    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.policy import FigureLimits, Policy
-    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
     Values = dict[str, list[float]]
@@ -56,19 +51,13 @@ def _cold(case: CaseResult, mode: CacheMode) -> dict[tuple[str, MetricKind], Sid
     first = by_round((o, [o.ttfr_s]) for o in valid if o.ttfr_s is not None)
     whole = by_round((o, [o.ttfr_process_s]) for o in valid if o.ttfr_process_s is not None)
     loops = by_round((o, [o.loop.total_s]) for o in valid if o.loop is not None)
-    peaks = by_round((o, [float(peak)]) for o, peak in _peaks(valid))
+    peaks = by_round((o, [float(peak)]) for o in valid if (peak := o.peak_rss_bytes) is not None)
     return {
         (f"{mode}.ttfr_s", "cold"): Side(first),
         (f"{mode}.ttfr_process_s", "cold"): Side(whole),
         (f"{mode}.total_s", "cold"): Side(loops),
         (f"{mode}.peak_rss_bytes", "memory"): Side(peaks),
     }
-
-
-def _peaks(valid: list[Observation]) -> Iterator[tuple[Observation, int]]:
-    for observation in valid:
-        if (peak := observation.peak_rss_bytes) is not None:
-            yield observation, peak
 
 
 def _warm(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
@@ -93,7 +82,7 @@ def _judged(
 ) -> ComparedMetric:
     metric, kind = key
     a, b = (side.values for side in sides)
-    lacking = _lacking(a, b)
+    lacking = fault({"A": a, "B": b})
     judged = compare(metric, "A", _apart(b, "B"), _apart(a, "A"), threshold=limits.threshold)
     verdict: ComparedVerdict = judged.verdict
     if kind == "memory":
@@ -124,13 +113,3 @@ def _judged(
 def _apart(values: Values, side: str) -> Values:
     """Name the rounds so that none of A and B are taken for the same."""
     return {f"{side} {key}": samples for key, samples in values.items()}
-
-
-def _lacking(a: Values, b: Values) -> Reason | None:
-    for label, side in (("A", a), ("B", b)):
-        if len(side) < FEWEST_FOR_INTERVAL:
-            needed = FEWEST_FOR_INTERVAL
-            return because("few_processes_of", side=label, n_processes=len(side), n_needed=needed)
-        if any(min(samples) <= 0 for samples in side.values()):
-            return because("not_positive", side=label)
-    return None

@@ -16,12 +16,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
-from coldwarm.stats.bounded import Bounded, difference
+from coldwarm.stats.bounded import difference
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 
 if TYPE_CHECKING:
@@ -99,11 +99,12 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
         return _written(ours, theirs, reading, _Finding("undecided", fault))
     one, two, later = (difference(ours.series[n], theirs.series[n], EACH) for n in needed)
     middle = Line(one.middle, two.middle, later.middle)
-    box = _box(middle, one, two, later)
-    if box is None:
+    ends = (one.low, two.low, later.low), (one.high, two.high, later.high)
+    lows, highs = ([bound for bound in side if bound is not None] for side in ends)
+    if len(lows) < len(needed):
         few = because("few_processes_each", n_needed=FEWEST_FOR_INTERVAL)
         return _written(ours, theirs, reading, _Finding("undecided", few, no_dearer_from(middle)))
-    return _written(ours, theirs, reading, _judge(box))
+    return _written(ours, theirs, reading, _judge(_Box(middle, Line(*lows), Line(*highs))))
 
 
 @dataclass(frozen=True)
@@ -115,15 +116,6 @@ class _Finding:
     high: int | None = None
     end: Literal["never", "at_once"] | None = None
     """What the interval ends with where it has no end."""
-
-
-def _box(middle: Line, one: Bounded, two: Bounded, later: Bounded) -> _Box | None:
-    if one.low is None or two.low is None or later.low is None:
-        return None
-    if one.high is None or two.high is None or later.high is None:
-        return None
-    best, worst = Line(one.low, two.low, later.low), Line(one.high, two.high, later.high)
-    return _Box(middle, best, worst)
 
 
 def _judge(box: _Box) -> _Finding:
@@ -138,11 +130,9 @@ def _judge(box: _Box) -> _Finding:
         return _paid_off(box)
     if box.best.two == box.worst.two == 0:
         return _Finding("undecided", because("starts_equal"))
-    if start > 0:
-        return _open_start_dearer(box)
-    if start < 0:
-        return _open_start_cheaper(box)
-    return _Finding("undecided", because("nothing_distinguished"))
+    if start == 0:
+        return _Finding("undecided", because("nothing_distinguished"))
+    return _open_end(box, dearer=start > 0)
 
 
 def _sign(low: Number, high: Number) -> int:
@@ -155,48 +145,42 @@ def _sign(low: Number, high: Number) -> int:
 def _pays_off(box: _Box) -> _Finding:
     calls, low, high = (no_dearer_from(line) for line in (box.middle, box.best, box.worst))
     if high == 1:
-        return _Finding("at_once", because("nothing_dearer"), calls, low, 1)
-    return _Finding("from", because("warm_cheaper"), calls, low, high)
+        return _Finding("at_once", because("neither", which="dearer"), calls, low, 1)
+    return _Finding("from", because("warm_call", which="cheaper"), calls, low, high)
 
 
 def _paid_off(box: _Box) -> _Finding:
     calls, low, high = (no_dearer_until(line) for line in (box.middle, box.worst, box.best))
     if high == 0:
-        return _Finding("never", because("nothing_cheaper"), end="never")
-    return _Finding("until", because("warm_dearer"), calls, low, high)
+        return _Finding("never", because("neither", which="cheaper"), end="never")
+    return _Finding("until", because("warm_call", which="dearer"), calls, low, high)
 
 
-def _open_start_dearer(box: _Box) -> _Finding:
-    calls, low = no_dearer_from(box.middle), no_dearer_from(box.best)
-    verdict: Verdict = "undecided" if calls is None else "from"
-    return _Finding(verdict, because("start_dearer"), calls, low, None, "never")
-
-
-def _open_start_cheaper(box: _Box) -> _Finding:
-    calls, low = no_dearer_until(box.middle), no_dearer_until(box.worst)
-    verdict: Verdict = "undecided" if calls is None else "until"
-    return _Finding(verdict, because("start_cheaper"), calls, low, None, "at_once")
+def _open_end(box: _Box, *, dearer: bool) -> _Finding:
+    if dearer:
+        calls, low = no_dearer_from(box.middle), no_dearer_from(box.best)
+    else:
+        calls, low = no_dearer_until(box.middle), no_dearer_until(box.worst)
+    reason = because("start", which="dearer" if dearer else "cheaper")
+    verdict: Verdict = "undecided" if calls is None else "from" if dearer else "until"
+    return _Finding(verdict, reason, calls, low, None, "never" if dearer else "at_once")
 
 
 def _written(ours: Costs, theirs: Costs, reading: Reading, finding: _Finding) -> BreakEven:
     """Write a finding down, each missing number with its reason."""
     reasons: dict[str, Reason] = {}
-    numbers: dict[str, int | None] = {}
-    for name in ("calls", "low", "high"):
-        value: int | None = getattr(finding, name)
-        numbers[name] = value if value is None or value <= MOST_CALLS else None
+    numbers: dict[str, Any] = {name: getattr(finding, name) for name in ("calls", "low", "high")}
+    for name, value in numbers.items():
         if value is None:
             reasons[name] = because(finding.end) if finding.end else finding.reason
         elif value > MOST_CALLS:
-            reasons[name] = because("many_calls", n_calls=MOST_CALLS)
+            numbers[name], reasons[name] = None, because("many_calls", n_calls=MOST_CALLS)
     return BreakEven(
         candidate=ours.candidate,
         baseline=theirs.candidate,
         reading=reading,
         verdict=finding.verdict,
-        calls=numbers["calls"],
-        low=numbers["low"],
-        high=numbers["high"],
+        **numbers,
         confidence=CONFIDENCE,
         reason=finding.reason,
         null_reasons=reasons,

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import WARM
+from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.bounded import median_of
 from coldwarm.stats.selection import by_round, counted, warm_processes
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Series = Mapping[str, float]
 
 EMPTY: CacheMode = "cold_process_cold_cache"
-FILLED: CacheMode = "cold_process_warm_cache"
 WARM_CALL = "warm"
 STATES: dict[str, CacheMode] = {"empty": EMPTY, "filled": FILLED}
 _MODES = {**STATES, "imported": EMPTY, WARM_CALL: WARM}
@@ -81,11 +80,10 @@ def costs(case: CaseResult) -> Costs:
     series["empty.new"] = _by_round((o, (o.new_shape_s,)) for o in valid)
     series["imported.first"] = _by_round((o, _imported(o)) for o in valid)
     series["imported.two"] = _by_round((o, (*_imported(o), _second(o))) for o in valid)
-    processes = warm_processes(case.observations)
-    means = ((p.observation, (math.fsum(p.steadiness.samples),)) for p in processes)
-    sums = _by_round(means)
-    lengths = by_round((p.observation, [len(p.steadiness.samples)]) for p in processes)
-    series[WARM_CALL] = {key: sums[key] / lengths[key][0] for key in sums}
+    steady = by_round(
+        (p.observation, p.steadiness.samples) for p in warm_processes(case.observations)
+    )
+    series[WARM_CALL] = {key: math.fsum(calls) / len(calls) for key, calls in steady.items()}
     return Costs(
         case.case,
         case.candidate,

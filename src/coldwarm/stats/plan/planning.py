@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.plan import READINGS, Plan, PlanTotal
 from coldwarm.contracts.reasons import because, distinct
@@ -30,16 +30,7 @@ if TYPE_CHECKING:
     from coldwarm.stats.plan.costs import Costs
     from coldwarm.stats.plan.jobs import Job
 
-FIGURES = (
-    "total_s",
-    "new_shapes_s",
-    "low_s",
-    "high_s",
-    "margin_s",
-    "margin_low_s",
-    "margin_high_s",
-    "made_s",
-)
+FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
 
 
 @dataclass(frozen=True)
@@ -73,9 +64,8 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
     With ``over``, also the totals over a range of that number.
     """
     known = group.known
-    job = replace(
-        job, new_measured=bool(known) and all(one.series.get("empty.new") for one in known)
-    )
+    measured = bool(known) and all(one.series.get("empty.new") for one in known)
+    job = replace(job, new_measured=measured)
     ready = [one for one in known if missing(one, job) is None]
     best = min(ready, key=lambda one: middle_s(one, job), default=None)
     if best is not None:  # candidates that differ in their rounds are ranked by those they share
@@ -91,7 +81,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         processes=job.processes,
         caches=job.caches,
         new_shapes_measured=job.shapes > 1 and not job.bounded,
-        totals=sorted(totals, key=_order),
+        totals=sorted(totals, key=lambda it: (it.margin_s is None, it.margin_s or 0.0)),
         cheapest=best.candidate if best else None,
         cheapest_with_making=_with_making(ready, job),
         verdict="told_apart" if verdict else "undecided",
@@ -125,11 +115,13 @@ def _with_making(ready: Sequence[Costs], job: Job) -> str | None:
 def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     fault = missing(one, job)
     if fault is not None or best is None:
-        return _no_total(one, fault or because("no_total"))
+        nothing: dict[str, Any] = dict.fromkeys(FIGURES)
+        reasons = dict.fromkeys(FIGURES, fault or because("no_total"))
+        return PlanTotal(candidate=one.candidate, case=one.case, null_reasons=reasons, **nothing)
     made_s = None if one.made_s is None else one.made_s * job.shapes
     low_s, high_s = bounds(one, job)
     margin_low_s, margin_high_s = margin_bounds(one, best, job)
-    reasons: dict[str, Reason] = {}
+    reasons = {}
     few = because("few_processes_each", n_needed=FEWEST_FOR_INTERVAL)
     if made_s is None:
         reasons["made_s"] = because("nothing_made")
@@ -152,21 +144,6 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     )
 
 
-def _no_total(one: Costs, reason: Reason) -> PlanTotal:
-    return PlanTotal(
-        candidate=one.candidate,
-        case=one.case,
-        total_s=None,
-        new_shapes_s=None,
-        low_s=None,
-        high_s=None,
-        margin_s=None,
-        margin_low_s=None,
-        margin_high_s=None,
-        null_reasons=dict.fromkeys(FIGURES, reason),
-    )
-
-
 def _verdict(best: Costs | None, totals: Sequence[PlanTotal]) -> tuple[bool, Reason]:
     """Say whether the cheapest is distinguished from all others, and why or why not."""
     if best is None:
@@ -179,11 +156,6 @@ def _verdict(best: Costs | None, totals: Sequence[PlanTotal]) -> tuple[bool, Rea
     if near:
         return False, because("indistinguishable", candidate_names=near)
     return True, because("all_dearer", confidence_share=CONFIDENCE)
-
-
-def _order(total: PlanTotal) -> tuple[bool, float]:
-    """Sort by margin over the cheapest, those without a total last."""
-    return total.margin_s is None, total.margin_s or 0.0
 
 
 def _baseline_first(known: Iterable[Costs]) -> list[Costs]:

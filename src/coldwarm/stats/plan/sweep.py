@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.plan import Crossing, Sweep, SweepRow
 from coldwarm.stats.plan.jobs import middle_s, missing, new_shapes_s, total_s
@@ -56,9 +56,8 @@ def sweep(known: Sequence[Costs], job: Job, over: Sweepable) -> Sweep | None:
 
 
 def _at(job: Job, over: Sweepable, value: int) -> Job:
-    if over == "calls":
-        return replace(job, calls=value)
-    return replace(job, shapes=value) if over == "shapes" else replace(job, processes=value)
+    change: dict[str, Any] = {over: value}
+    return replace(job, **change)
 
 
 def _swept(job: Job, over: Sweepable) -> list[int]:
