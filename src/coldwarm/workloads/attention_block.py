@@ -22,13 +22,9 @@ a kernel adds up in between in float32 is its own affair, and shows in its error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "attention_block"
 SIZES = (64, 256)
@@ -56,7 +52,7 @@ PARTS = (2, 0, 3, 1, 4)
 TOLERANCE = {"f32": 8e-6, "f64": 2.4e-14, "bf16": 3e-2}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return input, both weights and the derivative by the output.
 
     Weights are scaled by the square root of their fan-in, so that scores are of order one.
@@ -67,7 +63,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in (x, w_in, w_out, slope)]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return output and derivatives of float64 inputs, head by head.
 
     The derivative by the weights of one head's scores is taken through the softmax's Jacobian

@@ -16,13 +16,9 @@ may use several.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "elementwise_chain"
 SIZES = (1_000_000, 4_000_000)
@@ -37,12 +33,12 @@ BASELINE = "numpy"
 TOLERANCE = {"f32": 3e-6, "f64": 6e-15}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return two arrays of standard normal numbers, the same for every dtype up to rounding."""
     return [rng.standard_normal(size).astype(dtype) for _ in range(2)]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the chain of float64 inputs."""
     import numpy as np
 
@@ -56,26 +52,26 @@ def for_numpy(wrap: "Wrap") -> "Function":
     """Build the NumPy candidate: plain expressions."""
     import numpy as np
 
-    def elementwise_chain(x: "Any", y: "Any") -> "Any":
-        d = x - y
-        h = np.sqrt(d * d + 1) - 1
-        b = np.minimum(np.maximum(h * x + y, -4), 4)
-        return b * b - d
-
-    return wrap(elementwise_chain)
+    return wrap(_chain(np))
 
 
 def for_jax(wrap: "Wrap") -> "Function":
     """Build the JAX candidate: plain expressions."""
     import jax.numpy as jnp
 
+    return wrap(_chain(jnp))
+
+
+def _chain(np: "Any") -> "Function":
+    """Return the chain on arrays of NumPy or JAX, whose module is ``np``."""
+
     def elementwise_chain(x: "Any", y: "Any") -> "Any":
         d = x - y
-        h = jnp.sqrt(d * d + 1) - 1
-        b = jnp.minimum(jnp.maximum(h * x + y, -4), 4)
+        h = np.sqrt(d * d + 1) - 1
+        b = np.minimum(np.maximum(h * x + y, -4), 4)
         return b * b - d
 
-    return wrap(elementwise_chain)
+    return elementwise_chain
 
 
 def for_torch(wrap: "Wrap") -> "Function":

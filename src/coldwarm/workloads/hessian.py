@@ -17,13 +17,9 @@ eagerly, they do so on every call.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "hessian"
 SIZES = (128, 512)
@@ -39,7 +35,7 @@ TERMS = 1024
 TOLERANCE = {"f32": 1e-5, "f64": 2e-14}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return variables, factors and offsets.
 
     The factors are scaled by the square root of their number, so that the exponents are of
@@ -53,7 +49,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in arrays]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the covariance matrix of float64 inputs, centred before it is multiplied."""
     import numpy as np
 

@@ -15,13 +15,9 @@ would otherwise use TF32 on recent GPUs, which PyTorch and NumPy do not.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "matmul"
 SIZES = (512, 1024)
@@ -36,12 +32,12 @@ BASELINE = "numpy"
 TOLERANCE = {"f32": 1e-5, "f64": 2e-14}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return two matrices of standard normal numbers, the same for every dtype up to rounding."""
     return [rng.standard_normal((size, size)).astype(dtype) for _ in range(2)]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the product of float64 inputs."""
     a, b = arrays
     return [a @ b]
@@ -68,11 +64,7 @@ def for_jax(wrap: "Wrap") -> "Function":
 
 def for_torch(wrap: "Wrap") -> "Function":
     """Build the PyTorch candidate: the operator."""
-
-    def matmul(a: "Any", b: "Any") -> "Any":
-        return a @ b
-
-    return wrap(matmul)
+    return for_numpy(wrap)
 
 
 def for_numba(wrap: "Wrap") -> "Function":

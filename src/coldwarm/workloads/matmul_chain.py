@@ -15,13 +15,9 @@ to each is small. Cold, it matters how the loop is written down: JAX compiles on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "matmul_chain"
 SIZES = (512,)
@@ -37,7 +33,7 @@ PRODUCTS = 100
 TOLERANCE = {"f32": 3e-5, "f64": 7e-14}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return the start and the orthogonal factor.
 
     Built from signs and one division, without linear algebra, so that every machine makes
@@ -60,7 +56,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [start.astype(dtype), (mixed / np.sqrt(size)).astype(dtype)]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the last product of float64 inputs."""
     y, x = arrays
     for _ in range(PRODUCTS):
@@ -110,13 +106,7 @@ def for_jax_eager(wrap: "Wrap") -> "Function":
 
 def for_torch(wrap: "Wrap") -> "Function":
     """Build the PyTorch candidate: a Python loop, which ``torch.compile`` unrolls."""
-
-    def matmul_chain(y: "Any", x: "Any") -> "Any":
-        for _ in range(PRODUCTS):
-            y = y @ x
-        return y
-
-    return wrap(matmul_chain)
+    return for_numpy(wrap)
 
 
 def for_numba(wrap: "Wrap") -> "Function":

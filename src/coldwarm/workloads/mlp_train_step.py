@@ -17,13 +17,9 @@ compiled, forward and backward; the update runs eagerly, as in most training loo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "mlp_train_step"
 SIZES = (128, 512)
@@ -44,7 +40,7 @@ MOMENTUM = 0.9
 TOLERANCE = {"f32": 1.5e-5, "f64": 3e-14}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return batch, targets, parameters and velocities.
 
     Weights are scaled by the square root of their fan-in, so that no ``tanh`` saturates.
@@ -59,7 +55,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in arrays]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return loss, parameters and velocities after one step on float64 inputs."""
     import numpy as np
 

@@ -28,13 +28,9 @@ what a shift to the right brings in.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "monte_carlo"
 SIZES = (16_384, 131_072)
@@ -60,7 +56,7 @@ ROUNDS = tuple((i, ROTATIONS[i % 2]) for i in range(5))
 TOLERANCE = {"f32": 5e-6, "f64": 2.5e-13}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return starts, strikes, rate and volatility, and the key in parts of 16 bits."""
     import numpy as np
 
@@ -71,7 +67,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in (starts, strikes, market, key)]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return means and standard errors of float64 inputs.
 
     Integers are 64 bits wide and cut to 32, and paths are walked step by step: neither is as
@@ -111,14 +107,16 @@ def _threefry_wide(np: "Any", key0: int, key1: int, first: "Any", second: int) -
     return x0, np.broadcast_to(x1, x0.shape)
 
 
-def _threefry(x0: "Any", x1: "Any", key0: "Any", key1: "Any") -> "tuple[Any, Any]":
-    """Encrypt counters in arrays of unsigned 32-bit integers, of NumPy or JAX."""
+def _threefry(
+    x0: "Any", x1: "Any", key0: "Any", key1: "Any", right: "Function" = lambda bits, n: bits >> n
+) -> "tuple[Any, Any]":
+    """Encrypt counters in arrays of 32-bit integers; ``right`` shifts as if they had no sign."""
     keys = (key0, key1, key0 ^ key1 ^ PARITY)
     x0, x1 = x0 + key0, x1 + key1
     for i, rotations in ROUNDS:
         for distance in rotations:
             x0 = x0 + x1
-            x1 = ((x1 << distance) | (x1 >> (32 - distance))) ^ x0
+            x1 = ((x1 << distance) | right(x1, 32 - distance)) ^ x0
         x0 = x0 + keys[(i + 1) % 3]
         x1 = x1 + keys[(i + 2) % 3] + (i + 1)
     return x0, x1
@@ -166,25 +164,17 @@ def for_torch(wrap: "Wrap") -> "Function":
     """Build the PyTorch candidate: signed integers, and masks after shifts to the right."""
     import torch
 
-    def threefry(x0: "Any", x1: "Any", key0: "Any", key1: "Any") -> "tuple[Any, Any]":
-        keys = (key0, key1, key0 ^ key1 ^ PARITY)
-        x0, x1 = x0 + key0, x1 + key1
-        for i, rotations in ROUNDS:
-            for distance in rotations:
-                x0 = x0 + x1
-                wrapped_bits = (x1 >> (32 - distance)) & ((1 << distance) - 1)
-                x1 = ((x1 << distance) | wrapped_bits) ^ x0
-            x0 = x0 + keys[(i + 1) % 3]
-            x1 = x1 + keys[(i + 2) % 3] + (i + 1)
-        return x0, x1
+    def right(bits: "Any", distance: int) -> "Any":
+        return (bits >> distance) & ((1 << (32 - distance)) - 1)
 
     def monte_carlo(starts: "Any", strikes: "Any", market: "Any", key: "Any") -> "Any":
         parts = key.to(torch.int32)
         integers = {"dtype": torch.int32, "device": starts.device}
         paths = torch.arange(len(starts), **integers)[None, :]
         pairs = torch.arange(STEPS // 2, **integers)[:, None]
-        words = threefry(paths, pairs, parts[0] | parts[1] << 16, parts[2] | parts[3] << 16)
-        u0, u1 = ((((w >> 9) & 0x7FFFFF).to(starts.dtype) + 0.5) * UNIT for w in words)
+        key0, key1 = parts[0] | parts[1] << 16, parts[2] | parts[3] << 16
+        words = _threefry(paths, pairs, key0, key1, right)
+        u0, u1 = ((right(word, 9).to(starts.dtype) + 0.5) * UNIT for word in words)
 
         radius = torch.sqrt(-2 * torch.log(u0))
         normals = torch.stack((radius * torch.cos(TAU * u1), radius * torch.sin(TAU * u1)), dim=1)

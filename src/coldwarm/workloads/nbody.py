@@ -22,13 +22,9 @@ took thirty times as long.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "nbody"
 SIZES = (256, 1024)
@@ -47,7 +43,7 @@ SOFTENING_SQUARED = 0.05**2
 TOLERANCE = {"f32": 4e-5, "f64": 2.5e-14}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return positions, velocities and masses, the same for every dtype up to rounding."""
     positions = rng.standard_normal((3, size))
     velocities = 0.3 * rng.standard_normal((3, size))
@@ -55,7 +51,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in (positions, velocities, masses)]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return positions, velocities and accelerations of float64 inputs.
 
     One body at a time, so that neither the arrays nor the order of summation are those of a
@@ -76,39 +72,38 @@ def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
     return [positions.T, velocities.T, accelerations.T]
 
 
-def for_numpy(wrap: "Wrap") -> "Function":
-    """Build the NumPy candidate: broadcasting to n×n differences of each component."""
-    import numpy as np
+def _step(np: "Any") -> "Function":
+    """Return one step, in the framework whose module is ``np``."""
 
-    def accelerations_at(positions: "Any", masses: "Any") -> "Any":
+    def step(positions: "Any", velocities: "Any", masses: "Any") -> "tuple[Any, ...]":
+        positions = positions + velocities * (TIME_STEP / 2)
         dx, dy, dz = (component - component[:, None] for component in positions)
         squared = dx * dx + dy * dy + dz * dz + SOFTENING_SQUARED
         weights = masses / (squared * np.sqrt(squared))
-        return np.stack([(d * weights).sum(1) for d in (dx, dy, dz)])
+        accelerations = np.stack([(d * weights).sum(1) for d in (dx, dy, dz)])
+        velocities = velocities + accelerations * TIME_STEP
+        return positions + velocities * (TIME_STEP / 2), velocities, accelerations
+
+    return step
+
+
+def _loop(step: "Function") -> "Function":
+    """Return a Python loop over a step."""
 
     def nbody(positions: "Any", velocities: "Any", masses: "Any") -> "tuple[Any, ...]":
         accelerations = None
         for _ in range(STEPS):
-            positions = positions + velocities * (TIME_STEP / 2)
-            accelerations = accelerations_at(positions, masses)
-            velocities = velocities + accelerations * TIME_STEP
-            positions = positions + velocities * (TIME_STEP / 2)
+            positions, velocities, accelerations = step(positions, velocities, masses)
         return positions, velocities, accelerations
 
-    return wrap(nbody)
+    return nbody
 
 
-def _jax_accelerations() -> "Function":
-    """Build the accelerations in JAX, for both of its candidates."""
-    import jax.numpy as jnp
+def for_numpy(wrap: "Wrap") -> "Function":
+    """Build the NumPy candidate: broadcasting to n×n differences of each component."""
+    import numpy as np
 
-    def accelerations_at(positions: "Any", masses: "Any") -> "Any":
-        dx, dy, dz = (component - component[:, None] for component in positions)
-        squared = dx * dx + dy * dy + dz * dz + SOFTENING_SQUARED
-        weights = masses / (squared * jnp.sqrt(squared))
-        return jnp.stack([(d * weights).sum(1) for d in (dx, dy, dz)])
-
-    return accelerations_at
+    return wrap(_loop(_step(np)))
 
 
 def for_jax(wrap: "Wrap") -> "Function":
@@ -116,19 +111,11 @@ def for_jax(wrap: "Wrap") -> "Function":
     import jax
     import jax.numpy as jnp
 
-    accelerations_at = _jax_accelerations()
+    step = _step(jnp)
 
     def nbody(positions: "Any", velocities: "Any", masses: "Any") -> "Any":
-        def step(_: "Any", state: "Any") -> "Any":
-            positions, velocities, _ = state
-            positions = positions + velocities * (TIME_STEP / 2)
-            accelerations = accelerations_at(positions, masses)
-            velocities = velocities + accelerations * TIME_STEP
-            positions = positions + velocities * (TIME_STEP / 2)
-            return positions, velocities, accelerations
-
         start = (positions, velocities, jnp.zeros_like(positions))
-        return jax.lax.fori_loop(0, STEPS, step, start)
+        return jax.lax.fori_loop(0, STEPS, lambda _, state: step(*state[:2], masses), start)
 
     return wrap(nbody)
 
@@ -138,42 +125,16 @@ def for_jax_eager(wrap: "Wrap") -> "Function":
 
     ``lax.fori_loop`` outside ``jit`` compiles its body, and would not be eager.
     """
-    accelerations_at = _jax_accelerations()
+    import jax.numpy as jnp
 
-    def nbody(positions: "Any", velocities: "Any", masses: "Any") -> "tuple[Any, ...]":
-        accelerations = None
-        for _ in range(STEPS):
-            positions = positions + velocities * (TIME_STEP / 2)
-            accelerations = accelerations_at(positions, masses)
-            velocities = velocities + accelerations * TIME_STEP
-            positions = positions + velocities * (TIME_STEP / 2)
-        return positions, velocities, accelerations
-
-    return wrap(nbody)
+    return wrap(_loop(_step(jnp)))
 
 
 def for_torch(wrap: "Wrap") -> "Function":
     """Build the PyTorch candidate: one step compiled, called in a loop."""
     import torch
 
-    def step(positions: "Any", velocities: "Any", masses: "Any") -> "tuple[Any, ...]":
-        positions = positions + velocities * (TIME_STEP / 2)
-        dx, dy, dz = (component - component[:, None] for component in positions)
-        squared = dx * dx + dy * dy + dz * dz + SOFTENING_SQUARED
-        weights = masses / (squared * torch.sqrt(squared))
-        accelerations = torch.stack([(d * weights).sum(1) for d in (dx, dy, dz)])
-        velocities = velocities + accelerations * TIME_STEP
-        return positions + velocities * (TIME_STEP / 2), velocities, accelerations
-
-    wrapped = wrap(step)
-
-    def nbody(positions: "Any", velocities: "Any", masses: "Any") -> "tuple[Any, ...]":
-        accelerations = None
-        for _ in range(STEPS):
-            positions, velocities, accelerations = wrapped(positions, velocities, masses)
-        return positions, velocities, accelerations
-
-    return nbody
+    return _loop(wrap(_step(torch)))
 
 
 def for_numba(wrap: "Wrap") -> "Function":

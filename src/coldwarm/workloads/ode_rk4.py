@@ -19,13 +19,9 @@ are part of its warm figure.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "ode_rk4"
 SIZES = (1_000, 20_000)
@@ -45,7 +41,7 @@ DECAY = 0.8
 TOLERANCE = {"f32": 1e-4, "f64": 8e-14}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return voltages, recoveries and currents: some cells fire and others rest."""
     arrays = (
         rng.standard_normal(size),
@@ -55,7 +51,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in arrays]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the end of float64 inputs, from the method's tableau and one vector of unknowns."""
     import numpy as np
 
@@ -79,18 +75,15 @@ def for_numpy(wrap: "Wrap") -> "Function":
     """Build the NumPy candidate: whole arrays, a Python loop."""
     import numpy as np
 
-    def slopes(u: "Any", w: "Any", current: "Any") -> "tuple[Any, Any]":
-        touch = np.roll(u, 1) - 2 * u + np.roll(u, -1)
-        return u - u * u * u / 3 - w + current + touch, RATE * (u + OFFSET - DECAY * w)
-
-    return wrap(_loop(_step(slopes)))
+    return wrap(_loop(_step(np.roll)))
 
 
 def for_jax(wrap: "Wrap") -> "Function":
     """Build the compiled JAX candidate: one loop body for the compiler."""
     import jax
+    import jax.numpy as jnp
 
-    step = _step(_slopes_in_jax())
+    step = _step(jnp.roll)
 
     def ode_rk4(u: "Any", w: "Any", current: "Any") -> "Any":
         return jax.lax.fori_loop(0, STEPS, lambda _, state: step(*state, current), (u, w))
@@ -103,33 +96,24 @@ def for_jax_eager(wrap: "Wrap") -> "Function":
 
     ``lax.fori_loop`` outside ``jit`` compiles its body, and would not be eager.
     """
-    return wrap(_loop(_step(_slopes_in_jax())))
-
-
-def _slopes_in_jax() -> "Function":
-    """Return the right-hand side in JAX."""
     import jax.numpy as jnp
 
-    def slopes(u: "Any", w: "Any", current: "Any") -> "tuple[Any, Any]":
-        touch = jnp.roll(u, 1) - 2 * u + jnp.roll(u, -1)
-        return u - u * u * u / 3 - w + current + touch, RATE * (u + OFFSET - DECAY * w)
-
-    return slopes
+    return wrap(_loop(_step(jnp.roll)))
 
 
 def for_torch(wrap: "Wrap") -> "Function":
     """Build the PyTorch candidate: the step compiled, the loop in Python."""
     import torch
 
+    return _loop(wrap(_step(torch.roll)))
+
+
+def _step(roll: "Function") -> "Function":
+    """Return one step of the classical method, in arithmetic that all arrays share but ``roll``."""
+
     def slopes(u: "Any", w: "Any", current: "Any") -> "tuple[Any, Any]":
-        touch = torch.roll(u, 1) - 2 * u + torch.roll(u, -1)
+        touch = roll(u, 1) - 2 * u + roll(u, -1)
         return u - u * u * u / 3 - w + current + touch, RATE * (u + OFFSET - DECAY * w)
-
-    return _loop(wrap(_step(slopes)))
-
-
-def _step(slopes: "Function") -> "Function":
-    """Return one step of the classical method, in plain arithmetic that all arrays share."""
 
     def step(u: "Any", w: "Any", current: "Any") -> "tuple[Any, Any]":
         du1, dw1 = slopes(u, w, current)

@@ -20,13 +20,9 @@ step, and what remains is one pass over memory.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "particles"
 SIZES = (10_000, 100_000)
@@ -43,7 +39,7 @@ HALF = STEP / 2
 TOLERANCE = {"f32": 1e-6, "f64": 3e-15}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return positions and velocities (standard normal), and ratios of charge to mass.
 
     The ratios lie between 0.5 and 1.5, so that no particle turns by more than it would in a
@@ -57,7 +53,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in arrays]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the step of float64 inputs, the rotation as the linear system that defines it.
 
     With ``a`` the velocity before the rotation and ``b`` after it, ``b - a = (b + a) × t``. The

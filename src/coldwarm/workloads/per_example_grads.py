@@ -18,13 +18,9 @@ cold figures, tracing has two transformations to go through.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "per_example_grads"
 SIZES = (256, 1024)
@@ -42,7 +38,7 @@ LABELS = 10
 TOLERANCE = {"f32": 4e-6, "f64": 6e-15}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return batch, labels (0 or 1) and parameters.
 
     Weights are scaled by the square root of their fan-in, so that no ``tanh`` saturates.
@@ -58,7 +54,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in arrays]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the gradients of float64 inputs, one example after another.
 
     The chain rule is applied from the front: the Jacobian of the ten outputs by each parameter,

@@ -19,13 +19,9 @@ derive it.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "poisson_likelihood"
 SIZES = (1_000, 100_000)
@@ -45,7 +41,7 @@ WIDTH = 0.1
 TOLERANCE = {"f32": 1.5e-5, "f64": 1.3e-13}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return parameters, counts, signal, backgrounds and shifts.
 
     Counts are drawn from another point than the parameters, with 10 to 200 expected in a bin.
@@ -66,7 +62,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in made]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return value and gradient of float64 inputs, from the Jacobian of the expected counts."""
     import numpy as np
 

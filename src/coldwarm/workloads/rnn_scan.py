@@ -16,13 +16,9 @@ by hand; warm, a step is little more than one product of a tuned library, there 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "rnn_scan"
 SIZES = (64, 256)
@@ -43,7 +39,7 @@ OUTPUTS = 8
 TOLERANCE = {"f32": 2e-5, "f64": 7e-14}
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return the sequences, their targets and the parameters.
 
     Weights are scaled by the square root of their fan-in: the state neither dies out nor
@@ -60,7 +56,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in arrays]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return loss and gradient of float64 inputs, each parameter's by one contraction.
 
     The adjoints of all steps come first; a gradient is then one sum over steps and examples.

@@ -9,10 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    import numpy as np
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
     Fill = Callable[[int, int], int]
 
 DIMENSIONS = 32
@@ -25,21 +23,24 @@ def lengths(longest: int) -> "list[int]":
     return [longest * part // 64 for part in SIXTY_FOURTHS]
 
 
-def inputs(
-    rng: "np.random.Generator", longest: int, dtype: str, fill: "Fill"
-) -> "list[np.ndarray[Any, Any]]":
-    """Return the layer's three matrices and the sequences, filled up as a loader would do it."""
-    import numpy as np
+def inputs_filled(fill: "Fill") -> "Function":
+    """Return what makes inputs; ``fill`` takes a length and the longest one."""
 
-    shape = (DIMENSIONS, DIMENSIONS)
-    arrays = [rng.standard_normal(shape) / DIMENSIONS**0.5 for _ in range(3)]
-    for length in lengths(longest):
-        sequence = rng.standard_normal((length, DIMENSIONS))
-        arrays.append(np.pad(sequence, ((0, fill(length, longest) - length), (0, 0))))
-    return [array.astype(dtype) for array in arrays]
+    def inputs(rng: "Generator", longest: int, dtype: str) -> "list[Array]":
+        """Return the layer's three matrices and the sequences, filled up as a loader would do."""
+        import numpy as np
+
+        shape = (DIMENSIONS, DIMENSIONS)
+        arrays = [rng.standard_normal(shape) / DIMENSIONS**0.5 for _ in range(3)]
+        for length in lengths(longest):
+            sequence = rng.standard_normal((length, DIMENSIONS))
+            arrays.append(np.pad(sequence, ((0, fill(length, longest) - length), (0, 0))))
+        return [array.astype(dtype) for array in arrays]
+
+    return inputs
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the answer for each sequence from its own rows alone."""
     import numpy as np
 

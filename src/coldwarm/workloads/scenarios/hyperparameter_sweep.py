@@ -18,13 +18,10 @@ second for any width, and then no more; Numba compiles by type, so once.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "hyperparameter_sweep"
 SCENARIO = True
@@ -42,7 +39,7 @@ EPOCHS = 20
 PARAMETERS = 3
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return samples, targets, and the first parameters for each width."""
     arrays = [rng.standard_normal((size, FEATURES)), rng.standard_normal(size)]
     for width in WIDTHS:
@@ -52,7 +49,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in arrays]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return loss and parameters of every training, on float64 inputs."""
     import numpy as np
 

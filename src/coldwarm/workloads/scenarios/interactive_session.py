@@ -18,13 +18,10 @@ for all of them. The selection of rows itself is compiled where JAX executes it.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "interactive_session"
 SCENARIO = True
@@ -39,7 +36,7 @@ COLUMNS = 6
 BINS = 20
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return columns that have to do with each other, and thresholds."""
     import numpy as np
 
@@ -49,7 +46,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [column.astype(dtype) for column in columns]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the answers to all questions, on float64 inputs."""
     import numpy as np
 

@@ -19,13 +19,10 @@ type, and the ingredients are values to it: it compiles once.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "short_ablations"
 SCENARIO = True
@@ -60,7 +57,7 @@ RUNS = (
 """The program, the divisor of the samples, and rate, momentum and weight decay."""
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return samples, targets and the parameters that every run starts from."""
     arrays = [rng.standard_normal((size, FEATURES)), rng.standard_normal(size)]
     for fan_in in (FEATURES, WIDTH):
@@ -70,7 +67,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in arrays]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return loss and parameters of every run, on float64 inputs."""
     import numpy as np
 

@@ -18,13 +18,10 @@ handed over, hardly what it computes.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
-    import numpy as np
-
-    Function = Callable[..., Any]
-    Wrap = Callable[[Function], Function]
+    from coldwarm.workloads import Array, Function, Generator, Wrap
 
 NAME = "small_fits"
 SCENARIO = True
@@ -43,7 +40,7 @@ MOST = 25
 """Iterations, in case that a fit does not converge."""
 
 
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
+def inputs(rng: "Generator", size: int, dtype: str) -> "list[Array]":
     """Return features and outcomes of each fit, drawn from a model of its own."""
     import numpy as np
 
@@ -56,7 +53,7 @@ def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarra
     return [array.astype(dtype) for array in arrays]
 
 
-def reference(*arrays: "np.ndarray[Any, Any]") -> "list[np.ndarray[Any, Any]]":
+def reference(*arrays: "Array") -> "list[Array]":
     """Return the coefficients of every fit, on float64 inputs."""
     return list(for_numpy(lambda function: function)(*arrays))
 

@@ -16,12 +16,6 @@ length will do.
 
 from coldwarm.workloads.scenarios import _sequences
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    import numpy as np
-
 NAME = "variable_length"
 SCENARIO = True
 SIZES = (64, 512)
@@ -31,18 +25,7 @@ TOLERANCE = {"f32": 1e-5}
 LAYOUT = "three 32×32 matrices, then the sequences as they come (length × 32)"
 BASELINE = "numpy"
 
-
-def _filled(length: int, longest: int) -> int:
-    """Leave the sequence as it is."""
-    del longest
-    return length
-
-
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
-    """Return the layer's matrices and the sequences."""
-    return _sequences.inputs(rng, size, dtype, _filled)
-
-
+inputs = _sequences.inputs_filled(lambda length, _: length)
 reference = _sequences.reference
 for_numpy = _sequences.for_numpy
 for_jax = _sequences.for_jax

@@ -13,12 +13,6 @@ while no call does more than four times the work that it must.
 
 from coldwarm.workloads.scenarios import _sequences
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    import numpy as np
-
 NAME = "variable_length_bucketed"
 SCENARIO = True
 SIZES = (64, 512)
@@ -28,18 +22,7 @@ TOLERANCE = {"f32": 1e-5}
 LAYOUT = "three 32×32 matrices, then every sequence filled up to a power of two (length × 32)"
 BASELINE = "numpy"
 
-
-def _filled(length: int, longest: int) -> int:
-    """Fill up to the next power of two."""
-    del longest
-    return 1 << (length - 1).bit_length()
-
-
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
-    """Return the layer's matrices and the sequences."""
-    return _sequences.inputs(rng, size, dtype, _filled)
-
-
+inputs = _sequences.inputs_filled(lambda length, _: 1 << (length - 1).bit_length())
 reference = _sequences.reference
 for_numpy = _sequences.for_numpy
 for_jax = _sequences.for_jax

@@ -13,12 +13,6 @@ sequence, for attention the square of it. Whether that pays depends on how many 
 
 from coldwarm.workloads.scenarios import _sequences
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    import numpy as np
-
 NAME = "variable_length_padded"
 SCENARIO = True
 SIZES = (64, 512)
@@ -28,18 +22,7 @@ TOLERANCE = {"f32": 1e-5}
 LAYOUT = "three 32×32 matrices, then every sequence filled up to the longest (length × 32)"
 BASELINE = "numpy"
 
-
-def _filled(length: int, longest: int) -> int:
-    """Fill up to the longest."""
-    del length
-    return longest
-
-
-def inputs(rng: "np.random.Generator", size: int, dtype: str) -> "list[np.ndarray[Any, Any]]":
-    """Return the layer's matrices and the sequences."""
-    return _sequences.inputs(rng, size, dtype, _filled)
-
-
+inputs = _sequences.inputs_filled(lambda _, longest: longest)
 reference = _sequences.reference
 for_numpy = _sequences.for_numpy
 for_jax = _sequences.for_jax
