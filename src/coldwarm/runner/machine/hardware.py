@@ -1,7 +1,6 @@
 """The processor, the limits of the control group, and the operating system.
 
-Linux answers through files, read below a root that tests replace; elsewhere psutil and
-``sysctl`` know a part.
+Linux answers through files, read below a root that tests replace.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,6 @@ import psutil
 
 from coldwarm.contracts.environment import Cpu, CpuCache, Frequency, Limits, System
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.machine.software import answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +29,7 @@ _CPU = "sys/devices/system/cpu"
 
 def cpu(root: Path) -> Cpu:
     """Return the processor of this machine."""
-    has_affinity = hasattr(os, "sched_getaffinity")
+    has_affinity = hasattr(os, "sched_getaffinity")  # ``env`` is for every system
     values: dict[str, Any] = {
         "model": _cpu_model(root),
         "physical_cores": psutil.cpu_count(logical=False),
@@ -130,14 +127,10 @@ def _cpu_model(root: Path) -> str | None:
     }
     if arm:
         return ", ".join(f"ARM {name} {value}" for name, value in arm.items())
-    if sys.platform == "darwin":
-        return answer(["sysctl", "-n", "machdep.cpu.brand_string"])
     return platform.processor() or None
 
 
 def _caches(root: Path) -> list[CpuCache] | None:
-    if sys.platform == "darwin":
-        return _darwin_caches()
     found = []
     for folder in sorted((root / _CPU / "cpu0/cache").glob("index*")):
         level, kind, size = (_read(folder / name) for name in ("level", "type", "size"))
@@ -145,21 +138,6 @@ def _caches(root: Path) -> list[CpuCache] | None:
         if level is not None and level.isdecimal() and kind is not None and sized is not None:
             size_bytes = int(sized[1]) * _UNITS[sized[2]]
             found.append(CpuCache(level=int(level), kind=kind.lower(), size_bytes=size_bytes))
-    return found or None
-
-
-def _darwin_caches() -> list[CpuCache] | None:
-    kinds = {
-        "hw.l1dcachesize": (1, "data"),
-        "hw.l1icachesize": (1, "instruction"),
-        "hw.l2cachesize": (2, "unified"),
-        "hw.l3cachesize": (3, "unified"),
-    }
-    found = []
-    for name, (level, kind) in kinds.items():
-        size = answer(["sysctl", "-n", name])
-        if size is not None and size.isdecimal() and int(size) > 0:
-            found.append(CpuCache(level=level, kind=kind, size_bytes=int(size)))
     return found or None
 
 
@@ -233,8 +211,6 @@ def _memory(folder: Path) -> int | None:
 
 
 def _os_name() -> str:
-    if sys.platform == "darwin":
-        return f"macOS {platform.mac_ver()[0]}"
     try:
         return platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
@@ -242,12 +218,10 @@ def _os_name() -> str:
 
 
 def _libc() -> str | None:
-    if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}):
-        try:
-            return os.confstr("CS_GNU_LIBC_VERSION")
-        except (OSError, ValueError):
-            return None
-    return None
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, OSError, ValueError):  # another C library
+        return None
 
 
 def _virtualization(root: Path) -> str | None:

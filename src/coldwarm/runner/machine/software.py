@@ -119,11 +119,6 @@ def start() -> Inquiries:
     )
 
 
-def answer(command: list[str]) -> str | None:
-    """Return what a program says, ``None`` where it says nothing or is not there."""
-    return _Inquiry(command).answer[0] or None
-
-
 def thread_pools(asked: Inquiries, reasons: dict[str, Reason]) -> list[ThreadPool] | None:
     """Return the BLAS and OpenMP pools that come with NumPy."""
     text, problem = asked.pools.answer
@@ -164,13 +159,17 @@ def ptxas(asked: Inquiries, reasons: dict[str, Reason]) -> list[Ptxas] | None:
         return None
     found = []
     for kind, file in ptxas_files():
-        inquiry = _Inquiry([str(file), "--version"])
-        version = re.search(r"release [\d.]+, V([\d.]+)", inquiry.answer[0] or "")
-        missing = {} if version else {"version": inquiry.silent}
-        found.append(
-            Ptxas(kind=kind, version=version[1] if version else None, null_reasons=missing)
-        )
+        version, silent = ptxas_version(file)
+        missing = {} if version else {"version": silent}
+        found.append(Ptxas(kind=kind, version=version, null_reasons=missing))
     return found
+
+
+def ptxas_version(file: Path) -> tuple[str | None, Reason]:
+    """Return the version of a ``ptxas``, or ``None`` and why it does not tell one."""
+    inquiry = _Inquiry([str(file), "--version"])
+    version = re.search(r"release [\d.]+, V(\d+(?:\.\d+)*)", inquiry.answer[0] or "")
+    return (version[1] if version else None), inquiry.silent
 
 
 def harness(asked: Inquiries) -> Harness:
@@ -196,9 +195,8 @@ def harness(asked: Inquiries) -> Harness:
 
 
 def _compiler_command() -> list[str]:
-    default = "clang++" if sys.platform == "darwin" else "g++"
     try:
-        return shlex.split(os.environ.get("CXX", "")) or [default]
+        return shlex.split(os.environ.get("CXX", "")) or ["g++"]
     except ValueError:
         return [os.environ["CXX"]]
 
