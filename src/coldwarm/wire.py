@@ -17,7 +17,6 @@ gate), ``block``, ``end``, ``reference``, ``made``, ``look``, ``marked``, and ``
 ``reason`` and ``detail``.
 """
 
-VERSION = 1
 LINE_LIMIT_BYTES = 8 * 1024 * 1024
 """No message is longer; more than this on the pipe is garbage."""
 

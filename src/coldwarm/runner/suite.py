@@ -8,7 +8,7 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.clock import RealClock
+from coldwarm.clock import Clock
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.files import codec, reader
 from coldwarm.contracts.reasons import because
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from coldwarm.clock import Clock
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.schedule.budget import Wanted
@@ -78,7 +77,7 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
     chosen = suites.choose(options) if cases is None else list(cases)
     with RunDirectory(out_dir, resume=resume) as directory, terminable():
         session = _Session(
-            options, chosen, directory, listener or Listener(), clock or RealClock(), spent_s
+            options, chosen, directory, listener or Listener(), clock or Clock(), spent_s
         )
         return session.run(resume=resume, more_s=more_s)
 

@@ -23,7 +23,7 @@ from coldwarm.contracts.observation import (
     ProcessTotals,
     Telemetry,
 )
-from coldwarm.contracts.reasons import because, together
+from coldwarm.contracts.reasons import because, missing, together
 from coldwarm.runner import accounts
 from coldwarm.runner.machine import telemetry
 from coldwarm.runner.process.replies import Counters, as_reason
@@ -56,20 +56,20 @@ def phases(entered_ns: int, spans: Sequence[replies.Span], spawned_ns: int) -> l
 
 
 def _phase(span: replies.Span, spawned_ns: int) -> Phase:
+    counted = {name: getattr(span, name) for name in _BY_PHASE}
     return Phase(
         name=span.name,
         start_s=(span.begin_ns - spawned_ns) / 1e9,
         duration_s=(span.end_ns - span.begin_ns) / 1e9,
-        peak_rss_bytes=span.peak_rss_bytes,
-        involuntary_switches=span.involuntary_switches,
-        null_reasons={name: _NO_STATUS for name in _BY_PHASE if getattr(span, name) is None},
+        **counted,
+        null_reasons=missing(counted, _NO_STATUS),
     )
 
 
 def block(reply: replies.Block, order: int, spawned_ns: int, bound_to: int | None = None) -> Block:
     """Return a block of warm calls, in seconds for one call."""
     counted = {name: getattr(reply, name) for name in BlockCounts.__struct_fields__}
-    reasons = {name: _NO_STATUS for name, value in counted.items() if value is None}
+    reasons = missing(counted, _NO_STATUS)
     if reply.compiles is None:
         reasons["compiles"] = _NO_COUNT
     if bound_to is None:
@@ -111,7 +111,6 @@ def _evidence(
 ) -> CacheEvidence:
     before, after = listings
     counts = {name: getattr(counters, name) for name in COUNTS}
-    missing = because("not_told", by=owner)
     return CacheEvidence(
         owner=owner,
         **counts,
@@ -121,7 +120,7 @@ def _evidence(
         bytes_after=after.total_bytes,
         new_files=after.new_since(before),
         raw={**counters.raw, **raw},
-        null_reasons={name: missing for name, number in counts.items() if number is None},
+        null_reasons=missing(counts, because("not_told", by=owner)),
     )
 
 
@@ -221,12 +220,13 @@ def device(reported: Device) -> Device:
 
 
 def _harness(start: replies.Start, figures: HarnessFigures | None) -> HarnessCost:
-    missing = because("persistent_only") if figures is None else because("synchronous")
     values = asdict(figures or HarnessFigures())
     return HarnessCost(
         **values,
         load_s=(start.loaded_ns - start.entered_ns) / 1e9,
-        null_reasons={name: missing for name, value in values.items() if value is None},
+        null_reasons=missing(
+            values, because("persistent_only" if figures is None else "synchronous")
+        ),
     )
 
 

@@ -46,18 +46,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, ColdSummary
     from coldwarm.contracts.summary import Summary
 
-__all__ = [
-    "SUFFIXES",
-    "NextstatResult",
-    "NextstatSuite",
-    "Published",
-    "cold_median_s",
-    "express",
-    "suite",
-    "tally",
-    "warm_median_s",
-]
-
 SUFFIXES: dict[CacheMode, str] = {
     "cold_process_cold_cache": "",
     "cold_process_warm_cache": "_warm_cache",

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 import coldwarm
 from coldwarm.contracts.environment import Compiler, Gpu, Harness, Ptxas, ThreadPool
-from coldwarm.contracts.reasons import Reason, because
+from coldwarm.contracts.reasons import Reason, because, missing
 from coldwarm.runner.machine.variables import redact
 
 PtxasKind = Literal["path", "toolkit", "wheel", "triton"]
@@ -202,20 +202,14 @@ def _compiler_command() -> list[str]:
 
 
 def _pool(found: dict[str, Any]) -> ThreadPool:
-    reasons = {
-        name: because("not_told", by="the library")
-        for name in ("version", "threading_layer", "architecture")
-        if not found.get(name)
-    }
+    known = {n: found.get(n) or None for n in ("version", "threading_layer", "architecture")}
     return ThreadPool(
         user_api=found["user_api"],
         internal_api=found["internal_api"],
         library=Path(found["filepath"]).name,
-        version=found.get("version"),
         threads=found["num_threads"],
-        threading_layer=found.get("threading_layer"),
-        architecture=found.get("architecture"),
-        null_reasons=reasons,
+        **known,
+        null_reasons=missing(known, because("not_told", by="the library")),
     )
 
 
@@ -230,8 +224,7 @@ def _gpu(line: str, cuda: str | None, no_cuda: Reason) -> Gpu:
         "persistence": {"Enabled": True, "Disabled": False}.get(persistence),
         "mig": {"Enabled": True, "Disabled": False}.get(mig),
     }
-    not_told = because("not_told", by="the driver")
-    reasons = {name: not_told for name, value in values.items() if value is None}
+    reasons = missing(values, because("not_told", by="the driver"))
     if cuda is None:
         reasons["cuda"] = no_cuda
     return Gpu(model=model, driver=driver, **values, null_reasons=reasons)

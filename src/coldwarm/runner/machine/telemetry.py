@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict, replace
 
 from coldwarm.contracts.observation import Telemetry
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import because, missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,10 +141,9 @@ def between(
         "throttled_s": _difference(before.throttled_s, after.throttled_s),
         "thermal_throttles": None if thermal is None else int(thermal),
     }
-    uncounted = because("not_told", by="this system")
-    missing = {name: uncounted for name, value in values.items() if value is None}
-    missing["warm_foreign_cpu"] = because("no_warm_block")
-    measured = Telemetry(**values, null_reasons=missing)
+    reasons = missing(values, because("not_told", by="this system"))
+    reasons["warm_foreign_cpu"] = because("no_warm_block")
+    measured = Telemetry(**values, null_reasons=reasons)
     return replace(measured, flags=_flags(measured, wall_s))
 
 

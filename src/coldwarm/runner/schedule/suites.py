@@ -105,7 +105,7 @@ def _dtypes(workload: WorkloadSpec) -> list[Dtype]:
     return [dtype for dtype in get_args(Dtype) if dtype in workload.dtypes]
 
 
-def choose(options: Options, cases: Sequence[Case] | None = None) -> list[Case]:
+def choose(options: Options) -> list[Case]:
     """Return the cases that the options ask for, in the suite's order.
 
     A suite that names its groups leaves out backends that are variants of others, unless
@@ -118,7 +118,7 @@ def choose(options: Options, cases: Sequence[Case] | None = None) -> list[Case]:
         UsageError: an unknown suite, case or backend, with the nearest names, or options
             that leave nothing to run.
     """
-    every = list(cases) if cases is not None else every_case()
+    every = every_case()
     if options.suite not in SUITES:
         raise registry.unknown("suite", options.suite, SUITES)
     for mode in options.cache_modes:
