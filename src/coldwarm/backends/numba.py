@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-_POOLS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-
 
 class NumbaBackend(Backend):
     """Numba's just-in-time compiler with its cache on disk."""
@@ -27,18 +25,9 @@ class NumbaBackend(Backend):
     caches = ("numba",)
     compiles = True
     sync_policy = "none needed: a compiled function returns finished arrays"
+    pools = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    watched_by = NumbaWatch
     watcher: NumbaWatch
-
-    def __init__(self, device: str, threads: "int | None" = None) -> None:
-        """Remember where to run; import nothing."""
-        super().__init__(device, threads)
-        self.watcher = NumbaWatch(device)
-
-    @classmethod
-    def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
-        """Bound the threads of Numba's parallel loops and of the BLAS that it calls."""
-        del device
-        return {} if threads is None else dict.fromkeys(_POOLS, str(threads))
 
     def import_runtime(self) -> None:
         """Import Numba."""

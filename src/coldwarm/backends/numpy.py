@@ -1,6 +1,7 @@
 """NumPy: eager, compiled ahead of time, the baseline of most workloads."""
 
 from coldwarm.backends.base import Backend
+from coldwarm.frameworks.base import versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,16 +19,8 @@ class NumpyBackend(Backend):
     modules = ("numpy",)
     distributions = ("numpy",)
     device_suffix = False
+    pools = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
     sync_policy = "none needed: a NumPy call returns finished arrays"
-
-    @classmethod
-    def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
-        """Bound the threads of the BLAS that NumPy calls."""
-        del device
-        if threads is None:
-            return {}
-        names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
-        return dict.fromkeys(names, str(threads))
 
     def import_runtime(self) -> None:
         """Import NumPy."""
@@ -47,6 +40,4 @@ class NumpyBackend(Backend):
 
     def versions(self) -> "dict[str, str]":
         """Return NumPy's version."""
-        import numpy as np
-
-        return {"numpy": np.__version__}
+        return versions("numpy")

@@ -37,6 +37,7 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         "reference": place.references[case.group],
         "persistent": slot.persistent,
         "analyse": slot.analyse,
+        "list_modules": False,
         "new_shapes": case.new_shapes and _ends_cold(slot),
         "made": str(slot.root / made.OWNER) if prepared else None,
     }

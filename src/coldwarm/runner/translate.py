@@ -127,7 +127,9 @@ def _evidence(
 def observation(running: Running) -> Observation:
     """Return what a process saw, so far or in all."""
     slot, start, end = running.slot, running.start, running.end
-    common = _common(running)
+    alive_s = running.start_after.now_s - running.start_telemetry.now_s
+    wall_s = alive_s if running.wall_s is None else running.wall_s
+    common = _common(slot, running.order, running.started_at, wall_s)
     if running.input_sha256 not in {None, start.input_sha256}:
         return Observation(**common, status="failed", reason=because("other_inputs"))
     gate = _gate([start.gate] + ([end.gate] if end and end.gate else []))
@@ -165,17 +167,15 @@ def observation(running: Running) -> Observation:
     )
 
 
-def _common(running: Running) -> dict[str, Any]:
-    slot = running.slot
-    alive_s = running.start_after.now_s - running.start_telemetry.now_s
+def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str, Any]:
     return {
         "case": slot.case.id,
         "cache_mode": slot.mode,
         "round": slot.round,
         "attempt": slot.attempt,
-        "order": running.order,
-        "started_at": running.started_at,
-        "wall_s": alive_s if running.wall_s is None else running.wall_s,
+        "order": order,
+        "started_at": started_at,
+        "wall_s": wall_s,
     }
 
 
@@ -265,15 +265,9 @@ def failed(
 ) -> Observation:
     """Return the observation of a process that gave no result."""
     return Observation(
-        case=slot.case.id,
-        cache_mode=slot.mode,
-        round=slot.round,
-        attempt=slot.attempt,
-        order=order,
+        **_common(slot, order, date, wall_s),
         status="failed",
         reason=error.reason,
         stderr_tail=error.detail or None,
-        started_at=date,
-        wall_s=wall_s,
         null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), error.reason),
     )

@@ -97,6 +97,7 @@ def _start(
     """Go through the phases; return the candidate, its first output and the parts."""
     with phases("import"):
         backend.import_runtime()
+    modules_before = job["list_modules"] and list(sys.modules)
     with phases("device_init"):
         backend.device_init()
     backend.watch()
@@ -114,7 +115,7 @@ def _start(
         if backend.prepares:
             prepared.function = backend.load(job["made"])
         first = call(arguments) if prepared.loop is None else prepared.loop.first(*arguments)
-    parts = backend.parts()
+    parts = dict(backend.parts())
     first = backend.keep(first)
     if prepared.loop is not None:
         first = _rest(prepared.loop, first, backend, phases)
@@ -125,6 +126,8 @@ def _start(
         for number, further in enumerate(workload.further()):
             with phases(f"new_shape_{number + 1}"):
                 call(further)
+    if modules_before:
+        parts["modules"] = modules_before
     return prepared, first, parts
 
 

@@ -63,7 +63,6 @@ def cases(
             title=f"{setting.name}: functions of the user's own",
             source=Source(target.module, _file(target, inspected)),
             sizes=(1,),
-            size_meaning="the inputs that were given",
             dtypes=("own",),
             tolerances={"own": allowed},
             layout=", ".join(referred.arguments) or "no arguments",
