@@ -72,17 +72,6 @@ def windows(backend: BackendSpec, *, scenario: bool = False) -> dict[str, str]:
     return WINDOWS | differing
 
 
-def effort(options: Options) -> Effort:
-    """Return the effort that was asked for."""
-    return Effort(
-        precision=options.precision,
-        min_runs=options.min_runs,
-        max_runs=options.max_runs,
-        time_budget_s=options.time_budget_s,
-        timeout_s=options.timeout_s,
-    )
-
-
 def protocol(case: Case, options: Options) -> Protocol:
     """Return the declared protocol of a case."""
     kinds: dict[CacheMode, Literal["fresh", "persistent"]] = {
@@ -110,7 +99,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         ),
         seed=options.seed,
         deterministic=options.deterministic,
-        effort=effort(options),
+        effort=Effort(**{name: getattr(options, name) for name in Effort.__struct_fields__}),
         option_origins=options.option_origins,
         own=case.described,
         harness_version=__version__,

@@ -130,6 +130,8 @@ def between(
     """
     wall_s = max(after.now_s - before.now_s, 1e-9)
     pressure_s = _difference(before.pressure_s, after.pressure_s)
+    steal_s = _difference(before.steal_s, after.steal_s)
+    total_s = _difference(before.total_s, after.total_s)
     thermal = _difference(before.thermal, after.thermal)
     values: dict[str, Any] = {
         **asdict(totals),
@@ -137,7 +139,7 @@ def between(
         "load_1m_after": after.load_1m,
         "foreign_cpu": _foreign(before, after, own_cpu_s, wall_s),
         "cpu_pressure_share": None if pressure_s is None else min(1.0, pressure_s / wall_s),
-        "steal_share": _share(before.steal_s, after.steal_s, before.total_s, after.total_s),
+        "steal_share": None if steal_s is None or not total_s else steal_s / total_s,
         "throttled_s": _difference(before.throttled_s, after.throttled_s),
         "thermal_throttles": None if thermal is None else int(thermal),
     }
@@ -167,17 +169,6 @@ def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
 
 def _difference(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else max(0.0, after - before)
-
-
-def _share(
-    part_before: float | None,
-    part_after: float | None,
-    whole_before: float | None,
-    whole_after: float | None,
-) -> float | None:
-    part = _difference(part_before, part_after)
-    whole = _difference(whole_before, whole_after)
-    return None if part is None or not whole else part / whole
 
 
 def _foreign(

@@ -153,24 +153,23 @@ class MeasuredProcess:
         line, _, self._inbox = self._inbox.partition(b"\n")
         return line
 
-    def _wait(self, deadline: float) -> bool:
-        """Wait for bytes or the end of the process; drain its output; False: too late."""
+    def _wait(self, deadline: float, *, up: bool = True) -> bool:
+        """Wait for its end, or with ``up`` for bytes; drain its output; False: too late."""
         with selectors.DefaultSelector() as selector:
-            selector.register(self._up, selectors.EVENT_READ, "up")
+            if up:
+                selector.register(self._up, selectors.EVENT_READ, "up")
             selector.register(self._pidfd, selectors.EVENT_READ, "exit")
             if self._output is not None:
                 selector.register(self._output, selectors.EVENT_READ, "output")
-            while True:
-                left_s = deadline - time.perf_counter()
-                if left_s <= 0:
-                    return False
+            while (left_s := deadline - time.perf_counter()) > 0:
                 ready = [key.data for key, _ in selector.select(left_s)]
                 if "output" in ready and not self._drain():
                     self._close_output(selector)
                 if "up" in ready or "exit" in ready:
                     return True
-                if self._printed_bytes > OUTPUT_LIMIT_BYTES:
+                if up and self._printed_bytes > OUTPUT_LIMIT_BYTES:
                     return True
+        return False
 
     def _close_output(self, selector: selectors.BaseSelector) -> None:
         if self._output is not None:
@@ -264,18 +263,7 @@ class MeasuredProcess:
         return self.exit
 
     def _ended_within(self, seconds: float) -> bool:
-        deadline = time.perf_counter() + seconds
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._pidfd, selectors.EVENT_READ, "exit")
-            if self._output is not None:
-                selector.register(self._output, selectors.EVENT_READ, "output")
-            while (left_s := deadline - time.perf_counter()) > 0:
-                ready = [key.data for key, _ in selector.select(left_s)]
-                if "exit" in ready:
-                    return True
-                if "output" in ready and not self._drain():
-                    self._close_output(selector)
-        return False
+        return self._wait(time.perf_counter() + seconds, up=False)
 
     def kill(self) -> None:
         """Kill the whole group and collect what there is."""

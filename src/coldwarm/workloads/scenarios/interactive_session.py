@@ -81,16 +81,11 @@ def _session(functions: "tuple[Function, ...]") -> "Function":
     return session
 
 
-def for_numpy(wrap: "Wrap") -> "Function":
-    """Build the NumPy candidate, with rows selected by a mask."""
-    import numpy as np
+def _plain(np: "Any") -> "tuple[Function, ...]":
+    """Return the functions that are the same in NumPy and JAX, whose module is ``np``."""
 
     def describe(x: "Any") -> "Any":
         return x.mean(), x.std(), x.min(), x.max()
-
-    def cut(x: "Any", by: "Any", above: "Any") -> "Any":
-        kept = x[by > above]
-        return kept.mean(), kept.std()
 
     def survival(x: "Any", thresholds: "Any") -> "Any":
         return ((x > thresholds[:, None]).mean(1, dtype=x.dtype),)
@@ -99,6 +94,18 @@ def for_numpy(wrap: "Wrap") -> "Function":
         x = np.stack(columns)
         return (np.linalg.solve(x @ x.T, x @ y),)
 
+    return describe, survival, regress
+
+
+def for_numpy(wrap: "Wrap") -> "Function":
+    """Build the NumPy candidate, with rows selected by a mask."""
+    import numpy as np
+
+    def cut(x: "Any", by: "Any", above: "Any") -> "Any":
+        kept = x[by > above]
+        return kept.mean(), kept.std()
+
+    describe, survival, regress = _plain(np)
     return _session((wrap(describe), wrap(cut), wrap(survival), wrap(regress)))
 
 
@@ -106,20 +113,11 @@ def for_jax(wrap: "Wrap") -> "Function":
     """Build the JAX candidate: shapes may not depend on values, so a cut is a weighted mean."""
     import jax.numpy as jnp
 
-    def describe(x: "Any") -> "Any":
-        return x.mean(), x.std(), x.min(), x.max()
-
     def cut(x: "Any", by: "Any", above: "Any") -> "Any":
         kept = by > above
         return x.mean(where=kept), x.std(where=kept)
 
-    def survival(x: "Any", thresholds: "Any") -> "Any":
-        return ((x > thresholds[:, None]).mean(1, dtype=x.dtype),)
-
-    def regress(y: "Any", *columns: "Any") -> "Any":
-        x = jnp.stack(columns)
-        return (jnp.linalg.solve(x @ x.T, x @ y),)
-
+    describe, survival, regress = _plain(jnp)
     return _session((wrap(describe), wrap(cut), wrap(survival), wrap(regress)))
 
 
