@@ -127,12 +127,8 @@ class _Session:
                 interrupted = True
             finally:
                 guard.sweep()
-        return self._finish(
-            facts, place, interrupted=interrupted, wall_s=previous_s + self._since(began_s)
-        )
-
-    def _since(self, began_s: float) -> float:
-        return self.clock.now_s() - began_s
+        wall_s = previous_s + self.clock.now_s() - began_s
+        return self._finish(facts, place, interrupted=interrupted, wall_s=wall_s)
 
     def _measure(
         self, place: Place, runnable: Sequence[Case], facts: results.Facts, budget: Budget

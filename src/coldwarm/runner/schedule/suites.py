@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.runner.schedule.options import Options
-    from coldwarm.specs import WorkloadSpec
 
 
 @dataclass(frozen=True)
@@ -93,16 +92,12 @@ def every_case() -> list[Case]:
     return [
         Case(backend, device, workload, size, dtype)
         for workload in registry.workloads().values()
-        for dtype in _dtypes(workload)
+        for dtype in get_args(Dtype)
         for size in workload.sizes
         for backend in registry.backends().values()
-        if workload.has(backend) and dtype in backend.dtypes
+        if workload.has(backend) and dtype in workload.dtypes and dtype in backend.dtypes
         for device in backend.devices
     ]
-
-
-def _dtypes(workload: WorkloadSpec) -> list[Dtype]:
-    return [dtype for dtype in get_args(Dtype) if dtype in workload.dtypes]
 
 
 def choose(options: Options) -> list[Case]:
