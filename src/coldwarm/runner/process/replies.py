@@ -248,10 +248,8 @@ def _wrong(reply: object, spawned_ns: int) -> str | None:
         due, loaded = _MAKING, []
     else:
         due, loaded = _PHASES if reply.loop is None else _LOOP_PHASES, [reply.loaded_ns]
-        names = [
-            *names[: len(due)],
-            *(n for n in names[len(due) :] if not n.startswith("new_shape_")),
-        ]
+        further = [n for n in names[len(due) :] if not n.startswith("new_shape_")]
+        names = names[: len(due)] + further
     if names != due:
         return f"expected the phases {', '.join(due)}"
     stamps = [stamp for span in reply.phases for stamp in (span.begin_ns, span.end_ns)]
