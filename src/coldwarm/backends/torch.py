@@ -159,7 +159,6 @@ def _array(leaf: "Any") -> "np.ndarray[Any, Any]":
 
 
 def _leaves(out: "Any") -> "list[Any]":
-    """Flatten tuples, lists and dicts, in order."""
     if isinstance(out, dict):
         out = tuple(out.values())
     if isinstance(out, tuple | list):

@@ -88,8 +88,6 @@ def _step(np: "Any") -> "Function":
 
 
 def _loop(step: "Function") -> "Function":
-    """Return a Python loop over a step."""
-
     def nbody(positions: "Any", velocities: "Any", masses: "Any") -> "tuple[Any, ...]":
         accelerations = None
         for _ in range(STEPS):

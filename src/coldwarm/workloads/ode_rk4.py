@@ -128,8 +128,6 @@ def _step(roll: "Function") -> "Function":
 
 
 def _loop(step: "Function") -> "Function":
-    """Return a Python loop over a step."""
-
     def ode_rk4(u: "Any", w: "Any", current: "Any") -> "tuple[Any, Any]":
         for _ in range(STEPS):
             u, w = step(u, w, current)

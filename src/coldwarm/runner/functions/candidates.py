@@ -110,7 +110,6 @@ def _case(
 def _described(
     target: Target, inspected: Inspection, workload: WorkloadSpec, setting: Setting
 ) -> OwnCandidate:
-    """Return what the protocol says of a candidate."""
     reference, tolerance = workload.baselines["own"], workload.tolerances["own"]
     checked = f"against {setting.against or reference}, to {tolerance:g}"
     return OwnCandidate(

@@ -73,7 +73,7 @@ def system(root: Path) -> System:
     """Return the operating system, its memory, its clock and what it runs on."""
     source = root / "sys/devices/system/clocksource/clocksource0/current_clocksource"
     values: dict[str, Any] = {
-        "libc": _libc(),
+        "libc": " ".join(platform.libc_ver()).strip() or None,
         "virtualization": _virtualization(root),
         "steal_share": _steal_share(),
         "clock_source": _read(source),
@@ -207,13 +207,6 @@ def _os_name() -> str:
         return platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
         return platform.system()
-
-
-def _libc() -> str | None:
-    try:
-        return os.confstr("CS_GNU_LIBC_VERSION")
-    except (AttributeError, OSError, ValueError):  # another C library
-        return None
 
 
 def _virtualization(root: Path) -> str | None:

@@ -13,13 +13,9 @@ def search_path(path: str) -> str:
     Looked at are PATH, the CUDA toolkit, and what the installed packages bring along.
     """
     versions = [(ptxas_version(file)[0], file) for _, file in ptxas_files()]
-    known = [(_numbers(version), file) for version, file in versions if version is not None]
+    known = [(tuple(map(int, v.split("."))), file) for v, file in versions if v is not None]
     if not known:
         return path
     newest = max(version for version, _ in known)
     chosen = next(file for version, file in known if version == newest)
     return path if chosen == known[0][1] else f"{chosen.parent}{os.pathsep}{path}"
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))

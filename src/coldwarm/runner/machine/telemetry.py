@@ -150,7 +150,6 @@ def between(
 
 
 def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
-    """Return what makes an observation of so many seconds noisy."""
     flags = []
     foreign = measured.foreign_cpu
     if foreign is not None and foreign > FOREIGN_CPU_FLAG and foreign * wall_s > FEWEST_TICKS_S:

@@ -25,9 +25,9 @@ class Suite:
     purpose: str
     groups: tuple[str, ...] | None
     """Ids of groups in the order they run; ``None``: every one there is."""
-    time_budget_s: float | None
-    min_runs: int
-    max_runs: int
+    time_budget_s: float | None = None
+    min_runs: int = 3
+    max_runs: int = 5
 
 
 SUITES = {
@@ -39,7 +39,6 @@ SUITES = {
             ("matmul_512_f32", "mlp_train_step_128_f32"),
             time_budget_s=200.0,
             min_runs=2,
-            max_runs=5,
         ),
         Suite(
             "ml",
@@ -51,9 +50,6 @@ SUITES = {
                 "elementwise_chain_1000000_f32",
                 "mlp_train_step_128_f32",
             ),
-            time_budget_s=None,
-            min_runs=3,
-            max_runs=5,
         ),
         Suite(
             "scenarios",
@@ -67,16 +63,11 @@ SUITES = {
                 "variable_length_padded_64_f32",
                 "variable_length_bucketed_64_f32",
             ),
-            time_budget_s=None,
-            min_runs=3,
-            max_runs=5,
         ),
         Suite(
             "full",
             "every workload at every size and dtype",
             None,
-            time_budget_s=None,
-            min_runs=3,
             max_runs=8,
         ),
     )

@@ -110,8 +110,6 @@ def for_numba(wrap: "Wrap") -> "Function":
 
 
 def _loop(encode: "Function") -> "Function":
-    """Return the loop over the sequences as they come."""
-
     def loop(*arrays: "Any") -> "Iterator[Any]":
         weights, sequences = arrays[:3], arrays[3:]
         longest = max(len(x) for x in sequences)

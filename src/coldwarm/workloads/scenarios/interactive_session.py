@@ -55,7 +55,6 @@ def reference(*arrays: "Array") -> "list[Array]":
 
 
 def _session(functions: "tuple[Function, ...]") -> "Function":
-    """Return the session over functions of any framework."""
     describe, cut, survival, regress = functions
 
     def session(*arrays: "Any") -> "Iterator[Any]":
