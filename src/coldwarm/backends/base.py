@@ -7,6 +7,7 @@ processes, so it imports nothing that a bare interpreter has not loaded already.
 
 from abc import ABC, abstractmethod
 
+from coldwarm.frameworks.base import PARTS
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
@@ -166,8 +167,7 @@ class Backend(ABC):
         if watched:
             return watched
         why = because("no_such_step", backend=self.name)
-        keys = ("trace_s", "lower_s", "compile_s", "cache_read_s")
-        return {**dict.fromkeys(keys), "reasons": dict.fromkeys(keys, why)}
+        return {**dict.fromkeys(PARTS), "reasons": dict.fromkeys(PARTS, why)}
 
     def counters(self) -> "dict[str, dict[str, Any]]":
         """Return, for each cache owner, this process's counters so far.

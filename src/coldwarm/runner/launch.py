@@ -122,13 +122,11 @@ def start(place: Place, slot: Slot) -> Running:
     process = spawn(place, case, job(place, slot), found)
     try:
         reply = replies.receive(process, replies.Start)
-    except ProcessFailedError as error:
-        error.wall_s = process.wait().wall_s
-        place.measured_s += process.active_s
-        raise
-    except BaseException:
+    except BaseException as error:
         process.kill()
         place.measured_s += process.active_s
+        if isinstance(error, ProcessFailedError):
+            error.wall_s = process.wait().wall_s
         raise
     cpu_s = process.cpu_so_far()
     after = telemetry.read(place.clock.now_s())

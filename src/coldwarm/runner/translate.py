@@ -95,33 +95,23 @@ def evidence(
 
     ``raw`` are figures by owner that nobody's counters hold.
     """
-    return [
-        _evidence(
-            owner, (listing, after[owner]), counters.get(owner, Counters()), raw.get(owner, {})
+    found = []
+    for owner, old in before.items():
+        new, counted = after[owner], counters.get(owner, Counters())
+        counts = {name: getattr(counted, name) for name in COUNTS}
+        one = CacheEvidence(
+            owner=owner,
+            **counts,
+            files_before=old.count,
+            files_after=new.count,
+            bytes_before=old.total_bytes,
+            bytes_after=new.total_bytes,
+            new_files=new.new_since(old),
+            raw={**counted.raw, **raw.get(owner, {})},
+            null_reasons=missing(counts, because("not_told", by=owner)),
         )
-        for owner, listing in before.items()
-    ]
-
-
-def _evidence(
-    owner: str,
-    listings: tuple[Listing, Listing],
-    counters: Counters,
-    raw: Mapping[str, int | None],
-) -> CacheEvidence:
-    before, after = listings
-    counts = {name: getattr(counters, name) for name in COUNTS}
-    return CacheEvidence(
-        owner=owner,
-        **counts,
-        files_before=before.count,
-        files_after=after.count,
-        bytes_before=before.total_bytes,
-        bytes_after=after.total_bytes,
-        new_files=after.new_since(before),
-        raw={**counters.raw, **raw},
-        null_reasons=missing(counts, because("not_told", by=owner)),
-    )
+        found.append(one)
+    return found
 
 
 def observation(running: Running) -> Observation:

@@ -100,13 +100,7 @@ def for_jax(wrap: "Wrap") -> "Function":
         outputs = jnp.matmul(hidden, w2, precision="highest") + b2
         return jnp.sum(jax.nn.softplus(outputs) - labels * outputs)
 
-    gradients = jax.vmap(jax.grad(loss_of), in_axes=(None, 0, 0))
-
-    def per_example_grads(x: "Any", labels: "Any", *params: "Any") -> "tuple[Any, ...]":
-        answer: tuple[Any, ...] = gradients(params, x, labels)
-        return answer
-
-    return wrap(per_example_grads)
+    return wrap(_of_all(jax.vmap(jax.grad(loss_of), in_axes=(None, 0, 0))))
 
 
 def for_torch(wrap: "Wrap") -> "Function":
@@ -120,13 +114,15 @@ def for_torch(wrap: "Wrap") -> "Function":
         outputs = torch.tanh(x @ w1 + b1) @ w2 + b2
         return binary_cross_entropy_with_logits(outputs, labels, reduction="sum")
 
-    gradients = vmap(grad(loss_of), in_dims=(None, 0, 0))
+    return wrap(_of_all(vmap(grad(loss_of), in_dims=(None, 0, 0))))
 
+
+def _of_all(gradients: "Function") -> "Function":
     def per_example_grads(x: "Any", labels: "Any", *params: "Any") -> "tuple[Any, ...]":
         answer: tuple[Any, ...] = gradients(params, x, labels)
         return answer
 
-    return wrap(per_example_grads)
+    return per_example_grads
 
 
 def for_numba(wrap: "Wrap") -> "Function":

@@ -14,11 +14,11 @@ more.
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from msgspec import UNSET, UnsetType
 
-from coldwarm.contracts.base import CACHE_MODES
+from coldwarm.contracts.base import CACHE_MODES, Status
 from coldwarm.contracts.published import (
     Cold,
     ColdRun,
@@ -40,7 +40,7 @@ from coldwarm.contracts.reasons import brief
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from coldwarm.contracts.base import CacheMode, Dtype, Status
+    from coldwarm.contracts.base import CacheMode, Dtype
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult, ColdSummary
@@ -275,17 +275,8 @@ def suite(
 
 def tally(cases: Sequence[NextstatSuiteCase]) -> NextstatSummary:
     """Return the summary of an index; ``worst_case`` is null where nothing was measured."""
-    return NextstatSummary(
-        n_cases=len(cases),
-        n_ok=_count(cases, "ok"),
-        n_warn=_count(cases, "warn"),
-        n_failed=_count(cases, "failed"),
-        worst_case=_worst(cases),
-    )
-
-
-def _count(cases: Iterable[NextstatSuiteCase], status: Status) -> int:
-    return sum(case.status == status for case in cases)
+    counts = {f"n_{s}": sum(case.status == s for case in cases) for s in get_args(Status)}
+    return NextstatSummary(n_cases=len(cases), worst_case=_worst(cases), **counts)
 
 
 def _worst(cases: Sequence[NextstatSuiteCase]) -> str | None:

@@ -56,17 +56,12 @@ def limits(root: Path) -> Limits:
     version, cpu_folders, memory_folders = groups
     quotas = [q for q in map(_quota, cpu_folders) if q is not None]
     memories = [m for m in map(_memory, memory_folders) if m is not None]
-    reasons = {}
-    if not quotas:
-        reasons["cpu_quota"] = because("unlimited")
-    if not memories:
-        reasons["memory_bytes"] = because("unlimited")
-    return Limits(
-        cgroup_version=version,
-        cpu_quota=min(quotas, default=None),
-        memory_bytes=min(memories, default=None),
-        null_reasons=reasons,
-    )
+    bounds: dict[str, Any] = {
+        "cpu_quota": min(quotas, default=None),
+        "memory_bytes": min(memories, default=None),
+    }
+    reasons = missing(bounds, because("unlimited"))
+    return Limits(cgroup_version=version, **bounds, null_reasons=reasons)
 
 
 def system(root: Path) -> System:
