@@ -15,7 +15,7 @@ from tests.contracts.strategies import plain, records
 
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files import codec, migrations
-from coldwarm.contracts.files.codec import CONTRACTS, decode, decode_as, encode, read_bytes
+from coldwarm.contracts.files.codec import CONTRACTS, decode, decode_as, encode, load
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.result import CaseResult
 from coldwarm.errors import ContractError, NewerVersionError
@@ -238,11 +238,11 @@ def test_another_kind_of_record_than_wanted_is_refused(tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ContractError, match="cannot be read: No such file"):
-        decode(read_bytes(tmp_path / "none.json"))
+        load(tmp_path / "none.json")
     (tmp_path / "big.json").write_bytes(b"{}  ")
     monkeypatch.setattr(codec, "MAX_BYTES", 3)
     with pytest.raises(ContractError, match="is larger than 3 bytes"):
-        decode(read_bytes(tmp_path / "big.json"))
+        load(tmp_path / "big.json")
 
 
 def test_a_large_record_is_read_in_linear_time() -> None:

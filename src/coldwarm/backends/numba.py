@@ -1,6 +1,8 @@
 """Numba: functions under ``numba.njit(cache=True)``, on the CPU.
 
-How a first call is divided into parts stands under *How it is watched*.
+How a first call is divided into parts stands under *How it is watched*. In the candidates of
+workloads, constants are of the arrays' own type: a Python number would make the arithmetic float64
+for float32 arrays.
 """
 
 from coldwarm.backends.base import Backend

@@ -88,11 +88,7 @@ def for_torch(wrap: "Wrap") -> "Function":
 
 
 def for_numba(wrap: "Wrap") -> "Function":
-    """Build the Numba candidate: one loop.
-
-    The constants are of the arrays' own type: a Python number would make the arithmetic
-    float64 for float32 arrays.
-    """
+    """Build the Numba candidate: one loop."""
     import numpy as np
 
     def elementwise_chain(x: "Any", y: "Any") -> "Any":

@@ -136,11 +136,7 @@ def for_torch(wrap: "Wrap") -> "Function":
 
 
 def for_numba(wrap: "Wrap") -> "Function":
-    """Build the Numba candidate: the double loop over bodies.
-
-    The constants are of the arrays' own type: a Python number would make the arithmetic
-    float64 for float32 arrays.
-    """
+    """Build the Numba candidate: the double loop over bodies."""
     import numpy as np
 
     def nbody(positions: "Any", velocities: "Any", masses: "Any") -> "tuple[Any, ...]":

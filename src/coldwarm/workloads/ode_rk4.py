@@ -137,11 +137,7 @@ def _loop(step: "Function") -> "Function":
 
 
 def for_numba(wrap: "Wrap") -> "Function":
-    """Build the Numba candidate: loops over the cells, and work arrays made once a call.
-
-    The constants are of the arrays' own type: a Python number would make the arithmetic
-    float64 for float32 arrays.
-    """
+    """Build the Numba candidate: loops over the cells, and work arrays made once a call."""
     import numpy as np
 
     def ode_rk4(voltage: "Any", recovery: "Any", current: "Any") -> "tuple[Any, Any]":

@@ -137,11 +137,7 @@ for_torch_compile_dynamic = None
 
 
 def for_numba(wrap: "Wrap") -> "Function":
-    """Build the Numba candidate: one loop over the particles, with scalars.
-
-    The constants are of the arrays' own type: a Python number would make the arithmetic
-    float64 for float32 arrays.
-    """
+    """Build the Numba candidate: one loop over the particles, with scalars."""
     import numpy as np
 
     def particles(position: "Any", velocity: "Any", ratio: "Any") -> "tuple[Any, ...]":

@@ -126,11 +126,7 @@ def _of_all(gradients: "Function") -> "Function":
 
 
 def for_numba(wrap: "Wrap") -> "Function":
-    """Build the Numba candidate: products by BLAS, then one loop that writes the answer.
-
-    The constants are of the arrays' own type: a Python number would make the arithmetic
-    float64 for float32 arrays.
-    """
+    """Build the Numba candidate: products by BLAS, then one loop that writes the answer."""
     import numpy as np
 
     def per_example_grads(x: "Any", labels: "Any", *params: "Any") -> "tuple[Any, ...]":

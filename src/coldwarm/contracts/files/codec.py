@@ -154,11 +154,20 @@ def decode_as(type_: type[R], data: bytes, path: str = "<bytes>") -> R:
     return record
 
 
+def load(path: Path) -> Record:
+    """Return the record in a file.
+
+    Raises:
+        ContractError: the file cannot be read, or as ``decode``.
+    """
+    return decode(read_bytes(path), str(path))
+
+
 def load_as(type_: type[R], path: Path) -> R:
     """Return the record in a file, which must be a ``type_``.
 
     Raises:
-        ContractError: the file cannot be read, or as ``decode_as``.
+        ContractError: as ``load``, or it is another kind of record.
     """
     return decode_as(type_, read_bytes(path), str(path))
 

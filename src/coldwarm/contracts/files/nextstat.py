@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode, Dtype
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.result import CaseResult, ColdSummary
+    from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import Summary
 
 SUFFIXES: dict[CacheMode, str] = {
@@ -188,37 +188,31 @@ def _warm_calls(
 
 def _cold(runs: list[ColdRun], case: CaseResult, mode: CacheMode) -> Cold:
     summary = next((cold for cold in case.cold if cold.cache_mode == mode), None)
+    seconds = {} if summary is None else summary.seconds
+    n = len(runs)
     return Cold(
         runs=runs,
-        n_runs=len(runs),
-        import_s=_of_runs(summary, "import", runs),
-        first_call_s=_of_runs(summary, "first_call", runs),
-        ttfr_s=_of_runs(summary, "ttfr", runs),
+        n_runs=n,
+        import_s=_quantiles(seconds.get("import"), n),
+        first_call_s=_quantiles(seconds.get("first_call"), n),
+        ttfr_s=_quantiles(seconds.get("ttfr"), n),
     )
 
 
-def _of_runs(
-    summary: ColdSummary | None, name: str, runs: Sequence[ColdRun]
-) -> Quantiles | UnsetType:
-    """Return the native summary if it is about exactly the runs that are listed."""
-    found = summary.seconds.get(name) if summary is not None else None
-    return _quantiles(found) if found is not None and found.n_samples == len(runs) else UNSET
-
-
 def _warm(calls: list[float], reason: str, case: CaseResult) -> Warm:
-    summary = case.warm.call_s if case.warm is not None else None
-    matches = summary is not None and summary.n_samples == len(calls)
+    summary = None if case.warm is None else case.warm.call_s
     return Warm(
         calls_s=calls,
         n_iters=len(calls),
-        call_s=_quantiles(summary) if summary is not None and matches else UNSET,
+        call_s=_quantiles(summary, len(calls)),
         status="warn" if reason else "ok",
         reason=reason,
     )
 
 
-def _quantiles(summary: Summary) -> Quantiles | UnsetType:
-    if summary.p95 is None:
+def _quantiles(summary: Summary | None, n_listed: int) -> Quantiles | UnsetType:
+    """Return the native summary if it is about exactly the values that are listed."""
+    if summary is None or summary.n_samples != n_listed or summary.p95 is None:
         return UNSET
     return Quantiles(min=summary.minimum, median=summary.median, p95=summary.p95)
 

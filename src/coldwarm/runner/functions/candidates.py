@@ -156,12 +156,11 @@ def _tolerance(dtype: str) -> float:
 
 def kept(inspected: Inspection) -> list[str]:
     """Return the caches that a candidate keeps from one process to the next."""
-    used = [
+    return [
         owner
         for owner, counts in inspected.counters.items()
-        if (counts.requests or 0) + (counts.writes or 0)
+        if owner in BACKEND.caches and (counts.requests or counts.writes)
     ]
-    return [owner for owner in used if owner in BACKEND.caches]
 
 
 def compiles(inspected: Inspection) -> bool:

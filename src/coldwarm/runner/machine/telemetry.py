@@ -58,7 +58,7 @@ def read(now_s: float) -> Reading:
     busy_s, total_s, steal_s = _processors()
     return Reading(
         now_s=now_s,
-        load_1m=_load(),
+        load_1m=os.getloadavg()[0],
         busy_s=busy_s,
         total_s=total_s,
         steal_s=steal_s,
@@ -72,13 +72,6 @@ def read(now_s: float) -> Reading:
 def _text(path: str) -> str | None:
     try:
         return Path(path).read_text(encoding="ascii")
-    except OSError:
-        return None
-
-
-def _load() -> float | None:
-    try:
-        return os.getloadavg()[0]
     except OSError:
         return None
 
