@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from benchmarks import interleaved
 from benchmarks.rows import Row
 
-from coldwarm.clock import RealClock
+from coldwarm.clock import Clock
 from coldwarm.runner import launch, references, translate
 from coldwarm.runner.process.guarded import Guard
 from coldwarm.runner.running import Place, Slot
@@ -38,7 +38,7 @@ def measure() -> list[Row]:
     """Compare the import of JAX, or of NumPy where JAX is not installed."""
     module = next(name for name in CANDIDATES if util.find_spec(name) is not None)
     with tempfile.TemporaryDirectory() as work, Guard() as guard:
-        starts = Starts(CANDIDATES[module], Place(Options(), guard, RealClock(), Path(work)))
+        starts = Starts(CANDIDATES[module], Place(Options(), guard, Clock(), Path(work)))
         sides: dict[str, Callable[[], float]] = {"worker": starts, "bare": lambda: bare(module)}
         found = interleaved.measure(sides, PAIRS)
     worker_ms, bare_ms = ([1e3 * value for value in values] for values in found.values())

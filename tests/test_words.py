@@ -72,7 +72,6 @@ ALLOWED = {
     "runner/functions/targets.py": ("text", "arguments of the command line"),
     "runner/machine/environment.py": ("text line", "metadata of distributions"),
     "runner/machine/hardware.py": ("text line", "files of /proc and /sys"),
-    "runner/machine/ptxas.py": ("text", "output of a compiler"),
     "runner/machine/software.py": ("line", "output of nvidia-smi"),
     "runner/machine/telemetry.py": ("text line", "files of /proc"),
     "runner/process/guard.py": ("line", "a protocol of single letters"),

@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from datetime import UTC, datetime
-from typing import final
 
 
-class Clock(ABC):
-    """A monotonic clock, and the date."""
+class Clock:
+    """A monotonic clock, and the date: the machine's own."""
 
-    @abstractmethod
     def now_s(self) -> float:
         """Return seconds since some fixed moment."""
-
-    @abstractmethod
-    def date(self) -> str:
-        """Return the date and time in UTC as ISO 8601."""
-
-
-@final
-class RealClock(Clock):
-    """The machine's monotonic clock."""
-
-    def now_s(self) -> float:
-        """Return the monotonic clock in seconds."""
         return time.perf_counter()
 
     def date(self) -> str:
-        """Return the date now, to the second."""
+        """Return the date and time in UTC as ISO 8601, to the second."""
         return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-@final
 class FakeClock(Clock):
     """A clock that stands still until it is moved."""
 

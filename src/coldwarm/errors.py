@@ -1,19 +1,4 @@
-"""Every error that coldwarm raises for a user to read.
-
-::
-
-    ColdwarmError           anything the user is told about; one line, with what to do
-    ├── UsageError          a wrong argument, an unknown name, a bad combination
-    ├── ContractError       an artifact that does not keep its contract
-    │   └── NewerVersionError   an artifact written by a later coldwarm
-    ├── PluginError         a plug-in that cannot be loaded, or a name taken twice
-    ├── NothingComparableError  two results that have nothing valid in common
-    ├── RunDirectoryError   an output directory that is busy, foreign or not writable
-    ├── ResumeError         a run that cannot be continued as asked
-    └── StorageError        a file that could not be written: full disk, quota, I/O
-
-Each carries the exit code the command line ends with.
-"""
+"""Every error that coldwarm raises for a user to read, with the exit code of the command line."""
 
 from __future__ import annotations
 

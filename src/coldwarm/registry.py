@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
@@ -43,27 +44,14 @@ _ORDER = (
 
 def backend_spec(kind: type[Backend], source: Source) -> BackendSpec:
     """Return what a backend's class declares."""
-    return BackendSpec(
-        name=kind.name,
-        title=_first_line(kind.__doc__, kind.name),
-        framework=kind.framework,
-        source=source,
-        class_name=kind.__name__,
-        modules=tuple(kind.modules),
-        distributions=tuple(kind.distributions),
-        devices=tuple(kind.devices),
-        dtypes=tuple(kind.dtypes),
-        device_suffix=kind.device_suffix,
-        caches=tuple(kind.caches),
-        compiles=kind.compiles,
-        sync_policy=kind.sync_policy,
-        variant=kind.variant,
-        scenarios=kind.scenarios,
-        prepares=kind.prepares,
-        builders=kind.builders(),
-        environment=kind.environment,
-        programs=kind.programs,
-    )
+    names = [field.name for field in fields(BackendSpec) if hasattr(kind, field.name)]
+    declared: dict[str, Any] = {name: getattr(kind, name) for name in names}
+    for name, value in declared.items():
+        if isinstance(value, list):
+            declared[name] = tuple(value)
+    declared["title"] = _first_line(kind.__doc__, kind.name)
+    declared["builders"] = kind.builders()
+    return BackendSpec(source=source, class_name=kind.__name__, **declared)
 
 
 def workload_spec(module: ModuleType, source: Source) -> WorkloadSpec:
@@ -80,7 +68,6 @@ def workload_spec(module: ModuleType, source: Source) -> WorkloadSpec:
             title=_first_line(module.__doc__, name),
             source=source,
             sizes=tuple(declared["SIZES"]),
-            size_meaning=declared.get("SIZE_MEANING", ""),
             dtypes=dtypes,
             tolerances=dict(declared["TOLERANCE"]),
             layout=declared["LAYOUT"],

@@ -76,7 +76,6 @@ class WorkloadSpec:
     """The first line of its documentation."""
     source: Source
     sizes: tuple[int, ...]
-    size_meaning: str
     dtypes: tuple[str, ...]
     """By their short names."""
     tolerances: Mapping[str, float] = field(hash=False)

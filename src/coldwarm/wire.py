@@ -7,17 +7,16 @@ because whatever it imports would be loaded before the framework under measureme
 Requests, runner to worker:
 
 - the *job*, one line, sent right after the spawn: which backend, workload, size, dtype,
-  seed, role (``measure``, ``reference``, ``make``, ``look``, ``marked``), whether the process
+  seed, role (``measure``, ``reference``, ``make``, ``inspect``, ``marked``), whether the process
   stays (``persistent``), and the folder of what was, or is to be, ``made`` beforehand;
 - to a process that stays: ``{"op": "block", "batch": n, "seconds": s, "limit": n}`` for a
   block of warm calls, then ``{"op": "quit"}``.
 
 Replies, worker to runner, by their ``type``: ``start`` (after the second call and the
-gate), ``block``, ``end``, ``reference``, ``made``, ``look``, ``marked``, and ``failed`` with
+gate), ``block``, ``end``, ``reference``, ``made``, ``inspect``, ``marked``, and ``failed`` with
 ``reason`` and ``detail``.
 """
 
-VERSION = 1
 LINE_LIMIT_BYTES = 8 * 1024 * 1024
 """No message is longer; more than this on the pipe is garbage."""
 

@@ -24,6 +24,7 @@ def test_a_case_that_was_changed_is_refused_by_every_command_with_the_same_line(
         ("show", bench.out),
         ("plan", bench.out, "--calls", "10"),
         ("compare", bench.out, bench.out),
+        ("compare", file, file),
         ("run", "--out-dir", bench.out, "--resume"),
     ]
     for arguments in commands:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from coldwarm.clock import FakeClock
 from coldwarm.runner.schedule import allowance, budget, suites
 from coldwarm.runner.schedule.budget import Budget
-from coldwarm.runner.schedule.estimates import COMPILING_S, EAGER_S, Costs
+from coldwarm.runner.schedule.estimates import COMPILING_S, EAGER_S, Estimates
 from coldwarm.runner.schedule.ledger import Ledger
 from coldwarm.runner.schedule.options import Options
 
@@ -147,7 +147,7 @@ def test_a_process_may_exceed_the_budget_by_little_and_none_starts_after_it() ->
 def test_a_run_keeps_its_budget_whatever_its_processes_cost(
     costs_s: list[float], limit_s: float, wrong: float
 ) -> None:
-    """Costs are told wrongly by up to a half, and a process is cut where the grace ends."""
+    """Estimates are told wrongly by up to a half, and a process is cut where the grace ends."""
     cases = suites.choose(Options(cases=("matmul_512_f32", "matmul_1024_f32")))[: len(costs_s)]
     truth_s = dict(zip(cases, costs_s, strict=False))
     clock = FakeClock()
@@ -170,7 +170,7 @@ def test_what_a_case_will_cost_is_told_by_its_like() -> None:
     every = suites.choose(Options(suite="full"))
     named = {case.id: case for case in every}
     known: dict[str, float] = {}
-    costs = Costs(every, lambda case, _: known.get(case.id))
+    costs = Estimates(every, lambda case, _: known.get(case.id))
     small = named["jax_jit_cpu_matmul_512_f32"]
     assert costs.expected_s(small, COLD) == COMPILING_S
     assert costs.expected_s(named["numpy_matmul_512_f32"], COLD) == EAGER_S

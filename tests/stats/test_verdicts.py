@@ -20,7 +20,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.errors import NothingComparableError, UsageError
 from coldwarm.report.refusals import WAYS_ON, nothing_valid, refused
 from coldwarm.stats.compare.comparable import FIELDS as COMPARED
-from coldwarm.stats.compare.results import NothingValidError, RefusedError, compare_results
+from coldwarm.stats.compare.results import IncomparableError, NothingValidError, compare_results
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
@@ -133,7 +133,7 @@ def test_what_must_agree_is_refused_by_name_and_can_be_allowed(
     field: str, changes: dict[str, Any], text: str
 ) -> None:
     a, b = results.case(1), results.case(2, **changes)
-    with pytest.raises(RefusedError) as error:
+    with pytest.raises(IncomparableError) as error:
         judged(a, b)
     told = refused(error.value)
     assert f"  {field}: " in told
@@ -158,7 +158,7 @@ def another_machine() -> Environment:
 def test_another_machine_is_refused_with_the_fields_that_differ() -> None:
     a = side(results.case(1))
     b = side(results.case(2), environment=another_machine(), sha256="b")
-    with pytest.raises(RefusedError) as error:
+    with pytest.raises(IncomparableError) as error:
         compare_results(a, b, Policy())
     told = refused(error.value)
     assert 'cpu.model: "A CPU" became "B CPU"' in told
@@ -184,7 +184,7 @@ def test_another_library_is_told_and_not_refused() -> None:
 def test_a_single_case_without_its_run_has_no_known_machine() -> None:
     a = side(results.case(1))
     b = Measured("x.json", None, {results.NAME: results.case(2)}, {}, "b" * 64, None)
-    with pytest.raises(RefusedError) as error:
+    with pytest.raises(IncomparableError) as error:
         compare_results(a, b, Policy())
     assert "B lies in no run" in refused(error.value)
 
@@ -217,7 +217,7 @@ def test_a_failed_case_is_refused_and_can_be_left_out(how: str) -> None:
         seen = [*good.observations, samples.observation(gate=gate, status="failed")]
         bad = msgspec.structs.replace(good, observations=seen)
     a, b = side(results.case(1), other), side(bad, other)
-    with pytest.raises(RefusedError) as error:
+    with pytest.raises(IncomparableError) as error:
         compare_results(a, b, Policy())
     told = refused(error.value)
     assert f"failed: in B: its answer is wrong ({results.NAME})" in told

@@ -60,6 +60,11 @@ class Backend(ABC):
     prepares: "ClassVar[bool]" = False
     """Whether something is made ahead of time, in a process of its own: ``make`` and ``load``."""
 
+    pools: "ClassVar[tuple[str, ...]]" = ()
+    """Variables that bound the threads of the libraries it calls."""
+    watched_by: "ClassVar[type[Watch] | None]" = None
+    """The class of ``watcher``."""
+
     watcher: "Watch | None" = None
     """What observes the framework, set on creation; ``None``: the methods below tell it all."""
     dtype: str = "f32"
@@ -69,6 +74,8 @@ class Backend(ABC):
         """Remember where to run; import nothing."""
         self.device = device
         self.threads = threads
+        if self.watched_by is not None:
+            self.watcher = self.watched_by(device)
 
     @classmethod
     def builders(cls) -> "tuple[str, ...]":
@@ -77,9 +84,9 @@ class Backend(ABC):
 
     @classmethod
     def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
-        """Return variables that must be set before the interpreter starts."""
-        del cls, device, threads
-        return {}
+        """Return variables that must be set before the interpreter starts: of ``pools``."""
+        del device
+        return {} if threads is None else dict.fromkeys(cls.pools, str(threads))
 
     @classmethod
     def programs(cls, device: str) -> "tuple[str, ...]":

@@ -27,12 +27,12 @@ class _Jax(Backend):
     synchronous = False
     sync_policy = "block_until_ready on every array of the candidate's own output"
 
+    watched_by = JaxWatch
     watcher: JaxWatch
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
         """Remember where to run; import nothing."""
         super().__init__(device, threads)
-        self.watcher = JaxWatch(device)
         self._device: Any = None
 
     @classmethod

@@ -1,6 +1,8 @@
 """Numba: functions under ``numba.njit(cache=True)``, on the CPU.
 
-How a first call is divided into parts stands under *How it is watched*.
+How a first call is divided into parts stands under *How it is watched*. In the candidates of
+workloads, constants are of the arrays' own type: a Python number would make the arithmetic float64
+for float32 arrays.
 """
 
 from coldwarm.backends.base import Backend
@@ -12,8 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     import numpy as np
-
-_POOLS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 class NumbaBackend(Backend):
@@ -27,18 +27,9 @@ class NumbaBackend(Backend):
     caches = ("numba",)
     compiles = True
     sync_policy = "none needed: a compiled function returns finished arrays"
+    pools = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    watched_by = NumbaWatch
     watcher: NumbaWatch
-
-    def __init__(self, device: str, threads: "int | None" = None) -> None:
-        """Remember where to run; import nothing."""
-        super().__init__(device, threads)
-        self.watcher = NumbaWatch(device)
-
-    @classmethod
-    def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
-        """Bound the threads of Numba's parallel loops and of the BLAS that it calls."""
-        del device
-        return {} if threads is None else dict.fromkeys(_POOLS, str(threads))
 
     def import_runtime(self) -> None:
         """Import Numba."""

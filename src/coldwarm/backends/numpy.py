@@ -18,16 +18,8 @@ class NumpyBackend(Backend):
     modules = ("numpy",)
     distributions = ("numpy",)
     device_suffix = False
+    pools = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
     sync_policy = "none needed: a NumPy call returns finished arrays"
-
-    @classmethod
-    def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
-        """Bound the threads of the BLAS that NumPy calls."""
-        del device
-        if threads is None:
-            return {}
-        names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
-        return dict.fromkeys(names, str(threads))
 
     def import_runtime(self) -> None:
         """Import NumPy."""

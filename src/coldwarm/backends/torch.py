@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-_POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-
 
 class TorchEager(Backend):
     """PyTorch without ``torch.compile``: each operation is dispatched to a ready kernel."""
@@ -31,8 +29,9 @@ class TorchEager(Backend):
         "CPU: none needed, calls return finished tensors; GPU: wait for the stream of each"
         " device that holds an output of the candidate"
     )
-    watcher: EagerWatch
+    pools = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     watched_by: "ClassVar[type[EagerWatch]]" = EagerWatch
+    watcher: EagerWatch
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
         """Remember where to run; import nothing.
@@ -41,16 +40,9 @@ class TorchEager(Backend):
         cache of its own, so that ``synchronous`` and ``caches`` differ from the class's.
         """
         super().__init__(device, threads)
-        self.watcher = self.watched_by(device)
         self._torch_device = "cuda" if device == "gpu" else "cpu"
         if device == "gpu":
             vars(self).update(synchronous=False, caches=(*type(self).caches, "cuda"))
-
-    @classmethod
-    def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
-        """Bound the threads of OpenMP and of the BLAS that PyTorch and NumPy call."""
-        del device
-        return {} if threads is None else dict.fromkeys(_POOLS, str(threads))
 
     def import_runtime(self) -> None:
         """Import PyTorch."""
@@ -167,7 +159,6 @@ def _array(leaf: "Any") -> "np.ndarray[Any, Any]":
 
 
 def _leaves(out: "Any") -> "list[Any]":
-    """Flatten tuples, lists and dicts, in order."""
     if isinstance(out, dict):
         out = tuple(out.values())
     if isinstance(out, tuple | list):

@@ -35,7 +35,7 @@ class Owner(Protocol):
         """Return the variables that move the cache under ``root``; an empty one is unset."""
 
     def judge(self, mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
-        """Say whether the evidence proves the mode for this owner; ``counts`` has the usual rule."""
+        """Say whether the evidence proves the mode; ``counts`` has the usual rule."""
 
 
 @cache

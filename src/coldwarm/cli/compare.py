@@ -72,7 +72,7 @@ def command(
     second = reader.read(b)
     try:
         comparison = results.compare_results(reader.read(a), second, limits, fields)
-    except results.RefusedError as error:
+    except results.IncomparableError as error:
         raise UsageError(refusals.refused(error)) from None
     except results.NothingValidError as error:
         raise NothingComparableError(refusals.nothing_valid(error)) from None

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
 CacheMode = Literal[
     "cold_process_cold_cache", "cold_process_warm_cache", "warm_process", "first_ever"
 ]
-CACHE_MODES: tuple[CacheMode, ...] = (
-    "cold_process_cold_cache",
-    "cold_process_warm_cache",
-    "warm_process",
-    "first_ever",
-)
+CACHE_MODES: tuple[CacheMode, ...] = get_args(CacheMode)
 WARM: CacheMode = "warm_process"
 FILLED: CacheMode = "cold_process_warm_cache"
 Dtype = Literal["f32", "f64", "bf16", "own"]

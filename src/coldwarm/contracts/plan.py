@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from coldwarm.contracts.base import Count, Record, Seconds
 from coldwarm.contracts.reasons import Reason
 
 Reading = Literal["process", "imported", "cached"]
-READINGS: tuple[Reading, ...] = ("process", "imported", "cached")
+READINGS: tuple[Reading, ...] = get_args(Reading)
 Caches = Literal["cold", "warm", "kept"]
 Sweepable = Literal["calls", "shapes", "processes"]
 

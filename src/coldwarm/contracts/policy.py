@@ -13,7 +13,7 @@ from coldwarm.contracts.comparison import MetricKind
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
 Direction = Literal["faster", "slower", "less", "more"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
@@ -97,12 +97,10 @@ class Policy:
         possible = {direction for kind in kinds for direction in POSSIBLE[kind]}
         never = [name for name in rule.fail_on or {} if name not in possible]
         if never:
-            what = f"no figure of this rule can be {never[0]!r}, only {_either(sorted(possible))}"
+            what = (
+                f"no figure of this rule can be {never[0]!r}, only {' or '.join(sorted(possible))}"
+            )
             raise policy_fault(self.path, rule.cases_line, "fail_on", what)
-
-
-def _either(words: Sequence[str]) -> str:
-    return " or ".join(words)
 
 
 def policy_fault(path: str, line: int | None, name: str, what: str) -> UsageError:

@@ -13,7 +13,7 @@ from coldwarm.contracts.base import Record
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 Value = str | int | float | list[str]
 
@@ -258,6 +258,11 @@ def because(code: str, /, *parts: Reason, **values: Value) -> Reason:
         ValueError: the code is not declared, or has other parameters.
     """
     return Reason(code=code, values=values, parts=list(parts))
+
+
+def missing(values: Mapping[str, object], reason: Reason) -> dict[str, Reason]:
+    """Return the reason under the name of every value that is ``None``."""
+    return {name: reason for name, value in values.items() if value is None}
 
 
 def brief(reason: Reason) -> str:

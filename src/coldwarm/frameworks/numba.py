@@ -178,13 +178,11 @@ class NumbaWatch(Watch):
         return versions("numba", "llvmlite", "numpy", "scipy")
 
     def _count(self, counter: str) -> int:
-        """Return a count of all functions' caches together."""
         known = self.dispatchers
         return sum(sum(getattr(one.stats, counter).values()) for one in known)
 
 
 def _listeners(base: "Any", watch: NumbaWatch) -> "tuple[Any, Any]":
-    """Return the listeners for the compiler's steps and for the calls of LLVM."""
     clock_ns = time.perf_counter_ns
 
     class Steps(base):  # type: ignore[misc] # Numba has no types

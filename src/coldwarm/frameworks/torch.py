@@ -108,7 +108,11 @@ class CompileWatch(EagerWatch):
         if self._listening or not hasattr(utils, _HOOK):
             return
         previous = getattr(utils, _HOOK)
-        listen = self._chain(previous)
+
+        def listen(event: "Mapping[str, Any]") -> None:
+            self.on_event(event)
+            previous(event)
+
         setattr(utils, _HOOK, listen)
         self._listening = True
 
@@ -151,15 +155,6 @@ class CompileWatch(EagerWatch):
         """
         durations = _durations()
         return sum(len(durations.get(name, ())) for name in _STEPS)
-
-    def _chain(self, previous: "Any") -> "Any":
-        """Return a listener that hands each event on to the one that was there before."""
-
-        def listen(event: "Mapping[str, Any]") -> None:
-            self.on_event(event)
-            previous(event)
-
-        return listen
 
     def on_event(self, event: "Mapping[str, Any]") -> None:
         """Take one event: ``ph`` is ``B`` at the begin of a step and ``E`` at its end."""

@@ -154,13 +154,10 @@ def _framework_of_class(function: "Any") -> "str | None":
     if kinds & {"jax", "jaxlib"}:
         return "jax"
     # What torch.compile returns is a plain function that has marks of its own.
-    if "torch" in kinds or any(name.startswith("_torchdynamo") for name in _marks(function)):
+    marks = getattr(function, "__dict__", ())
+    if "torch" in kinds or any(name.startswith("_torchdynamo") for name in marks):
         return "torch"
     return "numpy" if "numba" in kinds else None
-
-
-def _marks(function: "Any") -> "tuple[str, ...]":
-    return tuple(getattr(function, "__dict__", ()))
 
 
 def _used(code: "Any", scope: "Mapping[str, Any]", depth: int) -> "set[str]":

@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 NEW_SHAPES = 8
 """At most so many further inputs of a factory's generator are called."""
-_POOLS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-)
 
 
 class UserFunction(Backend):
@@ -41,6 +35,7 @@ class UserFunction(Backend):
     distributions = ()
     device_suffix = False
     caches = ("jax", "inductor", "numba")
+    pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     synchronous = False
     sync_policy = (
         "what the call returns decides: block_until_ready for arrays of JAX, the stream of each"
@@ -60,12 +55,6 @@ class UserFunction(Backend):
         self._more: list[tuple[Any, ...]] = []
         self._rng: Any = None
         self._order: list[int] | None = None
-
-    @classmethod
-    def environment(cls, device: str, threads: "int | None") -> "dict[str, str]":
-        """Bound the threads of OpenMP, of the BLAS, and of Numba's parallel loops."""
-        del device
-        return {} if threads is None else dict.fromkeys(_POOLS, str(threads))
 
     def take(self, spec: "Mapping[str, Any]") -> None:
         """Remember what to run; see ``runner.functions.inspection`` for the fields."""

@@ -157,7 +157,6 @@ def _dtype(leaf: "Any", array: "Any") -> str:
 
 
 def _described(value: "Any") -> str:
-    """Return a value's type, dtype and shape in words."""
     kind = type(value).__module__.split(".")[0]
     if values.is_array(value) and hasattr(value, "shape"):
         root = "jax" if kind in {"jax", "jaxlib"} else kind

@@ -153,7 +153,6 @@ def _of_torch(place: str, value: "Any") -> "tuple[np.ndarray[Any, Any], dict[str
 
 
 def _made(entry: "dict[str, Any]", folder: str, known: "dict[str, Any]") -> "Any":
-    """Return the value that was described."""
     kind = entry["kind"]
     if kind == "value":
         return entry["value"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import Difference
     from coldwarm.contracts.comparison import SideDifference
-    from coldwarm.stats.compare.results import NothingValidError, RefusedError
+    from coldwarm.stats.compare.results import IncomparableError, NothingValidError
 
 WAYS_ON = {
     "workload": "its source differs, so it is another job: measure both with the same source",
@@ -42,7 +42,7 @@ _SHOWN_CASES = 2
 _SHOWN_LEFT_OUT = 3
 
 
-def refused(error: RefusedError) -> str:
+def refused(error: IncomparableError) -> str:
     """Return every difference, what to do about each field, and how to compare all the same."""
     lines = ["A and B cannot be compared as they are:"]
     for case in error.failed:

@@ -36,11 +36,11 @@ MADE_BEFOREHAND = {
     "make": "a process of its own before the case's first one, with empty caches: the phases up"
     " to wrap, then making and writing what is loaded; published under made, part of no other"
     " window",
-    "wrap": "nothing: what was made beforehand stands for the candidate's own code",
-    "first_call": "loading what was made beforehand (the part cache_read), "
+    "wrap": "nothing: what was compiled ahead of time stands for the candidate's own code",
+    "first_call": "loading what was compiled ahead of time (the part cache_read), "
     + WINDOWS["first_call"],
 }
-"""What differs where something is made beforehand."""
+"""What differs where something is compiled ahead of time."""
 WHOLE_LOOPS = {
     "first_call": "the first step of the loop and the synchronisation on its own output",
     "remaining_calls": "the other steps, each synchronised on its own output and stamped; keeping"
@@ -72,17 +72,6 @@ def windows(backend: BackendSpec, *, scenario: bool = False) -> dict[str, str]:
     return WINDOWS | differing
 
 
-def effort(options: Options) -> Effort:
-    """Return the effort that was asked for."""
-    return Effort(
-        precision=options.precision,
-        min_runs=options.min_runs,
-        max_runs=options.max_runs,
-        time_budget_s=options.time_budget_s,
-        timeout_s=options.timeout_s,
-    )
-
-
 def protocol(case: Case, options: Options) -> Protocol:
     """Return the declared protocol of a case."""
     kinds: dict[CacheMode, Literal["fresh", "persistent"]] = {
@@ -110,7 +99,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         ),
         seed=options.seed,
         deterministic=options.deterministic,
-        effort=effort(options),
+        effort=Effort(**{name: getattr(options, name) for name in Effort.__struct_fields__}),
         option_origins=options.option_origins,
         own=case.described,
         harness_version=__version__,

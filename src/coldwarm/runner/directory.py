@@ -9,6 +9,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
+from coldwarm import wire
 from coldwarm.contracts.files import journal
 from coldwarm.errors import ContractError, ResumeError, RunDirectoryError, storage_error
 from coldwarm.runner.process import temporary
@@ -126,9 +127,7 @@ class RunDirectory:
         """
         line = journal.encode_line(kind, record)
         try:
-            view = memoryview(line)
-            while view:
-                view = view[self._journal.write(view) :]
+            wire.write_all(self._journal.fileno(), line)
             os.fsync(self._journal.fileno())
         except OSError as error:
             raise storage_error(self.path / JOURNAL, error) from error

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from coldwarm.runner.schedule.case import Case
 
 
+_EMPTY = {"cold_process_cold_cache", "first_ever"}
+
+
 def job(place: Place, slot: Slot) -> dict[str, Any]:
     """Return the job of a process, as it goes down the pipe."""
     case = slot.case
@@ -38,14 +41,10 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         "persistent": slot.persistent,
         "analyse": slot.analyse,
         "list_modules": False,
-        "new_shapes": case.new_shapes and _ends_cold(slot),
+        # Such calls show their cost at the end of a cold process, and disturb nothing after them.
+        "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
         "made": str(slot.root / made.OWNER) if prepared else None,
     }
-
-
-def _ends_cold(slot: Slot) -> bool:
-    """Say whether calls with other shapes show their cost, and disturb nothing after them."""
-    return slot.mode in {"cold_process_cold_cache", "first_ever"} and not slot.persistent
 
 
 def case_job(place: Place, case: Case) -> dict[str, Any]:
@@ -123,13 +122,11 @@ def start(place: Place, slot: Slot) -> Running:
     process = spawn(place, case, job(place, slot), found)
     try:
         reply = replies.receive(process, replies.Start)
-    except ProcessFailedError as error:
-        error.wall_s = process.wait().wall_s
-        place.measured_s += process.active_s
-        raise
-    except BaseException:
+    except BaseException as error:
         process.kill()
         place.measured_s += process.active_s
+        if isinstance(error, ProcessFailedError):
+            error.wall_s = process.wait().wall_s
         raise
     cpu_s = process.cpu_so_far()
     after = telemetry.read(place.clock.now_s())

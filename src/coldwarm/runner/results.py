@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
 
 from coldwarm.caches import modes, pages
+from coldwarm.contracts.base import Status
 from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
@@ -19,7 +20,7 @@ from coldwarm.stats.selection import warm_processes
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from coldwarm.contracts.base import CacheMode, Status
+    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
@@ -194,7 +195,7 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
             )
         )
     _write_published(save, results, facts)
-    counts = {s: sum(row.status == s for row in rows) for s in ("ok", "warn", "failed")}
+    counts = {f"n_{s}": sum(row.status == s for row in rows) for s in get_args(Status)}
     suite = SuiteResult(
         suite=facts.options.suite,
         run_id=facts.run_id,
@@ -206,9 +207,7 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
         environment_path=ENVIRONMENT,
         environment_sha256=facts.environment_sha256,
         cases=rows,
-        n_ok=counts["ok"],
-        n_warn=counts["warn"],
-        n_failed=counts["failed"],
+        **counts,
         order=list(order),
         wall_s=wall_s,
         measured_s=measured_s,

@@ -184,7 +184,6 @@ class Rounds:
         launch.discard(slot.root)
 
     def _whole(self, slot: Slot) -> Observation:
-        """Start and end a process."""
         running = None
         try:
             running = launch.start(self.place, slot)

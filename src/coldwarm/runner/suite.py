@@ -8,7 +8,7 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.clock import RealClock
+from coldwarm.clock import Clock
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.files import codec, reader
 from coldwarm.contracts.reasons import because
@@ -23,14 +23,13 @@ from coldwarm.runner.rounds import Rounds
 from coldwarm.runner.running import Place
 from coldwarm.runner.schedule import allowance, availability, suites
 from coldwarm.runner.schedule.budget import Budget, left, wanting
-from coldwarm.runner.schedule.estimates import Costs
+from coldwarm.runner.schedule.estimates import Estimates
 from coldwarm.runner.schedule.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from coldwarm.clock import Clock
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.schedule.budget import Wanted
@@ -78,7 +77,7 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
     chosen = suites.choose(options) if cases is None else list(cases)
     with RunDirectory(out_dir, resume=resume) as directory, terminable():
         session = _Session(
-            options, chosen, directory, listener or Listener(), clock or RealClock(), spent_s
+            options, chosen, directory, listener or Listener(), clock or Clock(), spent_s
         )
         return session.run(resume=resume, more_s=more_s)
 
@@ -128,12 +127,8 @@ class _Session:
                 interrupted = True
             finally:
                 guard.sweep()
-        return self._finish(
-            facts, place, interrupted=interrupted, wall_s=previous_s + self._since(began_s)
-        )
-
-    def _since(self, began_s: float) -> float:
-        return self.clock.now_s() - began_s
+        wall_s = previous_s + self.clock.now_s() - began_s
+        return self._finish(facts, place, interrupted=interrupted, wall_s=wall_s)
 
     def _measure(
         self, place: Place, runnable: Sequence[Case], facts: results.Facts, budget: Budget
@@ -145,7 +140,7 @@ class _Session:
             self.listener,
             late=lambda: budget.spent(self.clock.now_s()),
         )
-        costs = Costs(runnable, rounds.cost_s)
+        costs = Estimates(runnable, rounds.cost_s)
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
         limited = budget.limit_s is not None

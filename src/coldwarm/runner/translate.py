@@ -23,7 +23,7 @@ from coldwarm.contracts.observation import (
     ProcessTotals,
     Telemetry,
 )
-from coldwarm.contracts.reasons import because, together
+from coldwarm.contracts.reasons import because, missing, together
 from coldwarm.runner import accounts
 from coldwarm.runner.machine import telemetry
 from coldwarm.runner.process.replies import Counters, as_reason
@@ -56,20 +56,20 @@ def phases(entered_ns: int, spans: Sequence[replies.Span], spawned_ns: int) -> l
 
 
 def _phase(span: replies.Span, spawned_ns: int) -> Phase:
+    counted = {name: getattr(span, name) for name in _BY_PHASE}
     return Phase(
         name=span.name,
         start_s=(span.begin_ns - spawned_ns) / 1e9,
         duration_s=(span.end_ns - span.begin_ns) / 1e9,
-        peak_rss_bytes=span.peak_rss_bytes,
-        involuntary_switches=span.involuntary_switches,
-        null_reasons={name: _NO_STATUS for name in _BY_PHASE if getattr(span, name) is None},
+        **counted,
+        null_reasons=missing(counted, _NO_STATUS),
     )
 
 
 def block(reply: replies.Block, order: int, spawned_ns: int, bound_to: int | None = None) -> Block:
     """Return a block of warm calls, in seconds for one call."""
     counted = {name: getattr(reply, name) for name in BlockCounts.__struct_fields__}
-    reasons = {name: _NO_STATUS for name, value in counted.items() if value is None}
+    reasons = missing(counted, _NO_STATUS)
     if reply.compiles is None:
         reasons["compiles"] = _NO_COUNT
     if bound_to is None:
@@ -95,40 +95,31 @@ def evidence(
 
     ``raw`` are figures by owner that nobody's counters hold.
     """
-    return [
-        _evidence(
-            owner, (listing, after[owner]), counters.get(owner, Counters()), raw.get(owner, {})
+    found = []
+    for owner, old in before.items():
+        new, counted = after[owner], counters.get(owner, Counters())
+        counts = {name: getattr(counted, name) for name in COUNTS}
+        one = CacheEvidence(
+            owner=owner,
+            **counts,
+            files_before=old.count,
+            files_after=new.count,
+            bytes_before=old.total_bytes,
+            bytes_after=new.total_bytes,
+            new_files=new.new_since(old),
+            raw={**counted.raw, **raw.get(owner, {})},
+            null_reasons=missing(counts, because("not_told", by=owner)),
         )
-        for owner, listing in before.items()
-    ]
-
-
-def _evidence(
-    owner: str,
-    listings: tuple[Listing, Listing],
-    counters: Counters,
-    raw: Mapping[str, int | None],
-) -> CacheEvidence:
-    before, after = listings
-    counts = {name: getattr(counters, name) for name in COUNTS}
-    missing = because("not_told", by=owner)
-    return CacheEvidence(
-        owner=owner,
-        **counts,
-        files_before=before.count,
-        files_after=after.count,
-        bytes_before=before.total_bytes,
-        bytes_after=after.total_bytes,
-        new_files=after.new_since(before),
-        raw={**counters.raw, **raw},
-        null_reasons={name: missing for name, number in counts.items() if number is None},
-    )
+        found.append(one)
+    return found
 
 
 def observation(running: Running) -> Observation:
     """Return what a process saw, so far or in all."""
     slot, start, end = running.slot, running.start, running.end
-    common = _common(running)
+    alive_s = running.start_after.now_s - running.start_telemetry.now_s
+    wall_s = alive_s if running.wall_s is None else running.wall_s
+    common = _common(slot, running.order, running.started_at, wall_s)
     if running.input_sha256 not in {None, start.input_sha256}:
         return Observation(**common, status="failed", reason=because("other_inputs"))
     gate = _gate([start.gate] + ([end.gate] if end and end.gate else []))
@@ -166,17 +157,15 @@ def observation(running: Running) -> Observation:
     )
 
 
-def _common(running: Running) -> dict[str, Any]:
-    slot = running.slot
-    alive_s = running.start_after.now_s - running.start_telemetry.now_s
+def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str, Any]:
     return {
         "case": slot.case.id,
         "cache_mode": slot.mode,
         "round": slot.round,
         "attempt": slot.attempt,
-        "order": running.order,
-        "started_at": running.started_at,
-        "wall_s": alive_s if running.wall_s is None else running.wall_s,
+        "order": order,
+        "started_at": started_at,
+        "wall_s": wall_s,
     }
 
 
@@ -221,12 +210,13 @@ def device(reported: Device) -> Device:
 
 
 def _harness(start: replies.Start, figures: HarnessFigures | None) -> HarnessCost:
-    missing = because("persistent_only") if figures is None else because("synchronous")
     values = asdict(figures or HarnessFigures())
     return HarnessCost(
         **values,
         load_s=(start.loaded_ns - start.entered_ns) / 1e9,
-        null_reasons={name: missing for name, value in values.items() if value is None},
+        null_reasons=missing(
+            values, because("persistent_only" if figures is None else "synchronous")
+        ),
     )
 
 
@@ -265,15 +255,9 @@ def failed(
 ) -> Observation:
     """Return the observation of a process that gave no result."""
     return Observation(
-        case=slot.case.id,
-        cache_mode=slot.mode,
-        round=slot.round,
-        attempt=slot.attempt,
-        order=order,
+        **_common(slot, order, date, wall_s),
         status="failed",
         reason=error.reason,
         stderr_tail=error.detail or None,
-        started_at=date,
-        wall_s=wall_s,
         null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), error.reason),
     )

@@ -8,7 +8,6 @@ theirs, and not the processors'. Only the main thread is bound, where the calls 
 
 from __future__ import annotations
 
-import os
 import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -116,6 +115,5 @@ def _in_one_processor(block: Block) -> bool:
     return (
         block.cpu_s is not None
         and block.wall_s is not None
-        and hasattr(os, "sched_setaffinity")
         and block.cpu_s <= ONE_PROCESSOR * block.wall_s
     )

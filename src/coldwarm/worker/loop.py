@@ -9,49 +9,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_TEMPLATE = """
+_HEAD = """
 def loop(clock, repeat, function, sync, arguments, batch, limit, budget_ns):
     {unpack}
     samples = []
     keep = samples.append
-    if batch == 1:
-        last = clock() + budget_ns
-        for _ in repeat(None, limit):
-            begin = clock()
-            {call}
-            end = clock()
-            keep(end - begin)
-            if end >= last:
-                break
-        return samples
     last = clock() + budget_ns
-    for _ in repeat(None, limit):
-        calls = repeat(None, batch)
-        begin = clock()
-        for _ in calls:
-            {call}
-        end = clock()
-        keep(end - begin)
-        if end >= last:
-            break
-    return samples
 """
-
-
-_RENEWING_TEMPLATE = """
-def loop(clock, repeat, function, sync, arguments, batch, limit, budget_ns):
-    samples = []
-    keep = samples.append
-    last = clock() + budget_ns
-    for _ in repeat(None, limit):
-        {unpack_fresh}
+_SERIES = """
+    for _ in repeat(None, limit if {asked} else 0):
+        {before}
         begin = clock()
-        {call}
+        {calls}
         end = clock()
         keep(end - begin)
         if end >= last:
-            break
-    return samples
+            return samples
 """
 
 
@@ -75,8 +48,15 @@ def make_loop(
     inner = f"function({', '.join(map(str.__add__, given, names))})"
     call = inner if synchronous else f"sync({inner})"
     left = f"{', '.join(names)}, = " if names else ""
-    template = _RENEWING_TEMPLATE if renewing else _TEMPLATE
-    text = template.format(unpack=f"{left}arguments", unpack_fresh=f"{left}arguments()", call=call)
+    if renewing:
+        text = _HEAD.format(unpack="pass")
+        text += _SERIES.format(asked=True, before=f"{left}arguments()", calls=call)
+    else:
+        text = _HEAD.format(unpack=f"{left}arguments")
+        text += _SERIES.format(asked="batch == 1", before="pass", calls=call)
+        batched = {"before": "calls = repeat(None, batch)", "calls": f"for _ in calls: {call}"}
+        text += _SERIES.format(asked="batch > 1", **batched)
+    text += "    return samples"
     scope: dict[str, Any] = {}
     exec(text, scope)  # noqa: S102 - the text above, and keywords of a call that was made
     loop: Callable[..., list[int]] = scope["loop"]

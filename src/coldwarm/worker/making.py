@@ -42,7 +42,6 @@ def make(job: "Mapping[str, Any]") -> "dict[str, Any]":
 
 
 def _described(backend: "Backend", arrays: "Any") -> "dict[str, Any]":
-    """Return what is known once everything is made."""
     from coldwarm.worker.account import usage
     from coldwarm.worker.reference import input_digest
 

@@ -61,7 +61,6 @@ def answer(question: "dict[str, Any]") -> "dict[str, Any]":
     """Return what was asked."""
     write_bytecode(question["compile"])
     return {
-        "python": sys.version.split()[0],
         "modules": {name: _found(name) for name in question["modules"]},
         "versions": {name: _version(name) for name in question["distributions"]},
         "programs": {name: which(name) is not None for name in question["programs"]},

@@ -59,27 +59,34 @@ class Index:
         if isinstance(suite, SuiteResult):
             pair = suite.environment_path, suite.environment_sha256
             yield from self._file(pair, (), "environment_", Environment)
-            for place, case in enumerate(suite.cases):
-                yield from self._member(place, (case.path, case.sha256), CaseResult)
+            for place, row in enumerate(suite.cases):
+                at = ("cases", place)
+                case = yield from self._file((row.path, row.sha256), at, "", CaseResult)
+                if isinstance(case, CaseResult):
+                    for name in ("case", "status", "reason"):
+                        yield from self._agree((*at, name), getattr(row, name), getattr(case, name))
+                    machine = suite.environment_sha256, case.environment_sha256
+                    yield from self._agree((*at, "environment_sha256"), *machine)
             for status in ("ok", "warn", "failed"):
                 count = sum(case.status == status for case in suite.cases)
                 yield from self._agree((f"n_{status}",), getattr(suite, f"n_{status}"), count)
         elif isinstance(suite, NextstatSuite):
             for place, item in enumerate(suite.cases):
-                yield from self._member(place, (item.path, item.sha256), NextstatResult)
+                at = ("cases", place)
+                result = yield from self._file((item.path, item.sha256), at, "", NextstatResult)
+                if isinstance(result, NextstatResult):
+                    yield from self._agree((*at, "case"), item.case, result.case)
+                    yield from self._agree((*at, "status"), item.status, result.status)
+                    medians = item.cold_ttfr_median_s, cold_median_s(result)
+                    yield from self._agree((*at, "cold_ttfr_median_s"), *medians)
+                    medians = item.warm_call_median_s, warm_median_s(result)
+                    yield from self._agree((*at, "warm_call_median_s"), *medians)
             counted = msgspec.to_builtins(tally(suite.cases))
             for name, value in msgspec.to_builtins(suite.summary).items():
                 yield from self._agree(("summary", name), value, counted[name])
         else:
             named = getattr(suite, "schema_version", "")
             yield self._fault(("schema_version",), f"expected an index of a run, got {named!r}")
-
-    def _member(self, place: int, pair: tuple[str, str], type_: type[Record]) -> Iterator[Checked]:
-        """Check a case that the index names, and what the index says of it."""
-        at = ("cases", place)
-        record = yield from self._file(pair, at, "", type_)
-        for name, said, held in _statements(self.suite, place, record):
-            yield from self._agree((*at, name), said, held)
 
     def _agree(self, at: _At, said: object, held: object) -> Iterator[Checked]:
         """Check one statement of the index against what the files say."""
@@ -133,26 +140,3 @@ class Index:
 
 def _shown(value: object) -> str:
     return str(value) if isinstance(value, msgspec.Struct) else repr(value)
-
-
-def _statements(
-    suite: Record, place: int, record: Record | None
-) -> list[tuple[str, object, object]]:
-    """Return what an index says of a member beside what the member says itself."""
-    if isinstance(suite, SuiteResult) and isinstance(record, CaseResult):
-        case = suite.cases[place]
-        return [
-            ("case", case.case, record.case),
-            ("status", case.status, record.status),
-            ("reason", case.reason, record.reason),
-            ("environment_sha256", suite.environment_sha256, record.environment_sha256),
-        ]
-    if isinstance(suite, NextstatSuite) and isinstance(record, NextstatResult):
-        item = suite.cases[place]
-        return [
-            ("case", item.case, record.case),
-            ("status", item.status, record.status),
-            ("cold_ttfr_median_s", item.cold_ttfr_median_s, cold_median_s(record)),
-            ("warm_call_median_s", item.warm_call_median_s, warm_median_s(record)),
-        ]
-    return []

@@ -114,7 +114,6 @@ def _stated(text: str) -> Plain:
 
 
 def _caution(old: Plain) -> Plain:
-    """Return a caution of version 1 in the form of version 2."""
     if "subject" not in old:
         return old
     subject = old["subject"]

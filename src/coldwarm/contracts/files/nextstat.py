@@ -14,11 +14,11 @@ more.
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from msgspec import UNSET, UnsetType
 
-from coldwarm.contracts.base import CACHE_MODES
+from coldwarm.contracts.base import CACHE_MODES, Status
 from coldwarm.contracts.published import (
     Cold,
     ColdRun,
@@ -40,23 +40,11 @@ from coldwarm.contracts.reasons import brief
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from coldwarm.contracts.base import CacheMode, Dtype, Status
+    from coldwarm.contracts.base import CacheMode, Dtype
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.result import CaseResult, ColdSummary
+    from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import Summary
-
-__all__ = [
-    "SUFFIXES",
-    "NextstatResult",
-    "NextstatSuite",
-    "Published",
-    "cold_median_s",
-    "express",
-    "suite",
-    "tally",
-    "warm_median_s",
-]
 
 SUFFIXES: dict[CacheMode, str] = {
     "cold_process_cold_cache": "",
@@ -200,37 +188,31 @@ def _warm_calls(
 
 def _cold(runs: list[ColdRun], case: CaseResult, mode: CacheMode) -> Cold:
     summary = next((cold for cold in case.cold if cold.cache_mode == mode), None)
+    seconds = {} if summary is None else summary.seconds
+    n = len(runs)
     return Cold(
         runs=runs,
-        n_runs=len(runs),
-        import_s=_of_runs(summary, "import", runs),
-        first_call_s=_of_runs(summary, "first_call", runs),
-        ttfr_s=_of_runs(summary, "ttfr", runs),
+        n_runs=n,
+        import_s=_quantiles(seconds.get("import"), n),
+        first_call_s=_quantiles(seconds.get("first_call"), n),
+        ttfr_s=_quantiles(seconds.get("ttfr"), n),
     )
 
 
-def _of_runs(
-    summary: ColdSummary | None, name: str, runs: Sequence[ColdRun]
-) -> Quantiles | UnsetType:
-    """Return the native summary if it is about exactly the runs that are listed."""
-    found = summary.seconds.get(name) if summary is not None else None
-    return _quantiles(found) if found is not None and found.n_samples == len(runs) else UNSET
-
-
 def _warm(calls: list[float], reason: str, case: CaseResult) -> Warm:
-    summary = case.warm.call_s if case.warm is not None else None
-    matches = summary is not None and summary.n_samples == len(calls)
+    summary = None if case.warm is None else case.warm.call_s
     return Warm(
         calls_s=calls,
         n_iters=len(calls),
-        call_s=_quantiles(summary) if summary is not None and matches else UNSET,
+        call_s=_quantiles(summary, len(calls)),
         status="warn" if reason else "ok",
         reason=reason,
     )
 
 
-def _quantiles(summary: Summary) -> Quantiles | UnsetType:
-    if summary.p95 is None:
+def _quantiles(summary: Summary | None, n_listed: int) -> Quantiles | UnsetType:
+    """Return the native summary if it is about exactly the values that are listed."""
+    if summary is None or summary.n_samples != n_listed or summary.p95 is None:
         return UNSET
     return Quantiles(min=summary.minimum, median=summary.median, p95=summary.p95)
 
@@ -287,17 +269,8 @@ def suite(
 
 def tally(cases: Sequence[NextstatSuiteCase]) -> NextstatSummary:
     """Return the summary of an index; ``worst_case`` is null where nothing was measured."""
-    return NextstatSummary(
-        n_cases=len(cases),
-        n_ok=_count(cases, "ok"),
-        n_warn=_count(cases, "warn"),
-        n_failed=_count(cases, "failed"),
-        worst_case=_worst(cases),
-    )
-
-
-def _count(cases: Iterable[NextstatSuiteCase], status: Status) -> int:
-    return sum(case.status == status for case in cases)
+    counts = {f"n_{s}": sum(case.status == s for case in cases) for s in get_args(Status)}
+    return NextstatSummary(n_cases=len(cases), worst_case=_worst(cases), **counts)
 
 
 def _worst(cases: Sequence[NextstatSuiteCase]) -> str | None:

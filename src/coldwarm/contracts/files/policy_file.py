@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from coldwarm.contracts.base import Record
-from coldwarm.contracts.policy import DIRECTIONS, KINDS, Direction, Policy, Rule, policy_fault
+from coldwarm.contracts.policy import Policy, Rule, policy_fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,21 +30,29 @@ _MISSING = re.compile(r"missing required field `(?P<name>.*)`")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
+class _Threshold(float):
+    """A relative difference above 0, written as text such as ``"5%"``."""
+
+
+class _Limit(float):
+    """A relative difference, which may be 0."""
+
+
 class PolicyThresholds(Record, frozen=True, kw_only=True):
     """The difference that matters for each kind of figure, as text such as ``"5%"``."""
 
-    cold: str | None = None
-    warm: str | None = None
-    memory: str | None = None
+    cold: _Threshold | None = None
+    warm: _Threshold | None = None
+    memory: _Threshold | None = None
 
 
 class PolicyFailures(Record, frozen=True, kw_only=True):
     """Beyond which difference a verdict fails, as text such as ``"5%"``; absent: never."""
 
-    faster: str | None = None
-    slower: str | None = None
-    less: str | None = None
-    more: str | None = None
+    faster: _Limit | None = None
+    slower: _Limit | None = None
+    less: _Limit | None = None
+    more: _Limit | None = None
 
 
 class PolicyRule(Record, frozen=True, kw_only=True):
@@ -54,7 +62,7 @@ class PolicyRule(Record, frozen=True, kw_only=True):
     """Pattern of case names: ``*`` any text, ``?`` any character, ``[…]`` one of these."""
     metrics: str = "*"
     """Pattern of metric names, such as ``*.ttfr_s`` or ``warm.*``."""
-    threshold: str | None = None
+    threshold: _Threshold | None = None
     fail_on: PolicyFailures | None = None
     """Replaces what held before as a whole; an empty table means that nothing fails."""
 
@@ -97,66 +105,44 @@ def read_policy(path: Path, base: Policy) -> Policy:
     except tomllib.TOMLDecodeError as error:
         raise policy_fault(str(path), None, "", f"is not TOML: {error}") from None
     try:
-        given = msgspec.convert(document, PolicyFile)
+        given = msgspec.convert(document, PolicyFile, dec_hook=_share_of)
     except msgspec.ValidationError as error:
         raise _explained(str(error), str(path), text) from None
-    return _Reader(str(path), text).policy(given, base)
+    return Policy(
+        thresholds=base.thresholds | _set(given.threshold),
+        # What the command line says holds over the file.
+        fail_on=_set(given.fail_on) | base.fail_on,
+        rules=tuple(_rule(str(path), text, *numbered) for numbered in enumerate(given.rule)),
+        path=str(path),
+    )
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Turns a file's texts into numbers, and knows where each stands."""
+def _share_of(kind: type[float], text: object) -> float:
+    if not isinstance(text, str):
+        message = f"expected text in quotes, got {type(text).__name__}"
+        raise ValueError(message)  # noqa: TRY004 - msgspec turns a ValueError into its own
+    return kind(share(text, zero=kind is _Limit))
 
-    path: str
-    text: str
 
-    def policy(self, given: PolicyFile, base: Policy) -> Policy:
-        thresholds = dict(base.thresholds)
-        for kind in KINDS:
-            written = getattr(given.threshold, kind)
-            if written is not None:
-                thresholds[kind] = self._share(written, ("threshold", kind))
-        failures = self._failures(given.fail_on, ("fail_on",))
-        return Policy(
-            thresholds=thresholds,
-            # What the command line says holds over the file.
-            fail_on={**(failures or {}), **base.fail_on},
-            rules=tuple(self._rule(place, rule) for place, rule in enumerate(given.rule)),
-            path=self.path,
-        )
+def _set(given: PolicyThresholds | PolicyFailures | None) -> dict[Any, float]:
+    """Return what a table sets, by the names of its keys."""
+    known = {} if given is None else asdict(given)
+    return {name: float(value) for name, value in known.items() if value is not None}
 
-    def _rule(self, place: int, rule: PolicyRule) -> Rule:
-        at = ("rule", place)
-        if rule.threshold is None and rule.fail_on is None:
-            what = "sets nothing: give a threshold, or fail_on"
-            raise policy_fault(self.path, line_of(self.text, (*at, "cases")), "rule", what)
-        threshold = rule.threshold
-        return Rule(
-            cases=rule.cases,
-            metrics=rule.metrics,
-            threshold=None if threshold is None else self._share(threshold, (*at, "threshold")),
-            fail_on=self._failures(rule.fail_on, (*at, "fail_on")),
-            cases_line=line_of(self.text, (*at, "cases")),
-            metrics_line=line_of(self.text, (*at, "metrics")),
-        )
 
-    def _failures(
-        self, given: PolicyFailures | None, at: tuple[str | int, ...]
-    ) -> dict[Direction, float] | None:
-        if given is None:
-            return None
-        written = {name: getattr(given, name) for name in DIRECTIONS}
-        return {
-            name: self._share(text, (*at, name), zero=True)
-            for name, text in written.items()
-            if text is not None
-        }
-
-    def _share(self, text: str, at: tuple[str | int, ...], *, zero: bool = False) -> float:
-        try:
-            return share(text, zero=zero)
-        except ValueError as error:
-            raise policy_fault(self.path, line_of(self.text, at), _dotted(at), str(error)) from None
+def _rule(path: str, text: str, place: int, rule: PolicyRule) -> Rule:
+    cases_line = line_of(text, ("rule", place, "cases"))
+    if rule.threshold is None and rule.fail_on is None:
+        what = "sets nothing: give a threshold, or fail_on"
+        raise policy_fault(path, cases_line, "rule", what)
+    return Rule(
+        cases=rule.cases,
+        metrics=rule.metrics,
+        threshold=rule.threshold,
+        fail_on=None if rule.fail_on is None else _set(rule.fail_on),
+        cases_line=cases_line,
+        metrics_line=line_of(text, ("rule", place, "metrics")),
+    )
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:

@@ -80,7 +80,10 @@ def _run(path: Path) -> Measured:
 
 
 def _single(path: Path, case: CaseResult) -> Measured:
-    """Take the environment from the case's run, if the file still lies in it."""
+    """Take a case alone; where it still lies in its run, that must be whole, as for the run."""
+    index = path.resolve().parent.parent / NAME
+    if index.exists():
+        _run(index)
     environment = None
     beside = path.resolve().parent.parent / "environment.json"
     if beside.exists():

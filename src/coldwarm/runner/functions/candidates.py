@@ -63,7 +63,6 @@ def cases(
             title=f"{setting.name}: functions of the user's own",
             source=Source(target.module, _file(target, inspected)),
             sizes=(1,),
-            size_meaning="the inputs that were given",
             dtypes=("own",),
             tolerances={"own": allowed},
             layout=", ".join(referred.arguments) or "no arguments",
@@ -111,7 +110,6 @@ def _case(
 def _described(
     target: Target, inspected: Inspection, workload: WorkloadSpec, setting: Setting
 ) -> OwnCandidate:
-    """Return what the protocol says of a candidate."""
     reference, tolerance = workload.baselines["own"], workload.tolerances["own"]
     checked = f"against {setting.against or reference}, to {tolerance:g}"
     return OwnCandidate(
@@ -158,12 +156,11 @@ def _tolerance(dtype: str) -> float:
 
 def kept(inspected: Inspection) -> list[str]:
     """Return the caches that a candidate keeps from one process to the next."""
-    used = [
+    return [
         owner
         for owner, counts in inspected.counters.items()
-        if (counts.requests or 0) + (counts.writes or 0)
+        if owner in BACKEND.caches and (counts.requests or counts.writes)
     ]
-    return [owner for owner in used if owner in BACKEND.caches]
 
 
 def compiles(inspected: Inspection) -> bool:

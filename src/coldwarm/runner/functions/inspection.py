@@ -140,7 +140,6 @@ def ask(  # noqa: PLR0913 - what a process needs
 
 
 def _why(target: Target, error: ProcessFailedError) -> Reason:
-    """Return why a candidate cannot be used."""
     raised = error.reason.values
     kind = raised.get("error")
     if kind in _OF_TARGETS:

@@ -70,7 +70,6 @@ def _forget(root: Path, place: Path) -> None:
 
 
 def _moved(target: Target, label: str, root: Path, tree: Path, commit: str | None) -> Target:
-    """Return a target as it is in a tree."""
     search = tuple(str(path) for path in (tree / "src", tree) if path.is_dir())
     path, shown = target.path, ""
     if path is not None and tree != root:

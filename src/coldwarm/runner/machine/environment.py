@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from coldwarm.contracts.environment import Environment, Python
-from coldwarm.contracts.reasons import Reason, because
+from coldwarm.contracts.reasons import Reason, because, missing
 from coldwarm.runner.machine import hardware as machine
 from coldwarm.runner.machine import software as tools
 from coldwarm.runner.machine.variables import allowed
@@ -67,23 +67,21 @@ def distributions() -> dict[str, str]:
 
 def interpreter() -> Python:
     """Return what is known of the running interpreter; no path of its own."""
-    arguments = sysconfig.get_config_var("CONFIG_ARGS")
-    reasons = {}
-    if not isinstance(arguments, str):
-        not_told = because("not_told", by="the interpreter")
-        reasons = dict.fromkeys(("optimized", "link_time_optimized"), not_told)
-        arguments = None
+    options = {"optimized": "--enable-optimizations", "link_time_optimized": "--with-lto"}
+    told = sysconfig.get_config_var("CONFIG_ARGS")
+    built = {
+        name: text in told if isinstance(told, str) else None for name, text in options.items()
+    }
     return Python(
         version=platform.python_version(),
         implementation=platform.python_implementation(),
         build=" ".join(platform.python_build()),
         compiler=platform.python_compiler(),
         executable_kind=_executable_kind(),
-        optimized=None if arguments is None else "--enable-optimizations" in arguments,
-        link_time_optimized=None if arguments is None else "--with-lto" in arguments,
+        **built,
         debug=hasattr(sys, "gettotalrefcount"),
         free_threaded=bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-        null_reasons=reasons,
+        null_reasons=missing(built, because("not_told", by="the interpreter")),
     )
 
 

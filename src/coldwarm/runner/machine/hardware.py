@@ -16,18 +16,16 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from coldwarm.contracts.environment import Cpu, CpuCache, Frequency, Limits, System
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import because, missing
 from coldwarm.runner.machine.software import answer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
-
-    from coldwarm.contracts.reasons import Reason
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _UNLIMITED = 2**60
 _CPU = "sys/devices/system/cpu"
+_NOT_TOLD = because("not_told", by="the system")
 
 
 def cpu(root: Path) -> Cpu:
@@ -44,14 +42,8 @@ def cpu(root: Path) -> Cpu:
         **values,
         architecture=platform.machine(),
         frequency=_frequency(root),
-        null_reasons=_not_told(values),
+        null_reasons=missing(values, _NOT_TOLD),
     )
-
-
-def _not_told(values: Mapping[str, object]) -> dict[str, Reason]:
-    """Return the reason of every value that is missing."""
-    missing = because("not_told", by="the system")
-    return {name: missing for name, value in values.items() if value is None}
 
 
 def limits(root: Path) -> Limits:
@@ -96,7 +88,7 @@ def system(root: Path) -> System:
         swap_bytes=psutil.swap_memory().total,
         container=_container(root),
         clock_resolution_s=time.get_clock_info("monotonic").resolution,
-        null_reasons=_not_told(values),
+        null_reasons=missing(values, _NOT_TOLD),
     )
 
 
@@ -172,11 +164,7 @@ def _frequency(root: Path) -> Frequency:
         "max_hz": _integer(policy / "scaling_max_freq", 1000),
         "boost": _boost(root),
     }
-    missing = because("no_frequency_policy")
-    return Frequency(
-        **values,
-        null_reasons={name: missing for name, value in values.items() if value is None},
-    )
+    return Frequency(**values, null_reasons=missing(values, because("no_frequency_policy")))
 
 
 def _boost(root: Path) -> bool | None:

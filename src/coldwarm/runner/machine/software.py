@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 import coldwarm
 from coldwarm.contracts.environment import Compiler, Gpu, Harness, Ptxas, ThreadPool
-from coldwarm.contracts.reasons import Reason, because
+from coldwarm.contracts.reasons import Reason, because, missing
 from coldwarm.runner.machine.variables import redact
 
 PtxasKind = Literal["path", "toolkit", "wheel", "triton"]
@@ -164,13 +164,17 @@ def ptxas(asked: Inquiries, reasons: dict[str, Reason]) -> list[Ptxas] | None:
         return None
     found = []
     for kind, file in ptxas_files():
-        inquiry = _Inquiry([str(file), "--version"])
-        version = re.search(r"release [\d.]+, V([\d.]+)", inquiry.answer[0] or "")
-        missing = {} if version else {"version": inquiry.silent}
-        found.append(
-            Ptxas(kind=kind, version=version[1] if version else None, null_reasons=missing)
-        )
+        version, silent = ptxas_version(file)
+        missing = {} if version else {"version": silent}
+        found.append(Ptxas(kind=kind, version=version, null_reasons=missing))
     return found
+
+
+def ptxas_version(file: Path) -> tuple[str | None, Reason]:
+    """Return the version of a ``ptxas``, or ``None`` and why it does not tell one."""
+    inquiry = _Inquiry([str(file), "--version"])
+    version = re.search(r"release [\d.]+, V(\d+(?:\.\d+)*)", inquiry.answer[0] or "")
+    return (version[1] if version else None), inquiry.silent
 
 
 def harness(asked: Inquiries) -> Harness:
@@ -196,28 +200,21 @@ def harness(asked: Inquiries) -> Harness:
 
 
 def _compiler_command() -> list[str]:
-    default = "clang++" if sys.platform == "darwin" else "g++"
     try:
-        return shlex.split(os.environ.get("CXX", "")) or [default]
+        return shlex.split(os.environ.get("CXX", "")) or ["g++"]
     except ValueError:
         return [os.environ["CXX"]]
 
 
 def _pool(found: dict[str, Any]) -> ThreadPool:
-    reasons = {
-        name: because("not_told", by="the library")
-        for name in ("version", "threading_layer", "architecture")
-        if not found.get(name)
-    }
+    known = {n: found.get(n) or None for n in ("version", "threading_layer", "architecture")}
     return ThreadPool(
         user_api=found["user_api"],
         internal_api=found["internal_api"],
         library=Path(found["filepath"]).name,
-        version=found.get("version"),
         threads=found["num_threads"],
-        threading_layer=found.get("threading_layer"),
-        architecture=found.get("architecture"),
-        null_reasons=reasons,
+        **known,
+        null_reasons=missing(known, because("not_told", by="the library")),
     )
 
 
@@ -232,8 +229,7 @@ def _gpu(line: str, cuda: str | None, no_cuda: Reason) -> Gpu:
         "persistence": {"Enabled": True, "Disabled": False}.get(persistence),
         "mig": {"Enabled": True, "Disabled": False}.get(mig),
     }
-    not_told = because("not_told", by="the driver")
-    reasons = {name: not_told for name, value in values.items() if value is None}
+    reasons = missing(values, because("not_told", by="the driver"))
     if cuda is None:
         reasons["cuda"] = no_cuda
     return Gpu(model=model, driver=driver, **values, null_reasons=reasons)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict, replace
 
 from coldwarm.contracts.observation import Telemetry
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import because, missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def read(now_s: float) -> Reading:
     busy_s, total_s, steal_s = _processors()
     return Reading(
         now_s=now_s,
-        load_1m=_load(),
+        load_1m=os.getloadavg()[0],
         busy_s=busy_s,
         total_s=total_s,
         steal_s=steal_s,
@@ -72,13 +72,6 @@ def read(now_s: float) -> Reading:
 def _text(path: str) -> str | None:
     try:
         return Path(path).read_text(encoding="ascii")
-    except OSError:
-        return None
-
-
-def _load() -> float | None:
-    try:
-        return os.getloadavg()[0]
     except OSError:
         return None
 
@@ -130,6 +123,8 @@ def between(
     """
     wall_s = max(after.now_s - before.now_s, 1e-9)
     pressure_s = _difference(before.pressure_s, after.pressure_s)
+    steal_s = _difference(before.steal_s, after.steal_s)
+    total_s = _difference(before.total_s, after.total_s)
     thermal = _difference(before.thermal, after.thermal)
     values: dict[str, Any] = {
         **asdict(totals),
@@ -137,19 +132,17 @@ def between(
         "load_1m_after": after.load_1m,
         "foreign_cpu": _foreign(before, after, own_cpu_s, wall_s),
         "cpu_pressure_share": None if pressure_s is None else min(1.0, pressure_s / wall_s),
-        "steal_share": _share(before.steal_s, after.steal_s, before.total_s, after.total_s),
+        "steal_share": None if steal_s is None or not total_s else steal_s / total_s,
         "throttled_s": _difference(before.throttled_s, after.throttled_s),
         "thermal_throttles": None if thermal is None else int(thermal),
     }
-    uncounted = because("not_told", by="this system")
-    missing = {name: uncounted for name, value in values.items() if value is None}
-    missing["warm_foreign_cpu"] = because("no_warm_block")
-    measured = Telemetry(**values, null_reasons=missing)
+    reasons = missing(values, because("not_told", by="this system"))
+    reasons["warm_foreign_cpu"] = because("no_warm_block")
+    measured = Telemetry(**values, null_reasons=reasons)
     return replace(measured, flags=_flags(measured, wall_s))
 
 
 def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
-    """Return what makes an observation of so many seconds noisy."""
     flags = []
     foreign = measured.foreign_cpu
     if foreign is not None and foreign > FOREIGN_CPU_FLAG and foreign * wall_s > FEWEST_TICKS_S:
@@ -168,17 +161,6 @@ def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
 
 def _difference(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else max(0.0, after - before)
-
-
-def _share(
-    part_before: float | None,
-    part_after: float | None,
-    whole_before: float | None,
-    whole_after: float | None,
-) -> float | None:
-    part = _difference(part_before, part_after)
-    whole = _difference(whole_before, whole_after)
-    return None if part is None or not whole else part / whole
 
 
 def _foreign(

@@ -15,6 +15,7 @@ import msgspec
 from coldwarm import wire
 from coldwarm.contracts.base import Count, Record, Sha256
 from coldwarm.contracts.observation import (
+    PHASES,
     BlockCounts,
     CacheCounts,
     CallParts,
@@ -27,7 +28,7 @@ from coldwarm.contracts.observation import (
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
 
-_PHASES = ["import", "device_init", "setup", "wrap", "first_call", "second_call"]
+_PHASES = [*PHASES[1:]]
 _LOOP_PHASES = [*_PHASES[:-1], "remaining_calls", _PHASES[-1]]
 _MAKING = ["import", "device_init", "setup", "wrap", "make"]
 _Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
@@ -249,13 +250,10 @@ def _wrong(reply: object, spawned_ns: int) -> str | None:
         due, loaded = _MAKING, []
     else:
         due, loaded = _PHASES if reply.loop is None else _LOOP_PHASES, [reply.loaded_ns]
-        names = [*names[: len(due)], *(n for n in names[len(due) :] if not _is_new_shape(n))]
+        further = [n for n in names[len(due) :] if not n.startswith("new_shape_")]
+        names = names[: len(due)] + further
     if names != due:
         return f"expected the phases {', '.join(due)}"
     stamps = [stamp for span in reply.phases for stamp in (span.begin_ns, span.end_ns)]
     stamps = [spawned_ns, reply.entered_ns, *loaded, *stamps]
     return None if stamps == sorted(stamps) else "its phases are not one after the other"
-
-
-def _is_new_shape(name: str) -> bool:
-    return name.startswith("new_shape_")

@@ -107,7 +107,7 @@ class MeasuredProcess:
         self._running_since_ns: int | None = self.spawned_ns
         guard.add(self.pid)
         self._output: int | None = output_read
-        self._pidfd = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else None
+        self._pidfd = os.pidfd_open(self.pid)
         os.set_blocking(self._up, False)
         os.set_blocking(output_read, False)
         self.send(job)
@@ -154,25 +154,23 @@ class MeasuredProcess:
         line, _, self._inbox = self._inbox.partition(b"\n")
         return line
 
-    def _wait(self, deadline: float) -> bool:
-        """Wait for bytes or the end of the process; drain its output; False: too late."""
+    def _wait(self, deadline: float, *, up: bool = True) -> bool:
+        """Wait for its end, or with ``up`` for bytes; drain its output; False: too late."""
         with selectors.DefaultSelector() as selector:
-            selector.register(self._up, selectors.EVENT_READ, "up")
-            if self._pidfd is not None:
-                selector.register(self._pidfd, selectors.EVENT_READ, "exit")
+            if up:
+                selector.register(self._up, selectors.EVENT_READ, "up")
+            selector.register(self._pidfd, selectors.EVENT_READ, "exit")
             if self._output is not None:
                 selector.register(self._output, selectors.EVENT_READ, "output")
-            while True:
-                left_s = deadline - time.perf_counter()
-                if left_s <= 0:
-                    return False
+            while (left_s := deadline - time.perf_counter()) > 0:
                 ready = [key.data for key, _ in selector.select(left_s)]
                 if "output" in ready and not self._drain():
                     self._close_output(selector)
                 if "up" in ready or "exit" in ready:
                     return True
-                if self._printed_bytes > OUTPUT_LIMIT_BYTES:
+                if up and self._printed_bytes > OUTPUT_LIMIT_BYTES:
                     return True
+        return False
 
     def _close_output(self, selector: selectors.BaseSelector) -> None:
         if self._output is not None:
@@ -203,11 +201,7 @@ class MeasuredProcess:
         return bool(data)
 
     def _process_alive(self) -> bool:
-        if self._pidfd is None:
-            return True
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._pidfd, selectors.EVENT_READ)
-            return not selector.select(0)
+        return os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def _check_limits(self) -> None:
         if self._printed_bytes > OUTPUT_LIMIT_BYTES:
@@ -270,26 +264,7 @@ class MeasuredProcess:
         return self.exit
 
     def _ended_within(self, seconds: float) -> bool:
-        deadline = time.perf_counter() + seconds
-        with selectors.DefaultSelector() as selector:
-            if self._pidfd is not None:
-                selector.register(self._pidfd, selectors.EVENT_READ, "exit")
-            if self._output is not None:
-                selector.register(self._output, selectors.EVENT_READ, "output")
-            while (left_s := deadline - time.perf_counter()) > 0:
-                pause_s = left_s if self._pidfd is not None else min(left_s, 0.005)
-                ready = [key.data for key, _ in selector.select(pause_s)]
-                if "exit" in ready:
-                    return True
-                if "output" in ready and not self._drain():
-                    self._close_output(selector)
-                if self._pidfd is None and self._gone():
-                    return True
-        return False
-
-    def _gone(self) -> bool:
-        info = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        return info is not None
+        return self._wait(time.perf_counter() + seconds, up=False)
 
     def kill(self) -> None:
         """Kill the whole group and collect what there is."""

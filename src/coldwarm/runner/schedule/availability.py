@@ -27,7 +27,6 @@ _TIMEOUT_S = 60.0
 class Availability:
     """What the probe found in the measuring interpreter."""
 
-    python: str
     modules: dict[str, bool]
     versions: dict[str, str | None]
     programs: dict[str, bool]
@@ -66,7 +65,6 @@ def probe(
     workloads: Iterable[WorkloadSpec] = (),
     *,
     gpu: bool,
-    python: str = sys.executable,
 ) -> Availability:
     """Ask the measuring interpreter what it has; imports no framework there.
 
@@ -85,7 +83,7 @@ def probe(
     variables = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     try:
         done = subprocess.run(
-            [python, str(_PROBE)],
+            [sys.executable, str(_PROBE)],
             input=json.dumps(question).encode(),
             capture_output=True,
             timeout=_TIMEOUT_S,
@@ -94,5 +92,5 @@ def probe(
         )
         return Availability(**json.loads(done.stdout))
     except (OSError, subprocess.SubprocessError, ValueError, TypeError) as error:
-        text = f"cannot ask {python} what is installed: {error}"
+        text = f"cannot ask {sys.executable} what is installed: {error}"
         raise ColdwarmError(text) from error

@@ -19,7 +19,7 @@ Rather too little: what does not fit after all is cut short, and what never star
 
 
 @dataclass(frozen=True)
-class Costs:
+class Estimates:
     """What is known of a run's costs, and what that says of the rest."""
 
     cases: Sequence[Case]

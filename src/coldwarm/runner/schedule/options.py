@@ -60,5 +60,5 @@ class Options:
 
 def affinity(options: Options) -> list[int]:
     """Return the processors that measured processes may run on."""
-    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    allowed = sorted(os.sched_getaffinity(0))
     return allowed[: options.threads] if options.threads else allowed

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.runner.schedule.options import Options
-    from coldwarm.specs import WorkloadSpec
 
 
 @dataclass(frozen=True)
@@ -26,9 +25,9 @@ class Suite:
     purpose: str
     groups: tuple[str, ...] | None
     """Ids of groups in the order they run; ``None``: every one there is."""
-    time_budget_s: float | None
-    min_runs: int
-    max_runs: int
+    time_budget_s: float | None = None
+    min_runs: int = 3
+    max_runs: int = 5
 
 
 SUITES = {
@@ -40,7 +39,6 @@ SUITES = {
             ("matmul_512_f32", "mlp_train_step_128_f32"),
             time_budget_s=200.0,
             min_runs=2,
-            max_runs=5,
         ),
         Suite(
             "ml",
@@ -52,9 +50,6 @@ SUITES = {
                 "elementwise_chain_1000000_f32",
                 "mlp_train_step_128_f32",
             ),
-            time_budget_s=None,
-            min_runs=3,
-            max_runs=5,
         ),
         Suite(
             "scenarios",
@@ -68,16 +63,11 @@ SUITES = {
                 "variable_length_padded_64_f32",
                 "variable_length_bucketed_64_f32",
             ),
-            time_budget_s=None,
-            min_runs=3,
-            max_runs=5,
         ),
         Suite(
             "full",
             "every workload at every size and dtype",
             None,
-            time_budget_s=None,
-            min_runs=3,
             max_runs=8,
         ),
     )
@@ -93,19 +83,15 @@ def every_case() -> list[Case]:
     return [
         Case(backend, device, workload, size, dtype)
         for workload in registry.workloads().values()
-        for dtype in _dtypes(workload)
+        for dtype in get_args(Dtype)
         for size in workload.sizes
         for backend in registry.backends().values()
-        if workload.has(backend) and dtype in backend.dtypes
+        if workload.has(backend) and dtype in workload.dtypes and dtype in backend.dtypes
         for device in backend.devices
     ]
 
 
-def _dtypes(workload: WorkloadSpec) -> list[Dtype]:
-    return [dtype for dtype in get_args(Dtype) if dtype in workload.dtypes]
-
-
-def choose(options: Options, cases: Sequence[Case] | None = None) -> list[Case]:
+def choose(options: Options) -> list[Case]:
     """Return the cases that the options ask for, in the suite's order.
 
     A suite that names its groups leaves out backends that are variants of others, unless
@@ -118,7 +104,7 @@ def choose(options: Options, cases: Sequence[Case] | None = None) -> list[Case]:
         UsageError: an unknown suite, case or backend, with the nearest names, or options
             that leave nothing to run.
     """
-    every = list(cases) if cases is not None else every_case()
+    every = every_case()
     if options.suite not in SUITES:
         raise registry.unknown("suite", options.suite, SUITES)
     for mode in options.cache_modes:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 
-class RefusedError(UsageError):
+class IncomparableError(UsageError):
     """Two results that cannot be compared as they are; ``report.compare`` has the words."""
 
     def __init__(
@@ -62,7 +62,7 @@ def compare_results(
         allow: ``FIELDS`` that may differ; ``failed`` leaves failed cases out.
 
     Raises:
-        RefusedError: a field differs that must agree, or a case failed.
+        IncomparableError: a field differs that must agree, or a case failed.
         UsageError: ``allow`` or a pattern of the policy names nothing.
         NothingComparableError: no figure is left to compare.
     """
@@ -77,7 +77,7 @@ def compare_results(
     refused = [item for item in differing if item.field not in allow]
     refused_failures = failed if FAILED not in allow else []
     if refused or refused_failures:
-        raise RefusedError(refused, refused_failures)
+        raise IncomparableError(refused, refused_failures)
     judged = [item for name in live for item in judge(a.cases[name], b.cases[name], policy)]
     if all(item.ratio is None for item in judged):
         reason = judged[0].reason if judged else because("no_valid_process")
