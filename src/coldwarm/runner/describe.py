@@ -36,11 +36,11 @@ MADE_BEFOREHAND = {
     "make": "a process of its own before the case's first one, with empty caches: the phases up"
     " to wrap, then making and writing what is loaded; published under made, part of no other"
     " window",
-    "wrap": "nothing: what was compiled ahead of time stands for the candidate's own code",
-    "first_call": "loading what was compiled ahead of time (the part cache_read), "
+    "wrap": "nothing: what was made beforehand stands for the candidate's own code",
+    "first_call": "loading what was made beforehand (the part cache_read), "
     + WINDOWS["first_call"],
 }
-"""What differs where something is compiled ahead of time."""
+"""What differs where something is made beforehand."""
 WHOLE_LOOPS = {
     "first_call": "the first step of the loop and the synchronisation on its own output",
     "remaining_calls": "the other steps, each synchronised on its own output and stamped; keeping"
