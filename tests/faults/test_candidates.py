@@ -191,7 +191,7 @@ def test_what_the_gate_saw_is_published(everything: tuple[Lab, Done]) -> None:
     assert gate("infinite")["reason"] == {"code": "output_not_finite"}
     assert (
         shown(gate("another_shape")["reason"])
-        == "stated: output 0: expected shape (8, 8), got (1, 8)"
+        == "other_shape: 0, (8, 8), (1, 8)"
     )
     assert shown(gate("too_many")["reason"]) == "stated: expected 1 output arrays, got 2"
 
