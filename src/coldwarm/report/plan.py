@@ -33,6 +33,8 @@ _READINGS: dict[Reading, str] = {
 }
 _GROUPED_UP_TO = 10**7
 _MARK = "◂"
+_COUNT_WIDTH, _TOTAL_WIDTH = 6, 12
+"""Of the columns of a sweep, in characters."""
 
 
 def render(report: PlanReport, console: Console) -> None:
@@ -53,7 +55,7 @@ def _plan(plan: Plan, width: int) -> list[Table | Text]:
     ]
     if plan.sweep:
         blocks += [Text(), Text(f"Totals by {plan.sweep.over}", style="bold")]
-        blocks.append(_sweep(plan.sweep, width))
+        blocks += _sweep(plan.sweep, width)
         for one in plan.sweep.crossings:
             text = f"from {count(one.value)} {plan.sweep.over} on: {one.cheapest} is cheapest"
             blocks.append(Text(text))
@@ -151,9 +153,16 @@ def _answer(plan: Plan) -> Text:
     return Text(f"{plan.cheapest} has the lowest total, undecided: {words(plan.reason)}")
 
 
-def _sweep(sweep: Sweep, width: int) -> Table:
-    """Lay out a row for each value and a column for each candidate; the cheapest is marked."""
+def _sweep(sweep: Sweep, width: int) -> list[Table]:
+    """Lay out the totals in as many tables, one below the other, as the candidates need."""
     names = list(sweep.rows[0].ranked_s) if sweep.rows else []
+    fit = max(1, (width - _COUNT_WIDTH) // _TOTAL_WIDTH)
+    parts = [names[at : at + fit] for at in range(0, len(names), fit)]
+    return [_sweep_of(sweep, part, width) for part in parts]
+
+
+def _sweep_of(sweep: Sweep, names: Sequence[str], width: int) -> Table:
+    """Lay out a row for each value and a column for each candidate; the cheapest is marked."""
     rows = []
     for row in sweep.rows:
         cells = [Text(count(row.value))]
