@@ -1,7 +1,7 @@
 """What exists: backends and workloads, found by entry point and by scanning a folder.
 
 Nothing here runs a candidate. A declaration, which is a class or a module, is read once into a
-plain specification; the measured process is told which file to load. A plug-in that fails to
+plain specification; the measured process is sent which file to load. A plug-in that fails to
 import, or a name taken twice, is an error.
 """
 

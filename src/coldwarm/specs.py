@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """A module on disk, as the measured process is told of it."""
+    """A module on disk, as it is sent to the measured process."""
 
     module: str
     path: Path

@@ -8,8 +8,8 @@ Requests, runner to worker:
 
 - the *job*, one line, sent right after the spawn: which backend, workload, size, dtype,
   seed, role (``measure``, ``reference``, ``make``, ``inspect``, ``marked``), whether the process
-  stays (``persistent``), and the folder of what was, or is to be, ``made`` beforehand;
-- to a process that stays: ``{"op": "block", "batch": n, "seconds": s, "limit": n}`` for a
+  is ``persistent``, and the folder of what was, or is to be, ``made`` ahead of time;
+- to a persistent process: ``{"op": "block", "batch": n, "seconds": s, "limit": n}`` for a
   block of warm calls, then ``{"op": "quit"}``.
 
 Replies, worker to runner, by their ``type``: ``start`` (after the second call and the

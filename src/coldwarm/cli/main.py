@@ -83,7 +83,7 @@ def _run() -> int:
         sys.stderr.close()
         return ExitCode.BROKEN_PIPE
     except SystemExit as error:
-        # The reader went away, as with ``| head``: rich and click end with 1 then, which means
+        # A broken pipe, as with ``| head``: rich and click end with 1 then, which means
         # something else here.
         return ExitCode.BROKEN_PIPE if error.code == 1 else int(error.code or 0)
     return code if isinstance(code, int) else 0

@@ -7,7 +7,7 @@
 ``observation``     what one process saw
 ``result``          the observations of a case with their summaries, and the run's index
 ``bench``           what a bench of a user's own functions says
-``noise``           what difference can be told on a machine, and in what time
+``noise``           what difference can be shown on a machine, and in what time
 ``published``       the published contracts' own records
 ``nextstat``        native results expressed in the published contracts
 ``codec``           records to bytes and back, migrations, refusal of newer versions

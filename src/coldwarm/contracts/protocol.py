@@ -70,7 +70,7 @@ class Protocol(Record, frozen=True, kw_only=True):
     warmup_policy: str
     interleaving: str
     threads: int | None
-    """Threads each library was told to use; ``None``: each library's own default."""
+    """Threads each library was set to use; ``None``: each library's own default."""
     affinity: list[int]
     """Processors a measured process may run on."""
     environment_variables: dict[str, str]

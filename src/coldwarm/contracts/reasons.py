@@ -267,10 +267,10 @@ def missing(values: Mapping[str, object], reason: Reason) -> dict[str, Reason]:
 
 def brief(reason: Reason) -> str:
     """Return ``code``, or ``code: value, value``, as published contracts have it."""
-    told = [_text(reason.values[name]) for name in CODES[reason.code].split()]
+    texts = [_text(reason.values[name]) for name in CODES[reason.code].split()]
     if reason.parts:
-        told.append("; ".join(map(brief, reason.parts)))
-    return f"{reason.code}: {', '.join(told)}" if told else reason.code
+        texts.append("; ".join(map(brief, reason.parts)))
+    return f"{reason.code}: {', '.join(texts)}" if texts else reason.code
 
 
 def distinct(reasons: Iterable[Reason]) -> list[Reason]:

@@ -63,7 +63,7 @@ class _Warm:
     began_ns: int
 
     def __post_init__(self) -> None:
-        """Make the loop, and settle the allocator as in a measured process."""
+        """Make the loop, and set the allocator as in a measured process."""
         self.loop = make_loop(
             len(self.call.flat),
             self.call.keywords,

@@ -86,7 +86,7 @@ def _notes(report: NoiseReport) -> list[tuple[str, str]]:
     if any(far):
         text = (
             f"up to {units.times(max(far))} the pairs that were measured: true only if the noise"
-            " stays what it was meanwhile; --time measures for longer"
+            " does not change meanwhile; --time measures for longer"
         )
         notes.append(("*", text))
     few = min((one.pairs for one in report.figures if one.pair_s is not None), default=FEW)

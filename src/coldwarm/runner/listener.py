@@ -32,4 +32,4 @@ class Listener:
         """Say something a person should read."""
 
     def estimate(self, done: float, left_s: float | None) -> None:
-        """Say how far the run is: a share, and seconds left where they can be told."""
+        """Say how far the run is: a share, and seconds left where they are known."""

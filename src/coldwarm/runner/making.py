@@ -83,7 +83,7 @@ def make(place: Place, case: Case) -> Making:
 
 
 def _explained(error: ProcessFailedError) -> ProcessFailedError:
-    """Say that it was the making that failed; a missing device is told as it is."""
+    """Say that it was the making that failed; a missing device is reported as it is."""
     if error.reason.code == "gpu_unavailable":
         return error
     return ProcessFailedError(because("making_failed", error.reason), error.detail)

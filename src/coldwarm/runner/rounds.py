@@ -1,7 +1,7 @@
 """One round of one group: every candidate cold, then all of them warm, interleaved.
 
 A round gives each candidate one observation of each cache mode. The process that starts
-with empty caches fills them; the one that starts with those filled caches stays, and its
+with empty caches fills them; the one that starts with those filled caches is persistent, and its
 warm blocks alternate with the other candidates' in random order. So no process is started
 only to prepare another, and the machine's drift falls on all candidates alike. A process
 that waits for its turn is stopped by signal: it uses no processor.

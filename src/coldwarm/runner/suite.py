@@ -61,7 +61,7 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
     """Measure what the options ask for and leave the artifacts in ``out_dir``.
 
     An interruption (Ctrl-C, SIGTERM) ends the processes in flight, writes the results of
-    what was measured, and is told in the outcome. ``cases`` are measured instead of a suite's;
+    what was measured, and is part of the outcome. ``cases`` are measured instead of a suite's;
     ``spent_s`` of the time budget were used to find them.
 
     A run that is resumed has ``more_s`` seconds for what is still to come; without that, what

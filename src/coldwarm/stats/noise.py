@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 HORIZONS_S = (10.0, 60.0, 600.0)
 ONE_IN_TWENTY = 1.645
-"""Standard errors that a normal value stays below in 19 of 20 cases."""
+"""Standard errors that a normal value is below in 19 of 20 cases."""
 _LARGEST = 700.0
 
 

@@ -3,7 +3,7 @@
 from coldwarm.wire import because
 
 _MOST_APART = 10_000
-"""Whole numbers that differ, of which the largest difference is told."""
+"""Whole numbers that differ, of which the largest difference is reported."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ class Warm:
     """Runs blocks for one candidate."""
 
     def __init__(self, prepared: "Prepared") -> None:
-        """Make the loop and settle what lives long, so that collecting stays cheap."""
+        """Make the loop and freeze what lives long, so that collecting stays cheap."""
         import gc
 
         self._prepared = prepared

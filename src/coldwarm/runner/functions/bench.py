@@ -63,7 +63,7 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         if set(asked.cache_modes) & set(COLD):
             inspection.refuse_own_caches(found, inspections)
         cases = candidates.cases(found, inspections, chosen, setting, work)
-        if len(cases) == 1:  # there is no verdict to settle
+        if len(cases) == 1:  # there is no verdict to wait for
             asked = replace(asked, decide=None)
         spent_s = time.perf_counter() - began_s
         return suite.run(asked, out_dir, listener=listener, cases=cases, spent_s=spent_s)

@@ -64,7 +64,7 @@ class Setting:
 
 
 def specification(target: Target, setting: Setting) -> dict[str, Any]:
-    """Return what a measured process is told of a candidate."""
+    """Return what a measured process is sent of a candidate."""
     return {
         "module": target.module,
         "path": None if target.path is None else str(target.path),

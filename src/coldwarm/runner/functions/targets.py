@@ -116,7 +116,7 @@ def _refuse_repeated(inputs: Sequence[Mapping[str, Any]]) -> None:
 
 
 def parse_input(text: str) -> dict[str, Any]:
-    """Return an input such as ``x=f32[512,512]``, as the measured process is told of it.
+    """Return an input such as ``x=f32[512,512]``, as it is sent to the measured process.
 
     Raises:
         UsageError: it is none.

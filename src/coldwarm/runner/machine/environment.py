@@ -68,9 +68,9 @@ def distributions() -> dict[str, str]:
 def interpreter() -> Python:
     """Return what is known of the running interpreter; no path of its own."""
     options = {"optimized": "--enable-optimizations", "link_time_optimized": "--with-lto"}
-    told = sysconfig.get_config_var("CONFIG_ARGS")
+    arguments = sysconfig.get_config_var("CONFIG_ARGS")
     built = {
-        name: text in told if isinstance(told, str) else None for name, text in options.items()
+        name: text in arguments if isinstance(arguments, str) else None for name, text in options.items()
     }
     return Python(
         version=platform.python_version(),

@@ -10,7 +10,7 @@ from coldwarm.runner.machine.software import ptxas_files, ptxas_version
 def search_path(path: str) -> str:
     """Return PATH with the newest ``ptxas`` first; unchanged where it is first already.
 
-    Looked at are PATH, the CUDA toolkit, and what the installed packages bring along.
+    Searched are PATH, the CUDA toolkit, and what the installed packages bring along.
     """
     versions = [(ptxas_version(file)[0], file) for _, file in ptxas_files()]
     known = [(tuple(map(int, v.split("."))), file) for v, file in versions if v is not None]

@@ -1,7 +1,7 @@
 """The shape of what a measured process may say; anything else is a failure of its own.
 
 A candidate shares the process with the worker, so whatever comes up the pipe may have
-been written by either. A reply that does not have its shape is told from one that has
+been written by either. A reply that does not have its shape is distinguished from one that has
 before anything is computed from it. What a process counts of itself has the fields of the
 record that it becomes a part of.
 """

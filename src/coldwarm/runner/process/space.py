@@ -29,9 +29,9 @@ def check(work: Path, said: str) -> None:
         _write_probe(work / "space.part")
     except OSError as error:
         raise storage_error(work, error) from error
-    told = next((number for number in _FULL if os.strerror(number) in said), None)
-    if told is not None and shutil.disk_usage(work).free < _LITTLE_BYTES:
-        raise storage_error(work, OSError(told, os.strerror(told)))
+    code = next((number for number in _FULL if os.strerror(number) in said), None)
+    if code is not None and shutil.disk_usage(work).free < _LITTLE_BYTES:
+        raise storage_error(work, OSError(code, os.strerror(code)))
 
 
 def _write_probe(path: Path) -> None:

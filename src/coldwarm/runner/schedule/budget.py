@@ -177,7 +177,7 @@ class Budget:
         return {mode: [case for case in cases if case.id in fits] for mode, cases in wanted.items()}
 
     def estimate(self, left_s: float | None, now_s: float) -> tuple[float, float | None]:
-        """Return the share done, and the seconds left where they can be told."""
+        """Return the share done, and the seconds left where they are known."""
         spent_s = now_s - self.started_s
         if left_s is None:
             return 0.0, None

@@ -48,7 +48,7 @@ class Case:
     variables: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What its processes have in their environment besides."""
     job: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """What its processes are told besides; see ``runner.functions.candidates``."""
+    """What its processes are sent besides; see ``runner.functions.candidates``."""
     filled: Path | None = None
     """Caches that an earlier process has filled; ``None``: there are none yet."""
     inspected_s: float | None = None
