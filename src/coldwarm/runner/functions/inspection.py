@@ -146,7 +146,7 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
         code = "name_missing" if kind == target_.MissingNameError.__name__ else "unusable"
         return because(code, label=target.label, text=raised["text"])
     where = f"{target.path.name}, line {error.line}" if target.path and error.line else ""
-    label = f"{target.label} ({target.text})" if target.name else str(target.path or target.module)
+    label = f"{target.label} ({target.text})" if target.name else target.text.removesuffix(":")
     return because("failed_before", error.reason, label=label, where=where)
 
 

@@ -70,7 +70,8 @@ def interpreter() -> Python:
     options = {"optimized": "--enable-optimizations", "link_time_optimized": "--with-lto"}
     arguments = sysconfig.get_config_var("CONFIG_ARGS")
     built = {
-        name: text in arguments if isinstance(arguments, str) else None for name, text in options.items()
+        name: text in arguments if isinstance(arguments, str) else None
+        for name, text in options.items()
     }
     return Python(
         version=platform.python_version(),
