@@ -110,7 +110,7 @@ def _pair(run: runs.Run, loop: Loop, name: str, spent: list[float]) -> Pair:
 
 def process_s(loop: Loop, name: str, root: Path) -> float:
     """Return how long a process with empty caches takes to the end of its loop."""
-    what = [name, loop.workload, str(loop.size), "1", DTYPE_NAMES[loop.dtype]]
+    what = [name, f"scenarios.{loop.workload}", str(loop.size), "1", DTYPE_NAMES[loop.dtype]]
     return program_s(what, name, root)
 
 

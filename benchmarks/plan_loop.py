@@ -1,10 +1,11 @@
 """A user's program: import, make the inputs, build the function, call it so many times.
 
-``python plan_loop.py THREADS BACKEND WORKLOAD SIZE CALLS [DTYPE]`` runs on as many processors as
-it has threads, and prints the monotonic clock, in nanoseconds, when the last call has finished;
-of a scenario, the last step of so many loops. Nothing is timed inside, and garbage is collected as
-usual. The C allocator keeps freed memory, as in a measured process: else a call takes what chance
-makes of it (``python -m benchmarks.allocator``).
+``python plan_loop.py THREADS BACKEND WORKLOAD SIZE CALLS [DTYPE]``, with the workload's module
+below ``coldwarm.workloads``, runs on as many processors as it has threads, and prints the
+monotonic clock, in nanoseconds, when the last call has finished; of a scenario, the last step of
+so many loops. Nothing is timed inside, and garbage is collected as usual. The C allocator keeps
+freed memory, as in a measured process: else a call takes what chance makes of it (``python -m
+benchmarks.allocator``).
 """
 
 import os
@@ -15,7 +16,7 @@ from coldwarm.worker import load
 from coldwarm.worker.allocator import keep_freed_memory
 
 
-def main(name: str, workload_name: str, size: int, calls: int, dtype: str) -> None:
+def main(name: str, module: str, size: int, calls: int, dtype: str) -> None:
     """Do what a measured process does until its first result, then go on calling."""
     keep_freed_memory()
     backend = load.backend(
@@ -26,7 +27,7 @@ def main(name: str, workload_name: str, size: int, calls: int, dtype: str) -> No
             "threads": 1,
         }
     )
-    workload = load.module({"module": f"coldwarm.workloads.{workload_name}", "path": ""})
+    workload = load.module({"module": f"coldwarm.workloads.{module}", "path": ""})
     backend.import_runtime()
     backend.device_init()
     from numpy.random import default_rng
