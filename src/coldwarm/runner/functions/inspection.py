@@ -146,7 +146,8 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
         code = "name_missing" if kind == target_.MissingNameError.__name__ else "unusable"
         return because(code, label=target.label, text=raised["text"])
     where = f"{target.path.name}, line {error.line}" if target.path and error.line else ""
-    label = f"{target.label} ({target.text})" if target.name else target.text.removesuffix(":")
+    file = target.path.name if target.path else str(target.module)
+    label = f"{target.label} ({target.text})" if target.name else file
     return because("failed_before", error.reason, label=label, where=where)
 
 
