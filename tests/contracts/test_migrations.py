@@ -138,6 +138,8 @@ def caution(kind: str, **fields: object) -> dict[str, Any]:
             caution("compiled", figure="2 blocks", value=2.0, text="2 blocks left out because …"),
             because("compiled_blocks", n_blocks=2),
         ),
+        (caution("compiled", text="without a figure"), because("stated", text="without a figure")),
+        (caution("second_call", text="none either"), because("stated", text="none either")),
         (
             caution("failed", text="1 of 2 processes failed: signal: SIGSEGV"),
             because("signal", name="SIGSEGV"),

@@ -61,7 +61,7 @@ CautionKind = Literal[
 
 
 class Caution(Record, frozen=True, kw_only=True):
-    """Something to know before trusting a case, such that many can be told as one."""
+    """Something to know before trusting a case, such that many can be summed up as one."""
 
     kind: CautionKind
     cache_mode: CacheMode | None = None
@@ -69,6 +69,6 @@ class Caution(Record, frozen=True, kw_only=True):
     n_processes: Count
     """Processes it was seen in."""
     of_processes: Count
-    """Processes that were looked at."""
+    """Processes that could have shown it."""
     reason: Reason
     """What was seen, with its figures: of several processes the worst, or the most common."""

@@ -129,20 +129,22 @@ def _caution(old: Plain) -> Plain:
 def _caution_reason(old: Plain) -> Any:
     """Return the reason of a caution, from its figure where it had one."""
     kind, text = old["kind"], old["text"]
-    value = old.get("value") or 0
+    value = old.get("value")
     counts = [int(count) for count in re.findall(r"\d+", old.get("figure") or "")]
     shares = [float(share) / 100 for share in re.findall(r"([\d.]+)%", text)]
     if kind in _CAUTIONS:
         code, names = _CAUTIONS[kind]
         given: dict[str, list[Any]] = {
             "few": [old["n_processes"]],
-            "compiled": [int(value)],
+            "compiled": [] if value is None else [int(value)],
             "second_call": [value],
             "precision": [value, *shares[-1:]],
             "bimodal": shares,
             "bytecode": counts,
         }
-        return {"code": code, "values": dict(zip(names, given[kind], strict=True))}
+        if len(given[kind]) == len(names) and None not in given[kind]:
+            return {"code": code, "values": dict(zip(names, given[kind], strict=True))}
+        return _stated(text)
     matched = _AT_WORST.fullmatch(text)
     return reason(matched["what"] if matched is not None else text)
 
@@ -189,7 +191,7 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "software": _each(_difference),
     "allowed": _each(_allowed),
 }
-"""By name of a field, what becomes of its value; of any other, its fields are looked at."""
+"""By name of a field, what becomes of its value; of any other, its fields are migrated."""
 _SUCCESSORS: dict[str, str] = {f"coldwarm.{kind}.v1": f"coldwarm.{kind}.v2" for kind in _KINDS}
 MIGRATIONS: dict[str, Callable[[Plain], Plain]] = dict.fromkeys(_SUCCESSORS, reasons)
 """By older ``schema_version``, the function that turns its document into the next one."""
