@@ -42,9 +42,21 @@ _ORDER = (
 )
 
 
+_READ_OTHERWISE = {"source", "class_name", "title", "builders"}
+"""Of a backend's specification: what its class does not declare under these names."""
+
+
 def backend_spec(kind: type[Backend], source: Source) -> BackendSpec:
-    """Return what a backend's class declares."""
-    names = [field.name for field in fields(BackendSpec) if hasattr(kind, field.name)]
+    """Return what a backend's class declares.
+
+    Raises:
+        PluginError: a declaration is missing.
+    """
+    names = {field.name for field in fields(BackendSpec)} - _READ_OTHERWISE
+    absent = sorted(name for name in names if not hasattr(kind, name))
+    if absent:
+        text = f"backend {kind.__module__}:{kind.__qualname__} declares no {', '.join(absent)}"
+        raise PluginError(f"{text}; see 'Adding a workload or a backend'")
     declared: dict[str, Any] = {name: getattr(kind, name) for name in names}
     for name, value in declared.items():
         if isinstance(value, list):
@@ -78,8 +90,8 @@ def workload_spec(module: ModuleType, source: Source) -> WorkloadSpec:
             builders={key: declared[key] is not None for key in declared if key[:4] == "for_"},
         )
     except KeyError as error:
-        text = f"workload {module.__name__} has no {error.args[0]}; see 'Adding a workload'"
-        raise PluginError(text) from error
+        text = f"workload {module.__name__} has no {error.args[0]}"
+        raise PluginError(f"{text}; see 'Adding a workload or a backend'") from error
 
 
 def _first_line(documentation: str | None, otherwise: str) -> str:

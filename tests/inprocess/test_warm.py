@@ -46,6 +46,16 @@ def test_the_names_are_public() -> None:
     assert callable(coldwarm.workload)
 
 
+def test_elsewhere_than_on_linux_the_warm_calls_are_measured_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    result = bench(norm, np.ones(1000))
+    assert result.warm is not None
+    assert set(result.cold.values()) == {None}
+    assert result.missing["cold_process_cold_cache"].code == "needs_linux"
+
+
 def test_the_calls_of_this_process_are_summarised_with_their_samples() -> None:
     result = warm_only(norm, np.ones(1000), power=3)
     assert result.warm is not None

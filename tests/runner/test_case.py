@@ -13,6 +13,8 @@ import msgspec
 import pytest
 
 from coldwarm import registry
+from coldwarm.backends.base import Backend
+from coldwarm.backends.numpy import NumpyBackend
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import PluginError
 from coldwarm.runner import describe, results, suite
@@ -108,3 +110,25 @@ def test_a_workload_that_leaves_a_declaration_out_is_told_which() -> None:
     vars(module).update(NAME="mine", SIZES=(1,), DTYPES=("f32",), TOLERANCE={}, BASELINE="numpy")
     with pytest.raises(PluginError, match="workload mine has no LAYOUT"):
         registry.workload_spec(module, Source("mine", Path("mine.py")))
+
+
+def test_a_backend_that_leaves_declarations_out_is_told_which() -> None:
+    class Mine(Backend):
+        """Mine."""
+
+        name = "mine"
+        framework = "numpy"
+        source = "an attribute of its own"
+
+    with pytest.raises(PluginError, match="Mine declares no distributions, modules, sync_policy"):
+        registry.backend_spec(Mine, Source("mine", Path("mine.py")))  # type: ignore[type-abstract] - as a plug-in may be
+
+
+def test_a_backend_may_have_attributes_of_any_other_name() -> None:
+    class Mine(NumpyBackend):
+        """Mine."""
+
+        source = title = class_name = "an attribute of its own"
+
+    spec = registry.backend_spec(Mine, Source("mine", Path("mine.py")))
+    assert (spec.title, spec.class_name, spec.source.module) == ("Mine.", "Mine", "mine")

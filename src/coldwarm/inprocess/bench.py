@@ -123,6 +123,8 @@ class Benchmark:
         return result
 
     def _fresh_options(self, began_s: float) -> fresh.FreshOptions:
+        if sys.platform != "linux":
+            raise fresh.NotMeasuredError(because("needs_linux", platform=sys.platform))
         if self._budget_s is None:
             return self._options
         left_s = self._budget_s - (time.perf_counter() - began_s)

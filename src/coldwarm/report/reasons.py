@@ -193,11 +193,11 @@ WORDS: dict[str, str] = {
     "nothing_made": "nothing is compiled ahead of time",
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
     "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
-    "warm_call": "its warm call is {which}",
-    "neither": "neither its start nor its warm call is {which}",
+    "warm_call_differs": "its warm call is {which}",
+    "neither_differs": "neither its start nor its warm call is {which}",
     "starts_equal": "the starts are equal, and the warm calls cannot be distinguished",
     "nothing_distinguished": "neither the starts nor the warm calls can be distinguished",
-    "start": "its start is {which}, and the warm calls cannot be distinguished",
+    "start_differs": "its start is {which}, and the warm calls cannot be distinguished",
     "never": "never",
     "at_once": "at once",
     "many_calls": "more than {n_calls:.0e} calls",
@@ -242,6 +242,7 @@ WORDS: dict[str, str] = {
     "not_of_commit": "{label:label}{module_names} came from the files as they are now, not from the"
     " commit: a commit's modules are found in its src/ and its root alone",
     "not_asked": "it was not asked for",
+    "needs_linux": "fresh processes are measured on Linux alone (here: {platform})",
     "no_time_left": "the time budget was over after the calls in this process; give a longer one",
     "other_arguments": "a fresh process got other arguments than this one: their types do not"
     " survive",

@@ -58,7 +58,7 @@ def read(now_s: float) -> Reading:
     busy_s, total_s, steal_s = _processors()
     return Reading(
         now_s=now_s,
-        load_1m=os.getloadavg()[0],
+        load_1m=_load(),
         busy_s=busy_s,
         total_s=total_s,
         steal_s=steal_s,
@@ -67,6 +67,13 @@ def read(now_s: float) -> Reading:
         thermal=_thermal(),
         runner_s=time.process_time(),
     )
+
+
+def _load() -> float | None:
+    try:
+        return os.getloadavg()[0]
+    except OSError:
+        return None
 
 
 def _text(path: str) -> str | None:

@@ -145,15 +145,15 @@ def _sign(low: Number, high: Number) -> int:
 def _pays_off(box: _Box) -> _Finding:
     calls, low, high = (no_dearer_from(line) for line in (box.middle, box.best, box.worst))
     if high == 1:
-        return _Finding("at_once", because("neither", which="dearer"), calls, low, 1)
-    return _Finding("from", because("warm_call", which="cheaper"), calls, low, high)
+        return _Finding("at_once", because("neither_differs", which="dearer"), calls, low, 1)
+    return _Finding("from", because("warm_call_differs", which="cheaper"), calls, low, high)
 
 
 def _paid_off(box: _Box) -> _Finding:
     calls, low, high = (no_dearer_until(line) for line in (box.middle, box.worst, box.best))
     if high == 0:
-        return _Finding("never", because("neither", which="cheaper"), end="never")
-    return _Finding("until", because("warm_call", which="dearer"), calls, low, high)
+        return _Finding("never", because("neither_differs", which="cheaper"), end="never")
+    return _Finding("until", because("warm_call_differs", which="dearer"), calls, low, high)
 
 
 def _open_end(box: _Box, *, dearer: bool) -> _Finding:
@@ -161,7 +161,7 @@ def _open_end(box: _Box, *, dearer: bool) -> _Finding:
         calls, low = no_dearer_from(box.middle), no_dearer_from(box.best)
     else:
         calls, low = no_dearer_until(box.middle), no_dearer_until(box.worst)
-    reason = because("start", which="dearer" if dearer else "cheaper")
+    reason = because("start_differs", which="dearer" if dearer else "cheaper")
     verdict: Verdict = "undecided" if calls is None else "from" if dearer else "until"
     return _Finding(verdict, reason, calls, low, None, "never" if dearer else "at_once")
 
