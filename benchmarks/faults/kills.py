@@ -28,11 +28,11 @@ VICTIMS = ("runner", "guard", "worker", "runner guard", "guard worker", "runner 
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
 ENDED = {
     "SIGKILL": {-9},
-    "SIGTERM": {130},
-    "SIGINT": {130},
+    "SIGTERM": {130, -15},
+    "SIGINT": {130, -2},
     "SIGHUP": {130, -1},
 }
-"""What the command may return where the runner got the signal."""
+"""What the command may return where the runner got the signal; below 0: it had hardly begun."""
 
 
 def faults(random_: random.Random) -> Iterator[Fault]:
