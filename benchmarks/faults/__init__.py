@@ -1,0 +1,1 @@
+"""Some 400 faults and hostile artifacts, each against the real command."""
