@@ -143,6 +143,9 @@ class CaseResult(Record, frozen=True, kw_only=True):
     cold: list[ColdSummary] = []
     warm: WarmSummary | None = None
     comparisons: list[Comparison] = []
+    inspected_call_s: Seconds | None = None
+    """What making and calling a user's own function for the first time took when it was
+    inspected, before anything was measured."""
     limitations: list[Reason] = []
     """What could not be controlled."""
     warnings: list[Caution] = []

@@ -36,6 +36,7 @@ MADE_TITLE = "Compiled ahead of time, in a process of its own; part of no figure
 PARTS = {
     "start": "start",
     "import": "import",
+    "build": "build",
     "wrap": "wrap",
     "first_call.trace": "trace",
     "first_call.lower": "lower",
@@ -63,6 +64,7 @@ KINDS: dict[CautionKind, str] = {
     "second_call": "second call",
     "compiled": "compiled",
     "bytecode": "no bytecode",
+    "kept": "kept by itself",
 }
 """What a list of cautions calls each kind."""
 

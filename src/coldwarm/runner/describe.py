@@ -24,6 +24,8 @@ WINDOWS = {
     " before it, and published as harness.load_s",
     "device_init": "the first query of the devices",
     "setup": "making the seeded inputs and placing them, finished",
+    "build": "only of a user's factory: what it does to make the function and its arguments,"
+    " imports included, finished; part of the time to the first result",
     "wrap": "building the candidate: jax.jit(f), torch.compile(f), numba.njit(f), …",
     "first_call": "the first call and the synchronisation on its own output; fetching and"
     " checking the output is outside, after the second call",
