@@ -37,7 +37,7 @@ class Arrivals:
 
     def begin(self) -> None:
         """Follow imports from now on; frameworks that are there already are watched at once."""
-        sys.meta_path.insert(0, self)  # type: ignore[arg-type] # a finder, by its one method
+        sys.meta_path.insert(0, self)
         for framework in filter(_is_loaded, WATCHES):
             self._arrived(framework)
 

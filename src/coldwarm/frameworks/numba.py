@@ -53,7 +53,7 @@ class NumbaWatch(Watch):
         """Time in LLVM since the last step: its calls are too many for spans."""
         self.dispatchers: list[Any] = []
         """Functions with a cache on disk: those wrapped, and others seen compiling."""
-        self._hits_before = 0
+        self._hits_before = self._loads_before = 0
         self._registered: list[tuple[str, Any]] = []
 
     def install(self) -> None:
@@ -84,7 +84,7 @@ class NumbaWatch(Watch):
 
     def begin_call(self) -> None:
         """Start the account of a call; counts go on."""
-        self._hits_before = self._count("cache_hits")
+        self._hits_before, self._loads_before = self._count("cache_hits"), self.loads
         self.spans.begin()
 
     def keep(self, dispatcher: "Any") -> None:
@@ -161,7 +161,9 @@ class NumbaWatch(Watch):
         """Return the exclusive seconds of passes, LLVM and cache reads."""
         seconds: dict[str, float | None] = dict(self.spans.seconds())
         reasons = {}
-        if self._count("cache_hits") == self._hits_before:
+        # Of ``vectorize`` no hits are counted; but nothing was compiled where it loads.
+        hits = self._count("cache_hits") - self._hits_before
+        if not hits and self.loads == self._loads_before:
             seconds["compile_s"] = (seconds["compile_s"] or 0.0) + (seconds["cache_read_s"] or 0.0)
             seconds["cache_read_s"] = None
             reasons["cache_read_s"] = because("not_read", cache="Numba's cache")
