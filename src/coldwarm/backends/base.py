@@ -8,7 +8,6 @@ processes, so it imports nothing that a bare interpreter has not loaded already.
 import sys
 from abc import ABC, abstractmethod
 
-from coldwarm.frameworks.base import WATCHES
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from coldwarm.frameworks.base import Watch
+
+
+_COMPILING = ("jax", "torch", "numba")  # those of ``frameworks``, without loading that
 
 
 class DeviceUnavailableError(Exception):
@@ -200,7 +202,7 @@ class Backend(ABC):
         if self.watcher is not None:
             lost = because("listeners_removed", framework=self.framework)
             return None if self.watcher.intact() else lost
-        strange = [name for name in WATCHES if name in sys.modules]
+        strange = [name for name in _COMPILING if name in sys.modules]
         return because("came_unwatched", framework=strange[0]) if strange else None
 
     def moved(self) -> "list[str]":

@@ -175,7 +175,7 @@ def kept(inspected: Inspection, caches: Path) -> list[str]:
     asked = {
         owner
         for owner, counts in counted.items()
-        if counts.requests is None or counts.requests or counts.writes
+        if counts.requests or counts.writes or "requests" in counts.reasons
     }
     return [owner for owner in BACKEND.caches if owner in asked or _left(owner, caches)]
 
