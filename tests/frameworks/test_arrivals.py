@@ -29,6 +29,10 @@ _JAX = {
     "jax/monitoring.py": """
         import sys
 
+        def record_event_duration_secs(event, seconds, **details):
+            for listener in _event_duration_secs_listeners:
+                listener(event, seconds, **details)
+
         _event_listeners, _event_duration_secs_listeners, _scalar_listeners = [], [], []
         register_event_listener = _event_listeners.append
         register_event_duration_secs_listener = _event_duration_secs_listeners.append
@@ -146,6 +150,15 @@ def test_listeners_that_were_removed_are_noticed_and_put_back(tmp_path: Path) ->
     """
     said = told(tmp_path, body)
     assert (said["compiles"], said["gap"], said["again"]) == (None, "listeners_removed", 0)
+
+
+def test_a_framework_that_was_made_silent_has_no_count(tmp_path: Path) -> None:
+    body = """
+    import jax
+    jax.monitoring.record_event_duration_secs = lambda *_, **__: None
+    """
+    said = told(tmp_path, body)
+    assert (said["compiles"], said["gap"]) == (None, "listeners_removed")
 
 
 def test_the_module_keeps_its_loader_and_nothing_is_loaded_for_it(tmp_path: Path) -> None:

@@ -103,3 +103,22 @@ def test_no_listener_stays() -> None:
         assert 1 <= by_jax < both
     assert listeners() == before
     assert BaseContext.refresh is refresh
+
+
+def test_jax_that_only_the_arguments_bring_is_in_the_import(tmp_path: Path) -> None:
+    body = """
+    def double(x):
+        return x * 2
+
+    if __name__ == "__main__":
+        import jax.numpy as jnp
+
+        result = bench(double, jnp.ones(64))
+        for seen in result.case.observations:
+            spans = {phase.name: phase.duration_s for phase in seen.phases}
+            print(json.dumps([spans["import"], spans["setup"]]))
+    """
+    spans = run(tmp_path, body)
+    assert spans
+    for import_s, setup_s in spans:
+        assert import_s > 3 * setup_s

@@ -46,6 +46,7 @@ class JaxWatch(Watch):
         self.untold = False
         """Whether a step ended of which no beginning was told, as before JAX 0.6.1."""
         self._begun = self._hit = False
+        self._tellers: list[Any] = []
         self.names: list[str] = []
         """The first programs that were compiled or read, as JAX names them."""
 
@@ -94,6 +95,7 @@ class JaxWatch(Watch):
             return
         from jax import monitoring  # JAX has loaded it
 
+        self._tellers = _tellers()
         monitoring.register_event_listener(self.on_event)
         self._undo.append(_forgetting("event_listener", self.on_event))
         monitoring.register_event_duration_secs_listener(self.on_duration)
@@ -103,13 +105,17 @@ class JaxWatch(Watch):
             self._undo.append(_forgetting("scalar_listener", self.on_scalar))
 
     def intact(self) -> bool:
-        """Say whether the listeners are registered; anybody can clear all of them."""
+        """Say whether the listeners are registered, and are told of what happens.
+
+        Anybody can clear all of them.
+        """
         private = sys.modules.get("jax._src.monitoring")
         durations = getattr(private, "_event_duration_secs_listeners", None)
         events = getattr(private, "_event_listeners", None)
         if durations is None or events is None:
             return True  # not told
-        return self.on_duration in durations and self.on_event in events
+        listening = self.on_duration in durations and self.on_event in events
+        return listening and self._tellers == _tellers()
 
     def begin_call(self) -> None:
         """Start the account of a call."""
@@ -157,6 +163,14 @@ class JaxWatch(Watch):
             return described(sys.modules["jax"].devices("gpu")[0])
         except RuntimeError:
             return None
+
+
+def _tellers() -> "list[Any]":
+    """Return the functions by which JAX tells its listeners."""
+    private = (
+        vars(sys.modules["jax._src.monitoring"]) if "jax._src.monitoring" in sys.modules else {}
+    )
+    return [told for name, told in private.items() if name.startswith("record_")]
 
 
 def _forgetting(name: str, listener: "Callable[..., None]") -> "Callable[[], None]":

@@ -55,6 +55,7 @@ class NumbaWatch(Watch):
         """Functions with a cache on disk: those wrapped, and others seen compiling."""
         self._hits_before = self._loads_before = 0
         self._registered: list[tuple[str, Any]] = []
+        self._tellers: list[Any] = []
 
     def install(self) -> None:
         """Register the listeners, once, and time the initialisation of the target."""
@@ -63,6 +64,7 @@ class NumbaWatch(Watch):
         from numba.core import event
         from numba.core.base import BaseContext
 
+        self._tellers = _tellers(event)
         steps, llvm = _listeners(event.Listener, self)
         for kind, listener in ((_LOCK, steps), (_COMPILE, steps), (_STEP, steps), (_LLVM, llvm)):
             event.register(kind, listener)
@@ -76,11 +78,13 @@ class NumbaWatch(Watch):
         self._registered.clear()
 
     def intact(self) -> bool:
-        """Say whether the listeners are registered."""
-        known = getattr(sys.modules.get("numba.core.event"), "_registered", None)
+        """Say whether the listeners are registered, and are told of what happens."""
+        event = sys.modules.get("numba.core.event")
+        known = getattr(event, "_registered", None)
         if known is None:
             return True
-        return all(one in known.get(kind, ()) for kind, one in self._registered)
+        listening = all(one in known.get(kind, ()) for kind, one in self._registered)
+        return listening and self._tellers == _tellers(event)
 
     def begin_call(self) -> None:
         """Start the account of a call; counts go on."""
@@ -207,6 +211,12 @@ class NumbaWatch(Watch):
     def _count(self, counter: str) -> int:
         known = self.dispatchers
         return sum(sum(getattr(one.stats, counter).values()) for one in known)
+
+
+def _tellers(event: "Any") -> "list[Any]":
+    """Return the functions by which Numba tells its listeners."""
+    names = ("broadcast", "start_event", "end_event", "trigger_event")
+    return [getattr(event, name, None) for name in names]
 
 
 def _forget(event: "Any", kind: str, listener: "Any") -> None:

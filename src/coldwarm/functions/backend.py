@@ -17,7 +17,7 @@ from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -51,7 +51,7 @@ class UserFunction(Backend):
         self._function: Any = None
         self._call = arguments.Call((), {})
         self._fresh: arguments.Call | None = None
-        self._more: list[tuple[Any, ...]] = []
+        self._more: Iterator[tuple[Any, ...]] = iter(())
         self._seed = 0
         self._rng: Any = None
         self._order: list[int] | None = None
@@ -147,8 +147,8 @@ class UserFunction(Backend):
 
     def further(self) -> "list[tuple[Any, ...]]":
         """Return the arguments of the new-shape calls, in the same order and names."""
-        if self._more:
-            return self._more
+        if self.builds:
+            return list(self._more)
         counts = [len(one["shapes"]) for one in self.spec["inputs"] if one["kind"] == "array"]
         calls = [
             arguments.called(self._inputs(which), self.spec["positional"])

@@ -4,7 +4,7 @@ from coldwarm.functions import arguments, target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 NEW_SHAPES = 8
@@ -13,15 +13,17 @@ NEW_SHAPES = 8
 
 def from_factory(
     factory: "Callable[[], Any]",
-) -> "tuple[Callable[..., Any], arguments.Call, list[tuple[Any, ...]]]":
+) -> "tuple[Callable[..., Any], arguments.Call, Iterator[tuple[Any, ...]]]":
     """Return a factory's function, its call, and the arguments of further calls.
+
+    Of a generator only the first arguments are made here: a first result needs no others.
 
     Raises:
         TargetError: it returned something else.
     """
     made = factory()
     if callable(made):
-        return made, arguments.Call((), {}), []
+        return made, arguments.Call((), {}), iter(())
     expected = "a factory returns (function, arguments), with a tuple of arguments"
     if not isinstance(made, tuple | list) or not 0 < len(made) <= 3 or not callable(made[0]):  # noqa: PLR2004 - function, arguments, keywords
         text = f"{expected}; this one returned a {type(made).__name__}"
@@ -31,29 +33,27 @@ def from_factory(
     if not isinstance(named, dict):
         text = f"{expected} and a dict of named ones; this one's are a {_kind(named)}"
         raise target.TargetError(text)
-    further = []
+    further: Iterator[tuple[Any, ...]] = iter(())
     if hasattr(positional, "__next__"):
-        first, *further = _taken(positional)
-        positional, further = first, [(*more, *named.values()) for more in further]
+        taken = _taken(positional)
+        positional = next(taken, None)
+        if positional is None:
+            text = "the factory's generator of arguments gave none"
+            raise target.TargetError(text)
+        further = ((*more, *named.values()) for more in taken)
     if not isinstance(positional, tuple | list):
         text = f"{expected}; its arguments are a {type(positional).__name__}"
         raise target.TargetError(text)
     return made[0], arguments.Call(tuple(positional), named), further
 
 
-def _taken(generator: "Any") -> "list[tuple[Any, ...]]":
-    from itertools import islice
-
-    taken = list(islice(generator, 1 + NEW_SHAPES))
-    if not taken:
-        text = "the factory's generator of arguments gave none"
-        raise target.TargetError(text)
-    for one in taken:
+def _taken(generator: "Any") -> "Iterator[tuple[Any, ...]]":
+    for _, one in zip(range(1 + NEW_SHAPES), generator, strict=False):
         # An array would come apart into its rows.
         if not isinstance(one, tuple | list):
             text = f"the factory's generator gives tuples of arguments, and gave a {_kind(one)}"
             raise target.TargetError(text)
-    return [tuple(one) for one in taken]
+        yield tuple(one)
 
 
 def _kind(value: "Any") -> str:

@@ -59,7 +59,7 @@ class Inspection:
             if callable(first):
                 self.kind = "factory"
                 function, call, more = from_factory(lambda: given)
-                return function, call, len(more)
+                return function, call, len(list(more))
             values.wait(given)
             self.first_ns = _now_ns() - begin_ns
             return found, arguments.Call((), {}), 0
