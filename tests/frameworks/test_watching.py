@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from coldwarm.backends.numpy import NumpyBackend
 from coldwarm.frameworks import base
 from coldwarm.frameworks.jax import JaxWatch
 from coldwarm.frameworks.numba import NumbaWatch
 from coldwarm.frameworks.torch import CompileWatch
+from coldwarm.wire import because
 
 
 def put(monkeypatch: pytest.MonkeyPatch, name: str, **names: object) -> ModuleType:
@@ -115,3 +117,15 @@ def test_the_initialisation_of_numba_is_as_it_was() -> None:
     assert state() != before
     watch.uninstall()
     assert state() == before
+
+
+def test_what_another_framework_compiles_in_a_plain_backend_is_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in base.WATCHES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    backend = NumpyBackend("cpu")
+    assert (backend.compiles_so_far(), backend.uncounted()) == (0, None)
+    put(monkeypatch, "numba")
+    assert backend.compiles_so_far() is None
+    assert backend.uncounted() == because("came_unwatched", framework="numba")

@@ -81,7 +81,6 @@ CODES: dict[str, str] = {
     "listeners_removed": "framework",
     "caches_moved": "setting_names",
     "no_new_header": "owner n_compiles",
-    "files_only": "owner n_files",
     "caches_controlled": "owner_names",
     "own_memo": "",
     "faster_than_inspected": "cold_s inspected_s",

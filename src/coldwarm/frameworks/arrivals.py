@@ -72,12 +72,14 @@ class Arrivals:
         gap = None
         for framework in WATCHES:
             watch = self._by_framework.get(framework)
-            if watch is None and _is_loaded(framework):
+            unwatched = _is_loaded(framework) if watch is None else watch.late()
+            if unwatched:
                 gap = because("came_unwatched", framework=framework)
-                self._arrived(framework)
             elif watch is not None and not watch.intact():
                 gap = because("listeners_removed", framework=framework)
-                self._arrived(framework)
+            else:
+                continue
+            self._arrived(framework)
         self.gap = gap or self.gap
         return gap
 

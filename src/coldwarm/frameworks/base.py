@@ -32,6 +32,10 @@ class Watch:
         """Say whether everything that was installed is still there; cheap to ask."""
         return True
 
+    def late(self) -> bool:
+        """Say whether the framework has loaded what compiles, and nobody listens to that."""
+        return False
+
     def uninstall(self) -> None:
         """Stop listening, and leave the framework as it was."""
         while self._undo:

@@ -112,8 +112,8 @@ class JaxWatch(Watch):
         private = sys.modules.get("jax._src.monitoring")
         durations = getattr(private, "_event_duration_secs_listeners", None)
         events = getattr(private, "_event_listeners", None)
-        if durations is None or events is None:
-            return True  # not told
+        if not self._undo or durations is None or events is None:
+            return True  # not installed, or not told
         listening = self.on_duration in durations and self.on_event in events
         return listening and self._tellers == _tellers()
 

@@ -81,8 +81,8 @@ class NumbaWatch(Watch):
         """Say whether the listeners are registered, and are told of what happens."""
         event = sys.modules.get("numba.core.event")
         known = getattr(event, "_registered", None)
-        if known is None:
-            return True
+        if not self._undo or known is None:
+            return True  # not installed, or not told
         listening = all(one in known.get(kind, ()) for kind, one in self._registered)
         return listening and self._tellers == _tellers(event)
 

@@ -134,11 +134,15 @@ class CompileWatch(EagerWatch):
     def intact(self) -> bool:
         """Say whether the events still arrive here, where there are any."""
         hook = getattr(sys.modules.get(_UTILS), _HOOK, None)
-        if hook is None:
+        if not self._listening or hook is None:
             return True
         while hook is not None and hook is not self._listen:
             hook = getattr(hook, "previous", None)
         return hook is not None
+
+    def late(self) -> bool:
+        """Say whether Dynamo is loaded and has events, and nobody listens to them."""
+        return not self._listening and hasattr(sys.modules.get(_UTILS), _HOOK)
 
     def begin_call(self) -> None:
         """Start the account of a call, and listen from the first time that is possible."""
@@ -169,8 +173,10 @@ class CompileWatch(EagerWatch):
 
         Counted are frames and backward graphs, also those served from a cache on disk, graphs
         for which code was generated, and runs of the C++ compiler: a warm call makes none.
-        They are counted as they end: ``torch._dynamo.reset`` clears PyTorch's own lists.
+        They are counted as they end: ``torch._dynamo.reset`` clears PyTorch's own lists. What
+        is asked for before anything was compiled begins to listen.
         """
+        self.install()
         return sum(map(self._steps_of, _STEPS if self._listening else _DURATIONS))
 
     def _steps_of(self, name: str) -> int:

@@ -81,7 +81,6 @@ WORDS: dict[str, str] = {
     " {setting_names}",
     "no_new_header": "{owner}: C++ was compiled for {n_compiles:# graph}, and no precompiled header"
     " is new: one from elsewhere was used",
-    "files_only": "{owner}: it counts nothing, so its files alone were judged: {n_files} before",
     "caches_controlled": "caches in folders of each process's own: {owner_names}, and temporary"
     " files",
     "own_memo": "what a function, or a library that coldwarm does not know, keeps on disk by itself"

@@ -101,6 +101,7 @@ def suite_view(suite: SuiteResult, cases: Sequence[CaseResult]) -> View:
         care=care.of_suite([case for case in cases if _has_row(case)]),
         unavailable=_unavailable(cases),
         legend=legend(
+            built=any("build" in group.parts for group in shown),
             first_ever=any("first_ever" in group.modes for group in shown),
             thresholds={one.threshold for case in cases for one in case.comparisons},
         )

@@ -85,11 +85,14 @@ LOOP_TERM = (
 """What only scenarios have, and its meaning."""
 
 
-def legend(*, first_ever: bool, thresholds: Collection[float]) -> tuple[tuple[str, str], ...]:
+def legend(
+    *, first_ever: bool, thresholds: Collection[float], built: bool = False
+) -> tuple[tuple[str, str], ...]:
     """Return terms and their meanings.
 
     Args:
         first_ever: Whether that mode was measured.
+        built: Whether a factory made a function, which is part of its first result.
         thresholds: The relative differences below which two figures were called the same.
     """
     ever = "; first ever: nothing at all is cached" if first_ever else ""
@@ -99,7 +102,8 @@ def legend(*, first_ever: bool, thresholds: Collection[float]) -> tuple[tuple[st
         (
             "first result",
             (
-                "import + first call of a fresh process whose compilation caches are empty, or "
+                f"import + {'build + ' if built else ''}first call of a fresh process whose "
+                "compilation caches are empty, or "
                 f"filled by an earlier run{ever}"
             ),
         ),
