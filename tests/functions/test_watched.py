@@ -285,6 +285,9 @@ def test_what_a_function_keeps_by_itself_is_told(desk: Desk) -> None:
     assert code == 0
     cautions = [one for one in desk.case("fit")["warnings"] if one["kind"] == "kept"]
     assert [one["reason"]["code"] for one in cautions] == ["faster_than_inspected"]
+    said = desk.command("show", str(desk.out)).out
+    assert "kept by itself" in said
+    assert "the first call took" in said
     codes = {reason.code for reason in report.candidates[0].limitations}
     assert {"own_memo", "caches_controlled"} <= codes
 

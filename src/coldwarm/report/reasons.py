@@ -85,8 +85,8 @@ WORDS: dict[str, str] = {
     " files",
     "own_memo": "what a function, or a library that coldwarm does not know, keeps on disk by itself"
     " is not emptied",
-    "faster_than_inspected": "the first call took {cold_s:.3g} s where the inspection's took"
-    " {inspected_s:.3g} s: something that it keeps by itself may not have been empty",
+    "faster_than_inspected": "the first call took {cold_s:time} where the inspection's took"
+    " {inspected_s:time}: something that it keeps by itself may not have been empty",
     "extensions_by_files": "extensions: torch.utils.cpp_extension counts nothing; its files alone"
     " are judged",
     "compiled_in_window": "{n_programs:# program} compiled in the warm window",
@@ -337,6 +337,7 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
     "label": lambda label: f"{label}: " if label else "",
     "place": lambda place: f" ({place})" if place else "",
     "size": units.size,
+    "time": units.duration,
 }
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FEW_PROCESSES = 3
 SLOW_SECOND_CALL = 1.5
-FAR_BELOW, FAR_BELOW_S = 2.0, 0.05
+FAR_BELOW, FAR_BELOW_S = 3.0, 0.05
 """By what ratio, and by how many seconds, a first call is far below that of the inspection: two
 run at once, and the first one finds nothing in the machine's memory."""
 MANY_MODULES = 25
