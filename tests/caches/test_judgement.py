@@ -74,6 +74,9 @@ def filled(**fields: Any) -> CacheEvidence:
         (FILLED, filled(misses=None, bypasses=None), True, "filled_before: jax, 3, 2"),
         (FILLED, filled(hits=0), False, "no_hits: jax"),
         (FILLED, filled(hits=None), False, "no_hits: jax"),
+        (FILLED, filled(hits=0, requests=0), True, "none_new: jax, 3"),
+        (FILLED, filled(hits=0, requests=0, new_files={".nbc": 1}), False, "new_files: jax, 1"),
+        (FILLED, filled(hits=0, requests=0, compiles=1), False, "no_hits: jax"),
         (FILLED, filled(misses=1), False, "not_from_cache: jax, 1, 0, 0"),
         (FILLED, filled(bypasses=2), False, "not_from_cache: jax, 0, 2, 0"),
         (FILLED, filled(compiles=1), False, "not_from_cache: jax, 0, 0, 1"),
@@ -116,7 +119,7 @@ def test_no_evidence_proves_both_empty_and_filled(seen: CacheEvidence, compiles:
     judged = {mode: modes.judge(mode, [seen], compiles=compiles) for mode in CACHE_MODES}
     assert not (judged[COLD].proved and judged[FILLED].proved)
     if judged[FILLED].proved:
-        assert seen.hits
+        assert seen.hits or seen.requests == 0
         assert not seen.misses
         assert not seen.compiles
     if judged[COLD].proved:
@@ -150,7 +153,7 @@ def block(compiles: int | None) -> Block:
     [
         ([0, 0], True, "nothing_compiled: 2"),
         ([0, 2], False, "compiled_in_window: 2"),
-        ([0, None], False, "blocks_uncounted: 1"),
+        ([0, None], False, "blocks_uncounted: 1, not_told: the backend"),
         ([], False, "no_warm_block"),
     ],
 )
@@ -253,3 +256,42 @@ def test_inductor_needs_new_machine_code_before_a_hit_counts_as_its_own() -> Non
     judged = modes.judge(COLD, [headers], compiles=True)
     assert not judged.proved
     assert str(judged.reason) == "foreign_hits: inductor, 1"
+
+
+@pytest.mark.parametrize(
+    ("raw", "new_files", "reason"),
+    [
+        ({"precompiled_headers": 1, "compile_file_calls": 2}, {".so": 1}, "no_new_header"),
+        (
+            {"precompiled_headers": 1, "compile_file_calls": 2},
+            {".so": 1, ".gch": 1},
+            "empty_before",
+        ),
+        (
+            {"precompiled_headers": 1, "compile_file_calls": 2},
+            {".so": 1, ".pch": 1},
+            "empty_before",
+        ),
+        # Nothing was asked of the C++ compiler, or no header is wanted.
+        ({"precompiled_headers": 1, "compile_file_calls": 0}, {}, "empty_before"),
+        ({"precompiled_headers": 0, "compile_file_calls": 2}, {".so": 1}, "empty_before"),
+        ({"precompiled_headers": None, "compile_file_calls": 2}, {".so": 1}, "empty_before"),
+    ],
+)
+def test_a_cold_compilation_of_cpp_needs_a_header_of_its_own(
+    raw: dict[str, Any], new_files: dict[str, int], reason: str
+) -> None:
+    seen = empty(owner="inductor", files_after=9, raw=raw, new_files=new_files)
+    judged = modes.judge(COLD, [seen], compiles=True)
+    assert judged.reason.code == reason
+    assert judged.proved == (reason == "empty_before")
+
+
+def test_what_nobody_counts_is_judged_by_its_files() -> None:
+    for owner in ("cuda", "extensions"):
+        start = evidence(owner=owner, files_before=0, files_after=2, new_files={".so": 2})
+        again = evidence(owner=owner, files_before=2, files_after=2)
+        assert modes.judge(COLD, [start], compiles=False).proved
+        assert not modes.judge(COLD, [again], compiles=False).proved
+        assert modes.judge(FILLED, [again], compiles=False).proved
+        assert not modes.judge(FILLED, [start], compiles=False).proved

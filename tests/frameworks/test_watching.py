@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from coldwarm.backends.numpy import NumpyBackend
 from coldwarm.frameworks import base
 from coldwarm.frameworks.jax import JaxWatch
+from coldwarm.frameworks.numba import NumbaWatch
 from coldwarm.frameworks.torch import CompileWatch
+from coldwarm.wire import because
 
 
 def put(monkeypatch: pytest.MonkeyPatch, name: str, **names: object) -> ModuleType:
@@ -20,15 +23,6 @@ def put(monkeypatch: pytest.MonkeyPatch, name: str, **names: object) -> ModuleTy
     vars(module).update(names)
     monkeypatch.setitem(sys.modules, name, module)
     return module
-
-
-def test_only_what_is_loaded_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("jax", "torch", "numba"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    assert base.loaded() == []
-    put(monkeypatch, "jax")
-    put(monkeypatch, "torch")
-    assert [type(watch) for watch in base.loaded()] == [JaxWatch, CompileWatch]
 
 
 def test_a_version_is_told_by_what_is_loaded_and_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +109,7 @@ def test_the_initialisation_of_numba_is_as_it_was() -> None:
     def state() -> tuple[Any, list[int]]:
         return BaseContext.refresh, list(map(len, event._registered.values()))
 
-    (watch,) = [one for one in base.loaded() if type(one).__name__ == "NumbaWatch"]
+    watch = NumbaWatch()
     watch.install()
     watch.uninstall()
     before = state()
@@ -123,3 +117,15 @@ def test_the_initialisation_of_numba_is_as_it_was() -> None:
     assert state() != before
     watch.uninstall()
     assert state() == before
+
+
+def test_what_another_framework_compiles_in_a_plain_backend_is_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in base.WATCHES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    backend = NumpyBackend("cpu")
+    assert (backend.compiles_so_far(), backend.uncounted()) == (0, None)
+    put(monkeypatch, "numba")
+    assert backend.compiles_so_far() is None
+    assert backend.uncounted() == because("came_unwatched", framework="numba")

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from coldwarm.functions import arguments, target
-from coldwarm.functions.arguments import bound, framework_of, made
-from coldwarm.functions.backend import NEW_SHAPES, from_factory
+from coldwarm.functions import arguments, target, transfer
+from coldwarm.functions.arguments import Call, bound, framework_of, made
+from coldwarm.functions.factory import NEW_SHAPES, from_factory
 from coldwarm.functions.target import TargetError, resolve
 from coldwarm.runner.functions.targets import parse_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 def fit(x: Any, y: Any) -> Any:
@@ -233,13 +234,13 @@ def test_what_a_factory_may_return() -> None:
     ):
         function, call, more = from_factory(functools.partial(next, iter([given])))
         assert callable(function)
-        assert (call.positional, call.named, more) == (positional, by_name, [])
+        assert (call.positional, call.named, list(more)) == (positional, by_name, [])
 
 
 def test_a_factory_with_a_generator_gives_further_calls() -> None:
     _, call, more = from_factory(lambda: (scaled, ((n,) for n in range(99)), {"scale": 2}))
     assert call.flat == (0, 2)
-    assert more == [(n, 2) for n in range(1, 1 + NEW_SHAPES)], "so many and no more"
+    assert list(more) == [(n, 2) for n in range(1, 1 + NEW_SHAPES)], "so many and no more"
 
 
 @pytest.mark.parametrize(
@@ -270,3 +271,11 @@ def test_how_many_arguments_a_function_needs() -> None:
     assert target.required(min) is None
     assert target.takes_more(many)
     assert not target.takes_more(fit)
+
+
+def test_the_frameworks_of_arguments_are_known_before_they_are_read(tmp_path: Path) -> None:
+    call = Call((1, [np.ones(2)], {"a": "b"}), {"x": (2.5, None)})
+    transfer.write(call, str(tmp_path))
+    assert transfer.frameworks(str(tmp_path)) == ["numpy"]
+    transfer.write(Call((1,), {}), str(tmp_path))
+    assert transfer.frameworks(str(tmp_path)) == []

@@ -8,6 +8,7 @@ import gc
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 import coldwarm
 from coldwarm.errors import ColdwarmError
+from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import finding, warm
 from coldwarm.inprocess.bench import Benchmark, bench
 from coldwarm.inprocess.result import BenchResult
@@ -278,3 +280,21 @@ print(last.page_faults / (last.batch * len(last.samples_s)))
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert float(done.stdout) < 1
+
+
+def test_a_clock_that_the_program_replaced_measures_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wait = time.sleep
+    for name in ("perf_counter", "monotonic", "time", "process_time"):
+        monkeypatch.setattr(time, name, lambda: 0.0)
+        monkeypatch.setattr(time, f"{name}_ns", lambda: 0)
+
+    def slow() -> float:
+        wait(0.01)
+        return 1.0
+
+    seen = warm.measure(slow, Call((), {}), "slow", warm=True, ends_s=1e-9)
+    assert seen.observation is not None
+    assert seen.first_call_s >= 0.01
+    assert min(min(block.samples_s) for block in seen.observation.blocks) >= 0.01

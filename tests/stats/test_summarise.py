@@ -129,7 +129,7 @@ def test_blocks_with_compiles_never_count() -> None:
     unknown = Block(order=9, start_s=0.9, batch=1, samples_s=[9.0] * 5, compiles=None)
     told = [
         Block(order=i, start_s=1, batch=1, samples_s=b.samples_s, compiles=None,
-              null_reasons={"compiles": because("stated", text="the framework does not compile")})
+              null_reasons={"compiles": because("came_unwatched", framework="jax")})
         for i, b in enumerate(warm_blocks(2))
     ]  # fmt: skip
     runs = [
@@ -143,8 +143,8 @@ def test_blocks_with_compiles_never_count() -> None:
     assert found.warm.call_s.maximum < 2e-3
     assert found.warm.steady.warmup_samples[0] >= 5 + 4
     (left_out,) = [w for w in found.warnings if w.kind == "compiled"]
-    assert (left_out.n_processes, left_out.of_processes) == (2, 3)
-    assert left_out.reason == because("compiled_blocks", n_blocks=2)
+    assert (left_out.n_processes, left_out.of_processes) == (3, 3)
+    assert left_out.reason == because("compiled_blocks", n_blocks=2 + len(told))
 
 
 def test_nothing_valid_gives_reasons_and_no_figures() -> None:

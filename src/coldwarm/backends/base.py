@@ -5,6 +5,7 @@ A backend is one class in one file, named under the entry-point group
 processes, so it imports nothing that a bare interpreter has not loaded already.
 """
 
+import sys
 from abc import ABC, abstractmethod
 
 from coldwarm.wire import because
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from coldwarm.frameworks.base import Watch
+
+
+_COMPILING = ("jax", "torch", "numba")  # those of ``frameworks``, without loading that
 
 
 class DeviceUnavailableError(Exception):
@@ -110,6 +114,15 @@ class Backend(ABC):
         if self.watcher is not None:
             self.watcher.install()
 
+    @property
+    def builds(self) -> bool:
+        """Whether ``build`` makes the candidate and its arguments, in a phase of its own."""
+        return False
+
+    def build(self) -> "tuple[Any, ...]":
+        """Make the candidate and its arguments, finished; return the arguments."""
+        raise NotImplementedError(self.name)
+
     @abstractmethod
     def place(self, arrays: "Sequence[np.ndarray[Any, Any]]") -> "tuple[Any, ...]":
         """Place host arrays on the device, finished: part of the ``setup`` phase.
@@ -179,8 +192,22 @@ class Backend(ABC):
         return {} if self.watcher is None else self.watcher.counters()
 
     def compiles_so_far(self) -> "int | None":
-        """Return how many programs this process has compiled; cheap to ask."""
-        return 0 if self.watcher is None else self.watcher.compiles_so_far()
+        """Return how many programs this process has compiled; ``None``: unknown. Cheap to ask."""
+        if self.watcher is not None:
+            return self.watcher.compiles_so_far() if self.watcher.intact() else None
+        return 0 if self.uncounted() is None else None
+
+    def uncounted(self) -> "Mapping[str, Any] | None":
+        """Return why the programs were not counted; ``None``: they were."""
+        if self.watcher is not None:
+            lost = because("listeners_removed", framework=self.framework)
+            return None if self.watcher.intact() else lost
+        strange = [name for name in _COMPILING if name in sys.modules]
+        return because("came_unwatched", framework=strange[0]) if strange else None
+
+    def moved(self) -> "list[str]":
+        """Return the settings by which a program of a user's own has moved a cache elsewhere."""
+        return []
 
     def analysis(self) -> "dict[str, float | int | None]":
         """Return memory and cost of the compiled program; empty where not given."""

@@ -29,6 +29,22 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     return _filled(evidence) if mode == FILLED else _empty(evidence, compiles=compiles)
 
 
+def by_files(mode: CacheMode, evidence: CacheEvidence) -> Judgement:
+    """Judge a cache that counts nothing: no files before a cold start, no new in a warm one."""
+    owner, before, new = evidence.owner, evidence.files_before, sum(evidence.new_files.values())
+    if mode == "warm_process":
+        return proved("start_not_judged")
+    if before is None:
+        return refuted("uncounted", owner=owner, count_names=["files"])
+    if mode == FILLED:
+        if new:
+            return refuted("new_files", owner=owner, n_files=new)
+        return proved("none_new", owner=owner, n_files=before)
+    if before:
+        return refuted("files_before", owner=owner, n_files=before)
+    return proved("written", owner=owner, n_files=new)
+
+
 def proved(code: str, **values: Value) -> Judgement:
     """Return the judgement that a mode is proved, and by what."""
     return Judgement(proved=True, reason=because(code, **values))
@@ -68,6 +84,9 @@ def _filled(evidence: CacheEvidence) -> Judgement:
     wrong = {f"n_{name}": getattr(evidence, name) or 0 for name in _WRONG_WHEN_FILLED}
     if not evidence.files_before:
         return refuted("files_before", owner=owner, n_files=0)
+    if not hits and evidence.requests == 0 and not any(wrong.values()):
+        # Files that nobody counts, such as those of numba.vectorize: nothing was made again.
+        return by_files(FILLED, evidence)
     if not hits:
         return refuted("no_hits", owner=owner)
     if any(wrong.values()):

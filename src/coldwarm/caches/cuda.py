@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches.counts import proved, refuted
-from coldwarm.contracts.base import FILLED
+from coldwarm.caches import counts
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
@@ -43,15 +42,4 @@ def isolate(root: Path) -> dict[str, str]:
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
     """Judge by files alone: none before a cold start, none that is new in a warm one."""
     del compiles  # the driver compiles or not, whatever the framework does
-    before, new = evidence.files_before, sum(evidence.new_files.values())
-    if mode == "warm_process":
-        return proved("start_not_judged")
-    if before is None:
-        return refuted("uncounted", owner=OWNER, count_names=["files"])
-    if mode == FILLED:
-        if new:
-            return refuted("new_files", owner=OWNER, n_files=new)
-        return proved("none_new", owner=OWNER, n_files=before)
-    if before:
-        return refuted("files_before", owner=OWNER, n_files=before)
-    return proved("written", owner=OWNER, n_files=new)
+    return counts.by_files(mode, evidence)

@@ -27,6 +27,8 @@ LIMITATIONS = (because("inductor_compiler"), because("inductor_preprocessor"))
 EXECUTABLES = ("so", "o", "gch", "cubin", "hsaco")
 _KERNELS = ("so", "cubin", "hsaco")
 """What a compiled graph consists of, and a precompiled header does not."""
+_HEADERS = ("gch", "pch")
+"""Precompiled headers, of GCC and of Clang."""
 
 _ON = ("TORCHINDUCTOR_FX_GRAPH_CACHE", "TORCHINDUCTOR_AUTOGRAD_CACHE")
 _OFF = (
@@ -77,6 +79,8 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     if cold and compiled and not evidence.files_after:
         return counts.refuted("kept_elsewhere", owner=OWNER, n_entries=compiled)
     judged = counts.judge(mode, evidence, compiles=compiles)
+    if judged.proved and cold and _header_of_another(evidence):
+        judged = counts.refuted("no_new_header", owner=OWNER, n_compiles=compiled)
     if not judged.proved:
         return judged
     new = {name: evidence.new_files.get(f".{name}", 0) for name in EXECUTABLES}
@@ -88,3 +92,12 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     if cold and compiles and not asked:
         return counts.refuted("cache_not_asked", owner=OWNER, n_compiles=compiled)
     return judged
+
+
+def _header_of_another(evidence: CacheEvidence) -> bool:
+    """Say whether C++ was compiled with a precompiled header that was there before.
+
+    It is worth seconds, and lies under the folder for temporary files, which a program can move.
+    """
+    asked = evidence.raw.get("precompiled_headers") and evidence.raw.get("compile_file_calls")
+    return bool(asked) and not any(evidence.new_files.get(f".{name}") for name in _HEADERS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import coldwarm.caches
 from coldwarm.caches.counts import proved, refuted
 from coldwarm.contracts.observation import Block, CacheEvidence, Judgement
-from coldwarm.contracts.reasons import together
+from coldwarm.contracts.reasons import because, distinct, together
 from coldwarm.errors import PluginError
 
 if TYPE_CHECKING:
@@ -79,7 +79,10 @@ def judge_blocks(blocks: Sequence[Block]) -> Judgement:
     if not blocks:
         return refuted("no_warm_block")
     if uncounted:
-        return refuted("blocks_uncounted", n_blocks=uncounted)
+        given = (block.null_reasons.get("compiles") for block in blocks)
+        why = distinct(reason for reason in given if reason is not None)
+        reason = because("blocks_uncounted", *why, n_blocks=uncounted)
+        return Judgement(proved=False, reason=reason)
     if compiled:
         return refuted("compiled_in_window", n_programs=compiled)
     return proved("nothing_compiled", n_blocks=len(blocks))

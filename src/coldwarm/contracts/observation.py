@@ -21,6 +21,11 @@ PHASES = (
 )
 
 
+TO_RESULT = ("import", "build", "first_call")
+"""The phases that make up the time to the first result. ``build``, between ``setup`` and ``wrap``,
+is a user's factory making the function and its arguments; where there is none, it is absent."""
+
+
 class PhaseCounts(Record, frozen=True, kw_only=True):
     """What a process counts of itself in a phase."""
 

@@ -36,8 +36,8 @@ class ColdSummary(Record, frozen=True, kw_only=True):
     n_failed: Count
     seconds: dict[str, Summary]
     """``ttfr``, ``ttfr_process``, each phase, the first call's parts (``first_call.trace``,
-    …, ``first_call.rest``), and ``start``: of ``ttfr_process`` all but import, wrap and
-    first call. Of a scenario also ``total``: from the spawn to the end of its loop;
+    …, ``first_call.rest``), and ``start``: of ``ttfr_process`` all but import, build, wrap
+    and first call. Of a scenario also ``total``: from the spawn to the end of its loop;
     ``loop`` and its parts (``loop.trace``, …, ``loop.rest``); ``step.compiling``: the mean of
     the steps after the first one in which something was compiled or read from a cache; and
     ``step.plain``: of those in which nothing was."""
@@ -143,6 +143,9 @@ class CaseResult(Record, frozen=True, kw_only=True):
     cold: list[ColdSummary] = []
     warm: WarmSummary | None = None
     comparisons: list[Comparison] = []
+    inspected_call_s: Seconds | None = None
+    """What making and calling a user's own function for the first time took when it was
+    inspected, before anything was measured."""
     limitations: list[Reason] = []
     """What could not be controlled."""
     warnings: list[Caution] = []

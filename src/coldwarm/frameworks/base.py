@@ -1,4 +1,4 @@
-"""What it means to watch a framework, and a watch for each framework that is loaded.
+"""What it means to watch a framework, and which frameworks there is a watch for.
 
 A watch runs in the process that computes: a measured one, or the user's own. It imports nothing
 of the framework but the part that tells of events, which is loaded with it.
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
 """What the time of a first call is divided into, beside the rest."""
-_WATCHES = (("jax", "JaxWatch"), ("torch", "CompileWatch"), ("numba", "NumbaWatch"))
+WATCHES = {"jax": "JaxWatch", "torch": "CompileWatch", "numba": "NumbaWatch"}
+"""By framework, the class here that watches it."""
 
 
 class Watch:
@@ -26,6 +27,14 @@ class Watch:
 
     def install(self) -> None:
         """Begin to listen. The framework has been imported; untimed."""
+
+    def intact(self) -> bool:
+        """Say whether everything that was installed is still there; cheap to ask."""
+        return True
+
+    def late(self) -> bool:
+        """Say whether the framework has loaded what compiles, and nobody listens to that."""
+        return False
 
     def uninstall(self) -> None:
         """Stop listening, and leave the framework as it was."""
@@ -63,15 +72,6 @@ class Watch:
         ``None``: it has none.
         """
         return None
-
-
-def loaded(device: str = "cpu") -> "list[Watch]":
-    """Return a watch, not yet installed, for each framework that this process has imported."""
-    watches = []
-    for framework, name in _WATCHES:
-        if framework in sys.modules:
-            watches.append(getattr(module_of(framework), name)(device))
-    return watches
 
 
 def module_of(framework: str) -> "Any":

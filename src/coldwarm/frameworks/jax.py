@@ -25,6 +25,7 @@ _SPANS = {
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
 _HIT = "/jax/compilation_cache/cache_hits"
+_NAMES = 16
 _WRITE = "/jax/compilation_cache/cache_misses"  # fires when an entry is written
 
 
@@ -45,6 +46,9 @@ class JaxWatch(Watch):
         self.untold = False
         """Whether a step ended of which no beginning was told, as before JAX 0.6.1."""
         self._begun = self._hit = False
+        self._tellers: list[Any] = []
+        self.names: list[str] = []
+        """The first programs that were compiled or read, as JAX names them."""
 
     def on_scalar(self, event: str, _value: float, **_details: "Any") -> None:
         """Open a span."""
@@ -66,10 +70,11 @@ class JaxWatch(Watch):
         elif event == _WRITE:
             self.writes += 1
 
-    def on_duration(self, event: str, seconds: float, **_details: "Any") -> None:
+    def on_duration(self, event: str, seconds: float, **details: "Any") -> None:
         """Close a span, or charge a cache read apart from the span it happened in."""
         if event == _RETRIEVAL:
-            self.spans.move(int(seconds * 1e9), "cache_read_s")
+            # By a clock that a program may have replaced.
+            self.spans.move(max(0, int(seconds * 1e9)), "cache_read_s")
         elif event in _SPANS:
             span = self.spans.innermost()
             self.untold = not self._begun
@@ -78,11 +83,19 @@ class JaxWatch(Watch):
             if event == _COMPILE:
                 self._hit = False
                 self.compiles += not hit
+                self._keep_name(str(details.get("fun_name", "")))
+
+    def _keep_name(self, name: str) -> None:
+        if name and name not in self.names and len(self.names) < _NAMES:
+            self.names.append(name)
 
     def install(self) -> None:
-        """Register the listeners."""
-        from jax import monitoring
+        """Register the listeners, once."""
+        if self._undo:
+            return
+        from jax import monitoring  # JAX has loaded it
 
+        self._tellers = _tellers()
         monitoring.register_event_listener(self.on_event)
         self._undo.append(_forgetting("event_listener", self.on_event))
         monitoring.register_event_duration_secs_listener(self.on_duration)
@@ -90,6 +103,19 @@ class JaxWatch(Watch):
         if hasattr(monitoring, "register_scalar_listener"):
             monitoring.register_scalar_listener(self.on_scalar)
             self._undo.append(_forgetting("scalar_listener", self.on_scalar))
+
+    def intact(self) -> bool:
+        """Say whether the listeners are registered, and are told of what happens.
+
+        Anybody can clear all of them.
+        """
+        private = sys.modules.get("jax._src.monitoring")
+        durations = getattr(private, "_event_duration_secs_listeners", None)
+        events = getattr(private, "_event_listeners", None)
+        if not self._undo or durations is None or events is None:
+            return True  # not installed, or not told
+        listening = self.on_duration in durations and self.on_event in events
+        return listening and self._tellers == _tellers()
 
     def begin_call(self) -> None:
         """Start the account of a call."""
@@ -116,7 +142,7 @@ class JaxWatch(Watch):
                 "writes": self.writes,
                 "bypasses": None,
                 "compiles": self.compiles,
-                "raw": dict(self.spans.closed),
+                "raw": {**self.spans.closed, "programs": ", ".join(self.names) or None},
             }
         }
 
@@ -137,6 +163,14 @@ class JaxWatch(Watch):
             return described(sys.modules["jax"].devices("gpu")[0])
         except RuntimeError:
             return None
+
+
+def _tellers() -> "list[Any]":
+    """Return the functions by which JAX tells its listeners."""
+    private = (
+        vars(sys.modules["jax._src.monitoring"]) if "jax._src.monitoring" in sys.modules else {}
+    )
+    return [told for name, told in private.items() if name.startswith("record_")]
 
 
 def _forgetting(name: str, listener: "Callable[..., None]") -> "Callable[[], None]":
@@ -165,6 +199,14 @@ def wait_for_array(array: "Any") -> None:
 def wait(value: "Any") -> None:
     """Wait for every array in a tree."""
     sys.modules["jax"].block_until_ready(value)
+
+
+def copied(array: "Any") -> "Any":
+    """Return an array in memory of its own, where it was; no program is compiled for it."""
+    try:
+        return sys.modules["jax"].device_put(array, may_alias=False)
+    except TypeError:  # an older JAX cannot be told
+        return array.copy()
 
 
 def described(device: "Any") -> "dict[str, Any]":

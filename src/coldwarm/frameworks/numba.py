@@ -17,6 +17,7 @@ method that does it is timed; it counts towards the rest and is published apart,
 also holds the import of SciPy, a tenth of a second.
 """
 
+import sys
 import time
 
 from coldwarm.frameworks.base import PARTS, Watch, versions
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 _LOCK = "numba:compiler_lock"
 _COMPILE = "numba:compile"
 _STEP = "numba:run_pass"
+_FIRST_STEP = "translate_bytecode"
 _LLVM = "numba:llvm_lock"
+_CLOCK_NS = time.perf_counter_ns
 _TARGET = "target initialisation"
 
 
@@ -50,22 +53,42 @@ class NumbaWatch(Watch):
         """Time in LLVM since the last step: its calls are too many for spans."""
         self.dispatchers: list[Any] = []
         """Functions with a cache on disk: those wrapped, and others seen compiling."""
-        self._hits_before = 0
+        self._hits_before = self._loads_before = 0
+        self._registered: list[tuple[str, Any]] = []
+        self._tellers: list[Any] = []
 
     def install(self) -> None:
-        """Register the listeners, and time the initialisation of the target."""
+        """Register the listeners, once, and time the initialisation of the target."""
+        if self._undo:
+            return
         from numba.core import event
         from numba.core.base import BaseContext
 
+        self._tellers = _tellers(event)
         steps, llvm = _listeners(event.Listener, self)
         for kind, listener in ((_LOCK, steps), (_COMPILE, steps), (_STEP, steps), (_LLVM, llvm)):
             event.register(kind, listener)
-            self._undo.append(lambda k=kind, one=listener: event.unregister(k, one))  # type: ignore[misc] # Numba has no types
+            self._registered.append((kind, listener))
+            self._undo.append(lambda k=kind, one=listener: _forget(event, k, one))  # type: ignore[misc] # Numba has no types
         self._undo.append(_time_refresh(BaseContext, self))
+
+    def uninstall(self) -> None:
+        """Stop listening, and leave Numba as it was."""
+        super().uninstall()
+        self._registered.clear()
+
+    def intact(self) -> bool:
+        """Say whether the listeners are registered, and are told of what happens."""
+        event = sys.modules.get("numba.core.event")
+        known = getattr(event, "_registered", None)
+        if not self._undo or known is None:
+            return True  # not installed, or not told
+        listening = all(one in known.get(kind, ()) for kind, one in self._registered)
+        return listening and self._tellers == _tellers(event)
 
     def begin_call(self) -> None:
         """Start the account of a call; counts go on."""
-        self._hits_before = self._count("cache_hits")
+        self._hits_before, self._loads_before = self._count("cache_hits"), self.loads
         self.spans.begin()
 
     def keep(self, dispatcher: "Any") -> None:
@@ -90,6 +113,12 @@ class NumbaWatch(Watch):
             self.spans.open(kind, "lower_s")
         else:
             compiling = self.spans.enclosing(_COMPILE)
+            if compiling is None and _FIRST_STEP in str(data.get("name")):
+                # Of ``vectorize`` and the like, of which no event tells that they compile.
+                self.compiles += 1
+                lock = self.spans.outermost()
+                if lock is not None and lock.name == _LOCK:
+                    lock.marked = True
             typed = compiling is not None and compiling.marked
             self.spans.open(kind, "lower_s" if typed else "trace_s")
 
@@ -136,7 +165,9 @@ class NumbaWatch(Watch):
         """Return the exclusive seconds of passes, LLVM and cache reads."""
         seconds: dict[str, float | None] = dict(self.spans.seconds())
         reasons = {}
-        if self._count("cache_hits") == self._hits_before:
+        # Of ``vectorize`` no hits are counted; but nothing was compiled where it loads.
+        hits = self._count("cache_hits") - self._hits_before
+        if not hits and self.loads == self._loads_before:
             seconds["compile_s"] = (seconds["compile_s"] or 0.0) + (seconds["cache_read_s"] or 0.0)
             seconds["cache_read_s"] = None
             reasons["cache_read_s"] = because("not_read", cache="Numba's cache")
@@ -182,8 +213,20 @@ class NumbaWatch(Watch):
         return sum(sum(getattr(one.stats, counter).values()) for one in known)
 
 
+def _tellers(event: "Any") -> "list[Any]":
+    """Return the functions by which Numba tells its listeners."""
+    names = ("broadcast", "start_event", "end_event", "trigger_event")
+    return [getattr(event, name, None) for name in names]
+
+
+def _forget(event: "Any", kind: str, listener: "Any") -> None:
+    """Unregister a listener, where nobody has done it before."""
+    if listener in getattr(event, "_registered", {}).get(kind, (listener,)):
+        event.unregister(kind, listener)
+
+
 def _listeners(base: "Any", watch: NumbaWatch) -> "tuple[Any, Any]":
-    clock_ns = time.perf_counter_ns
+    clock_ns = _CLOCK_NS
 
     class Steps(base):  # type: ignore[misc] # Numba has no types
         """Hands the compiler's steps to the watch."""

@@ -63,6 +63,11 @@ class SpanAccount:
         stack = self._stacks.get(_thread.get_ident())
         return stack[-1] if stack else None
 
+    def outermost(self) -> "Span | None":
+        """Return the outermost open span of this thread."""
+        stack = self._stacks.get(_thread.get_ident())
+        return stack[0] if stack else None
+
     def enclosing(self, name: str) -> "Span | None":
         """Return this thread's innermost open span of that name."""
         for span in reversed(self._stacks.get(_thread.get_ident(), ())):

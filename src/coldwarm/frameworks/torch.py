@@ -53,8 +53,11 @@ _LOADS = ("PyCodeCache.load_by_key_path", "async_compile.wait")
 _COMPILING_STARTS = ("CachingAutotuner.", "async_compile.precompile", "reload_kernel", "benchmark_")
 _COMPILING_ENDS = ("_template_autotuning", "_template_precompiling")
 
-# What a call may add to when it compiles anything, by PyTorch's own list of durations.
-_STEPS = ("_compile.compile_inner", "backward._backward_impl", _CODEGEN, "compile_file")
+# The events of which a call makes one or more when it compiles anything.
+_FILE = "compile_file"
+_STEPS = ("entire_frame_compile", "entire_backward_compile", _CODEGEN, _FILE)
+# The same by PyTorch's own list of durations, where there are no events.
+_DURATIONS = ("_compile.compile_inner", "backward._backward_impl", _CODEGEN, _FILE)
 
 
 class EagerWatch(Watch):
@@ -96,7 +99,10 @@ class CompileWatch(EagerWatch):
         super().__init__(device)
         self._spans = SpanAccount()
         self._listening = False
+        self._listen: Any = None
         self._hits_before = 0
+        self._hit_events = 0
+        """Hits by their events: a program can clear PyTorch's counters."""
 
     def install(self) -> None:
         """Begin to listen, if Dynamo is loaded; otherwise ``begin_call`` does.
@@ -113,7 +119,9 @@ class CompileWatch(EagerWatch):
             self.on_event(event)
             previous(event)
 
+        vars(listen)["previous"] = previous
         setattr(utils, _HOOK, listen)
+        self._listen = listen
         self._listening = True
 
         def restore() -> None:
@@ -123,20 +131,33 @@ class CompileWatch(EagerWatch):
 
         self._undo.append(restore)
 
+    def intact(self) -> bool:
+        """Say whether the events still arrive here, where there are any."""
+        hook = getattr(sys.modules.get(_UTILS), _HOOK, None)
+        if not self._listening or hook is None:
+            return True
+        while hook is not None and hook is not self._listen:
+            hook = getattr(hook, "previous", None)
+        return hook is not None
+
+    def late(self) -> bool:
+        """Say whether Dynamo is loaded and has events, and nobody listens to them."""
+        return not self._listening and hasattr(sys.modules.get(_UTILS), _HOOK)
+
     def begin_call(self) -> None:
         """Start the account of a call, and listen from the first time that is possible."""
         self.install()
-        self._hits_before = hits_misses_bypasses()[0]
+        self._hits_before = self._caches()[0]
         self._spans.begin()
 
     def parts(self) -> "dict[str, Any]":
         """Return the exclusive seconds since ``begin``, or why there are none."""
         if not self._listening:
-            why = because("no_compile_events")
+            why = because("no_compile_events" if _UTILS in sys.modules else "no_compiler")
             return {**dict.fromkeys(PARTS), "reasons": dict.fromkeys(PARTS, why)}
         seconds: dict[str, float | None] = dict(self._spans.seconds())
         reasons = {}
-        if hits_misses_bypasses()[0] == self._hits_before:
+        if self._caches()[0] == self._hits_before:
             # Keys that led to nothing were made for the code that was then generated.
             seconds["lower_s"] = (seconds["lower_s"] or 0.0) + (seconds["cache_read_s"] or 0.0)
             seconds["cache_read_s"] = None
@@ -145,16 +166,53 @@ class CompileWatch(EagerWatch):
 
     def counters(self) -> "dict[str, dict[str, Any]]":
         """Return the counts of Inductor's and AOTAutograd's caches together."""
-        return {"inductor": _cache_counters(), **super().counters()}
+        return {"inductor": self._counted(), **super().counters()}
 
     def compiles_so_far(self) -> int:
         """Return how many compile steps this process has made; takes about a microsecond.
 
         Counted are frames and backward graphs, also those served from a cache on disk, graphs
         for which code was generated, and runs of the C++ compiler: a warm call makes none.
+        They are counted as they end: ``torch._dynamo.reset`` clears PyTorch's own lists. What
+        is asked for before anything was compiled begins to listen.
         """
-        durations = _durations()
-        return sum(len(durations.get(name, ())) for name in _STEPS)
+        self.install()
+        return sum(map(self._steps_of, _STEPS if self._listening else _DURATIONS))
+
+    def _steps_of(self, name: str) -> int:
+        return self._spans.closed.get(name, 0) if self._listening else len(_durations(name))
+
+    def _caches(self) -> "tuple[int, int, int]":
+        """Return hits, misses and bypasses of Inductor's and AOTAutograd's caches together."""
+        hits, misses, bypasses = hits_misses_bypasses()
+        return max(hits, self._hit_events), misses, bypasses
+
+    def _counted(self) -> "dict[str, Any]":
+        """Return the standard counters of Inductor's caches, with PyTorch's own under ``raw``.
+
+        ``compiles`` is the number of graphs for which code was generated. A graph that found
+        nothing in AOTAutograd's cache and then nothing in Inductor's counts as two misses.
+        """
+        import resource
+
+        hits, misses, bypasses = self._caches()
+        raw: dict[str, Any] = {}
+        for group in ("inductor", "aot_autograd", "frames", "stats"):
+            raw.update({f"{group}.{name}": value for name, value in _counters(group).items()})
+        raw["graph_breaks"] = sum(_counters("graph_break").values())
+        raw["compile_file_calls"] = self._steps_of(_FILE)
+        raw["precompiled_headers"] = _precompiles_headers()
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        raw["child_cpu_s"] = children.ru_utime + children.ru_stime
+        return {
+            "requests": hits + misses + bypasses,
+            "hits": hits,
+            "misses": misses,
+            "writes": None,
+            "bypasses": bypasses,
+            "compiles": self._steps_of(_CODEGEN),
+            "raw": raw,
+        }
 
     def on_event(self, event: "Mapping[str, Any]") -> None:
         """Take one event: ``ph`` is ``B`` at the begin of a step and ``E`` at its end."""
@@ -163,6 +221,7 @@ class CompileWatch(EagerWatch):
             self._spans.open(name, self._part_of(name))
         elif kind == "E":
             hit = (event.get("args") or {}).get("cache_state") == "hit"
+            self._hit_events += hit
             self._spans.close(name, "cache_read_s" if hit else None)
 
     def _part_of(self, name: str) -> "str | None":
@@ -185,32 +244,11 @@ def hits_misses_bypasses() -> "tuple[int, int, int]":
     return count("hit"), count("miss"), count("bypass")
 
 
-def _cache_counters() -> "dict[str, Any]":
-    """Return the standard counters of Inductor's caches, with PyTorch's own under ``raw``.
-
-    ``compiles`` is the number of graphs for which code was generated. A graph that found
-    nothing in AOTAutograd's cache and then nothing in Inductor's counts as two misses.
-    """
-    import resource
-
-    hits, misses, bypasses = hits_misses_bypasses()
-    durations = _durations()
-    raw: dict[str, Any] = {}
-    for group in ("inductor", "aot_autograd", "frames", "stats"):
-        raw.update({f"{group}.{name}": value for name, value in _counters(group).items()})
-    raw["graph_breaks"] = sum(_counters("graph_break").values())
-    raw["compile_file_calls"] = len(durations.get("compile_file", ()))
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    raw["child_cpu_s"] = children.ru_utime + children.ru_stime
-    return {
-        "requests": hits + misses + bypasses,
-        "hits": hits,
-        "misses": misses,
-        "writes": None,
-        "bypasses": bypasses,
-        "compiles": len(durations.get(_CODEGEN, ())),
-        "raw": raw,
-    }
+def _precompiles_headers() -> int | None:
+    """Return 1 where Inductor precompiles its C++ headers, 0: not; ``None``: not told."""
+    config = sys.modules.get("torch._inductor.config")
+    asked = getattr(config, "cpp_cache_precompile_headers", None)
+    return None if asked is None else int(bool(asked))
 
 
 def _counters(group: str) -> "Mapping[str, int]":
@@ -219,9 +257,10 @@ def _counters(group: str) -> "Mapping[str, int]":
     return found
 
 
-def _durations() -> "Mapping[str, list[float]]":
-    found: Mapping[str, list[float]] = getattr(
-        sys.modules.get(_UTILS), "compilation_time_metrics", {}
+def _durations(name: str) -> "list[float]":
+    """Return PyTorch's own durations of a step, those since they were last cleared."""
+    found: list[float] = getattr(sys.modules.get(_UTILS), "compilation_time_metrics", {}).get(
+        name, []
     )
     return found
 

@@ -24,6 +24,8 @@ _NUMPY = {
     "c64": "complex64",
     "c128": "complex128",
 }
+DRAWN = {"normal", "uniform"}
+"""Ways to fill an array that draw numbers."""
 _WHOLE_BELOW = 100
 _LOADED = {"numpy", "jax", "torch"}
 _DEEPEST = 10
@@ -197,7 +199,7 @@ def place(array: "np.ndarray[Any, Any]", framework: str, name: str) -> "Any":
     if framework == "torch":
         return sys.modules["torch"].tensor(array)
     if framework == "jax":
-        placed = sys.modules["jax"].numpy.asarray(array)
+        placed = sys.modules["jax"].device_put(array)
         if placed.dtype != array.dtype:
             text = (
                 f"{name} was asked for as {array.dtype}, which JAX would keep as {placed.dtype}:"
@@ -209,8 +211,23 @@ def place(array: "np.ndarray[Any, Any]", framework: str, name: str) -> "Any":
     return array
 
 
+def called(by_name: "Mapping[str, Any]", positional: "Sequence[str]") -> Call:
+    """Return the inputs as a call: those of ``positional`` by position, the others by name."""
+    named = {name: value for name, value in by_name.items() if name not in positional}
+    return Call(tuple(by_name[name] for name in positional), named)
+
+
 def bound(function: "Any", by_name: "Mapping[str, Any]") -> Call:
-    """Return the inputs as a call: by position where the function's signature has them.
+    """Return the inputs as a call that the function's signature allows; see ``by_position``.
+
+    Raises:
+        TargetError: the function takes no such input, or wants others besides.
+    """
+    return called(by_name, by_position(function, by_name))
+
+
+def by_position(function: "Any", by_name: "Mapping[str, Any]") -> "list[str]":
+    """Return which inputs go by position: those that the function's signature has there.
 
     Inputs go by position in the order given where the signature names none of them, or
     where there is none.
@@ -228,14 +245,13 @@ def bound(function: "Any", by_name: "Mapping[str, Any]") -> Call:
     rest = [name for name in by_name if name not in positional]
     if not positional and not any(name in names or name in only for name in rest):
         _suit(function, by_name, len(by_name))
-        return Call(tuple(by_name.values()), {})
+        return list(by_name)
     unknown = [name for name in rest if name not in names and name not in only]
     if unknown and len(positional) == len(names) and target.takes_more(function):
         positional += unknown
         rest = [name for name in rest if name not in unknown]
     _suit(function, by_name, len(positional), rest)
-    known = {name: by_name[name] for name in rest}
-    return Call(tuple(by_name[name] for name in positional), known)
+    return positional
 
 
 def _suit(

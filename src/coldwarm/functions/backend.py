@@ -9,21 +9,18 @@ how a call is synchronised.
 import sys
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
-from coldwarm.frameworks.base import PARTS, loaded, versions
-from coldwarm.functions import arguments, target, transfer, values
+from coldwarm.frameworks.arrivals import Arrivals
+from coldwarm.frameworks.base import PARTS, versions
+from coldwarm.frameworks.places import Places
+from coldwarm.functions import arguments, factory, target, transfer, values
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     import numpy as np
-
-    from coldwarm.frameworks.base import Watch
-
-NEW_SHAPES = 8
-"""At most so many further inputs of a factory's generator are called."""
 
 
 class UserFunction(Backend):
@@ -34,7 +31,7 @@ class UserFunction(Backend):
     modules = ()
     distributions = ()
     device_suffix = False
-    caches = ("jax", "inductor", "numba")
+    caches = ("jax", "inductor", "numba", "extensions")
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     synchronous = False
     sync_policy = (
@@ -47,22 +44,34 @@ class UserFunction(Backend):
         super().__init__(device, threads)
         self.spec: Mapping[str, Any] = {}
         self.keywords: tuple[str, ...] = ()
-        self._watches: list[Watch] = []
+        self._arrivals = Arrivals(device)
+        self._places: Places | None = None
         self._waiters: list[Callable[[Any], None]] | None = None
         self._module: Any = None
         self._function: Any = None
+        self._call = arguments.Call((), {})
         self._fresh: arguments.Call | None = None
-        self._more: list[tuple[Any, ...]] = []
+        self._more: Iterator[tuple[Any, ...]] = iter(())
+        self._seed = 0
         self._rng: Any = None
         self._order: list[int] | None = None
 
     def take(self, spec: "Mapping[str, Any]") -> None:
         """Remember what to run; see ``runner.functions.inspection`` for the fields."""
+        self._places = Places()
         self.spec = spec
 
     def import_runtime(self) -> None:
-        """Import the user's module."""
+        """Import the user's module, and what its arguments are made of; watch what comes."""
+        self._arrivals.begin()
         self._module = target.load(self.spec)
+        # Arrays are of NumPy before they are of anything else: whoever has them has imported it.
+        folder = self.spec.get("arguments")
+        needed = transfer.frameworks(folder) if folder else []
+        if not folder and any(one["kind"] == "array" for one in self.spec["inputs"]):
+            needed = ["numpy"]
+        for framework in needed:
+            __import__(framework)
 
     def device_init(self) -> None:
         """Ask JAX or CUDA for their devices, where the module has imported them.
@@ -81,34 +90,43 @@ class UserFunction(Backend):
             torch.cuda.init()
             torch.cuda.synchronize()
 
-    def watch(self) -> None:
-        """Watch each framework that is loaded."""
-        self._watches = loaded(self.device)
-        for watch in self._watches:
-            watch.install()
+    @property
+    def builds(self) -> bool:
+        """Whether a factory makes the function and its arguments: ``build``."""
+        return bool(self.spec["kind"] == "factory")
 
-    def inputs(self, rng: "np.random.Generator", size: int, numpy_dtype: str) -> "list[Any]":
-        """Make the arguments, and find the function; the numbers are not used."""
-        del size, numpy_dtype
-        self._rng = rng
-        found = target.resolve(self._module, self.spec["name"])
-        if self.spec["kind"] == "factory":
-            self._function, call, self._more = from_factory(found)
-        else:
-            self._function = found
-            folder = self.spec.get("arguments")
-            call = transfer.read(folder) if folder else self._bound(found)
-        self.keywords = call.keywords
-        self._fresh = call.copied() if self.spec["mutates"] else None
-        return list(call.flat)
+    def made(self, seed: int) -> "list[Any]":
+        """Make the arguments, and find the function; a factory does both later."""
+        self._seed = seed
+        if self.builds:
+            return []
+        self._function = target.resolve(self._module, self.spec["name"])
+        folder = self.spec.get("arguments")
+        self._call = transfer.read(folder) if folder else self._bound()
+        self.keywords = self._call.keywords
+        return list(self._call.flat)
 
-    def _bound(self, function: "Callable[..., Any]") -> "arguments.Call":
+    def build(self) -> "tuple[Any, ...]":
+        """Call the factory; return the arguments, finished."""
+        made = factory.from_factory(target.resolve(self._module, self.spec["name"]))
+        self._function, self._call, self._more = made
+        self.keywords = self._call.keywords
+        values.wait(list(self._call.flat))
+        return self._call.flat
+
+    def _bound(self) -> "arguments.Call":
         given = self._inputs(0)
-        call = arguments.bound(function, given)
+        call = arguments.called(given, self.spec["positional"])
         self._order = arguments.order(call, given)
         return call
 
     def _inputs(self, which: int) -> "dict[str, Any]":
+        if self._rng is None and any(
+            one.get("fill") in arguments.DRAWN for one in self.spec["inputs"]
+        ):
+            from numpy.random import default_rng
+
+            self._rng = default_rng(self._seed)
         framework = self.spec["placement"] or arguments.framework_of(
             target.resolve(self._module, self.spec["name"]), self._module
         )
@@ -122,16 +140,18 @@ class UserFunction(Backend):
     @property
     def renew(self) -> "Callable[[], tuple[Any, ...]] | None":
         """What gives the arguments anew, where a call uses them up; ``None``: it does not."""
-        fresh = self._fresh
-        return None if fresh is None else lambda: fresh.copied().flat
+        if not self.spec["mutates"]:
+            return None
+        fresh = self._fresh = self._fresh or self._call.copied()
+        return lambda: fresh.copied().flat
 
     def further(self) -> "list[tuple[Any, ...]]":
         """Return the arguments of the new-shape calls, in the same order and names."""
-        if self._more:
-            return self._more
+        if self.builds:
+            return list(self._more)
         counts = [len(one["shapes"]) for one in self.spec["inputs"] if one["kind"] == "array"]
         calls = [
-            arguments.bound(self._function, self._inputs(which))
+            arguments.called(self._inputs(which), self.spec["positional"])
             for which in range(1, max(counts, default=1))
         ]
         return [call.flat for call in calls]
@@ -172,14 +192,16 @@ class UserFunction(Backend):
 
     def begin_call(self) -> None:
         """Start the account of every framework."""
-        for watch in self._watches:
+        self._arrivals.check()
+        for watch in self._arrivals.watches:
             watch.begin_call()
 
     def parts(self) -> "Mapping[str, Any]":
         """Return the exclusive seconds of all frameworks together."""
-        for watch in self._watches:
+        watches = self._arrivals.watches
+        for watch in watches:
             watch.catch_up()
-        accounts = [dict(watch.parts()) for watch in self._watches]
+        accounts = [dict(watch.parts()) for watch in watches]
         if not accounts:
             why = because("no_compiler")
             return {**dict.fromkeys(PARTS), "reasons": dict.fromkeys(PARTS, why)}
@@ -197,17 +219,24 @@ class UserFunction(Backend):
 
     def counters(self) -> "dict[str, dict[str, Any]]":
         """Return the counts of every framework's cache."""
-        counts = [watch.counters() for watch in self._watches]
-        return {owner: count for by_owner in counts for owner, count in by_owner.items()}
+        return self._arrivals.counters()
 
     def compiles_so_far(self) -> "int | None":
-        """Return the programs that all frameworks have compiled or read so far."""
-        return sum(watch.compiles_so_far() for watch in self._watches)
+        """Return the programs that all frameworks have compiled or read; ``None``: unknown."""
+        return self._arrivals.compiles_so_far()
+
+    def uncounted(self) -> "Mapping[str, Any] | None":
+        """Return why the programs were not counted at some time; ``None``: they always were."""
+        return self._arrivals.gap
+
+    def moved(self) -> "list[str]":
+        """Return the settings by which the program has moved a cache elsewhere."""
+        return [] if self._places is None else self._places.moved()
 
     def device_info(self) -> "dict[str, Any]":
         """Return the device of the framework that has one other than the CPU."""
         if self.device == "gpu":
-            for watch in self._watches:
+            for watch in self._arrivals.watches:
                 gpu = watch.gpu()
                 if gpu is not None:
                     return gpu
@@ -217,52 +246,3 @@ class UserFunction(Backend):
         """Return the versions of the frameworks and of the user's top-level package."""
         root = self._module.__name__.split(".")[0]
         return versions("numpy", "scipy", "jax", "jaxlib", "torch", "numba", root)
-
-
-def from_factory(
-    factory: "Callable[[], Any]",
-) -> "tuple[Callable[..., Any], arguments.Call, list[tuple[Any, ...]]]":
-    """Return a factory's function, its call, and the arguments of further calls.
-
-    Raises:
-        TargetError: it returned something else.
-    """
-    made = factory()
-    if callable(made):
-        return made, arguments.Call((), {}), []
-    expected = "a factory returns (function, arguments), with a tuple of arguments"
-    if not isinstance(made, tuple | list) or not 0 < len(made) <= 3 or not callable(made[0]):  # noqa: PLR2004 - function, arguments, keywords
-        text = f"{expected}; this one returned a {type(made).__name__}"
-        raise target.TargetError(text)
-    positional: Any = made[1] if len(made) > 1 else ()
-    named = made[2] if len(made) > 2 else {}  # noqa: PLR2004 - as above
-    if not isinstance(named, dict):
-        text = f"{expected} and a dict of named ones; this one's are a {_kind(named)}"
-        raise target.TargetError(text)
-    further = []
-    if hasattr(positional, "__next__"):
-        first, *further = _taken(positional)
-        positional, further = first, [(*more, *named.values()) for more in further]
-    if not isinstance(positional, tuple | list):
-        text = f"{expected}; its arguments are a {type(positional).__name__}"
-        raise target.TargetError(text)
-    return made[0], arguments.Call(tuple(positional), named), further
-
-
-def _taken(generator: "Any") -> "list[tuple[Any, ...]]":
-    from itertools import islice
-
-    taken = list(islice(generator, 1 + NEW_SHAPES))
-    if not taken:
-        text = "the factory's generator of arguments gave none"
-        raise target.TargetError(text)
-    for one in taken:
-        # An array would come apart into its rows.
-        if not isinstance(one, tuple | list):
-            text = f"the factory's generator gives tuples of arguments, and gave a {_kind(one)}"
-            raise target.TargetError(text)
-    return [tuple(one) for one in taken]
-
-
-def _kind(value: "Any") -> str:
-    return type(value).__name__

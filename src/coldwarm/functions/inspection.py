@@ -6,14 +6,19 @@ first output is what the other candidates are checked against, if it is the refe
 
 import os
 import sys
+import time
 
 from coldwarm.functions import arguments, target, transfer, values
-from coldwarm.functions.backend import UserFunction, from_factory
+from coldwarm.functions.backend import UserFunction
+from coldwarm.functions.factory import from_factory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
+
+
+_now_ns = time.perf_counter_ns  # as it was before a program could replace it
 
 
 class Inspection:
@@ -32,6 +37,9 @@ class Inspection:
         self.kind = "function"
         self.placement: str | None = None
         self.order: list[int] | None = None
+        self.positional: list[str] = []
+        self.first_ns = 0
+        """What making the function and its arguments took, and the first call."""
 
     def prepare(self) -> "tuple[Callable[..., Any], arguments.Call, int]":
         """Return the function, its call, and how many new-shape calls there are.
@@ -44,12 +52,16 @@ class Inspection:
         if self.spec.get("arguments"):
             return found, transfer.read(self.spec["arguments"]), 0
         if not inputs and target.required(found) == 0:
+            begin_ns = _now_ns()
             given = found()
+            self.first_ns = _now_ns() - begin_ns
             first = given[0] if isinstance(given, tuple | list) and given else given
             if callable(first):
                 self.kind = "factory"
                 function, call, more = from_factory(lambda: given)
-                return function, call, len(more)
+                return function, call, len(list(more))
+            values.wait(given)
+            self.first_ns = _now_ns() - begin_ns
             return found, arguments.Call((), {}), 0
         if not inputs:
             names = ", ".join(target.positions(found)) or "arguments"
@@ -63,7 +75,8 @@ class Inspection:
         self.placement = self.spec["placement"] or arguments.framework_of(found, self.module)
         made = arguments.made(inputs, default_rng(self.job["seed"]), 0, self.placement)
         shapes = [len(one["shapes"]) for one in inputs if one["kind"] == "array"]
-        call = arguments.bound(found, made)
+        self.positional = arguments.by_position(found, made)
+        call = arguments.called(made, self.positional)
         self.order = arguments.order(call, made)
         return found, call, max(shapes, default=1) - 1
 
@@ -72,7 +85,11 @@ class Inspection:
         function, call, further = self.prepare()
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
+        begin_ns = _now_ns()
         out = _called(function, call)
+        # A function without arguments was called before, to see whether it is a factory.
+        if self.kind == "factory" or not self.first_ns:
+            self.first_ns += _now_ns() - begin_ns
         # A function may hand out a buffer that its next call writes to.
         digest = values.digest(out)
         device = "gpu" if any(map(_on_gpu, values.leaves(out))) else "cpu"
@@ -93,7 +110,9 @@ class Inspection:
             "further": further,
             "device": device,
             "counters": self.backend.counters(),
-            "own_cache": _own_cache(),
+            "own_cache": next(iter(self.backend.moved()), None),
+            "positional": self.positional,
+            "first_s": self.first_ns / 1e9,
         }
 
     def _answer(self, out: "Any") -> "list[str]":
@@ -129,19 +148,6 @@ def _strays(root: "str | None") -> "list[str]":
         if inside and name.split(".")[0] != "coldwarm" and "-packages" + os.sep not in file:
             found.append(name)
     return found
-
-
-def _own_cache() -> str | None:
-    """Return the setting by which a module has taken a cache of its own; ``None``: it has not.
-
-    The variable of the environment, which gives each start a private one, is then not obeyed.
-    """
-    jax = sys.modules.get("jax")
-    if jax is None:
-        return None
-    place = getattr(jax.config, "jax_compilation_cache_dir", None)
-    given = os.environ.get("JAX_COMPILATION_CACHE_DIR") or None
-    return None if place == given else "jax_compilation_cache_dir"
 
 
 def _on_gpu(leaf: "Any") -> bool:

@@ -52,6 +52,23 @@ def read(folder: str) -> "arguments.Call":
     )
 
 
+def frameworks(folder: str) -> "list[str]":
+    """Return the frameworks of the arrays that were written, NumPy first: what ``read`` imports."""
+    with open(os.path.join(folder, _LINE), "rb") as file:  # noqa: PTH118, PTH123 - as above
+        message = wire.decode_bare(file.read())
+    entries = [*message["positional"], *(entry for _, entry in message["named"])]
+    found = set()
+    while entries:
+        entry = entries.pop()
+        if entry["kind"] == "array":
+            found |= {"numpy", entry["framework"]}
+        elif entry["kind"] == "dict":
+            entries += [one for pair in entry["items"] for one in pair]
+        else:
+            entries += entry.get("items", ())
+    return sorted(found, key=lambda name: (name != "numpy", name))
+
+
 class _Writer:
     """Describes values, and writes the arrays among them; each array once."""
 
@@ -196,9 +213,9 @@ def _to_jax(entry: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "Any":
     import jax
 
     if "key" in entry:
-        return jax.random.wrap_key_data(jax.numpy.asarray(array), impl=entry["key"])
+        return jax.random.wrap_key_data(jax.device_put(array), impl=entry["key"])
     if entry["weak"]:
-        return jax.numpy.asarray(array.item())
+        return jax.device_put(array.item())
     if "bits_of" in entry:
         array = array.view(jax.numpy.dtype(entry["bits_of"]))
     if entry["platform"] != jax.default_backend():

@@ -189,7 +189,7 @@ def _copied(array: "Any") -> "Any":
     if is_torch(array):
         return array.detach().clone().requires_grad_(array.requires_grad)
     if is_jax(array):
-        return array.copy()
+        return module_of("jax").copied(array)
     return array.copy(order="K")  # in the order that its elements have
 
 

@@ -9,7 +9,7 @@ import gc
 import resource
 import statistics
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import repeat
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
-from coldwarm.frameworks.base import loaded
+from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.functions import values
 from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
@@ -26,9 +26,8 @@ from coldwarm.worker.allocator import keep_freed_memory
 from coldwarm.worker.loop import make_loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from coldwarm.frameworks.base import Watch
     from coldwarm.functions.arguments import Call
 
 BLOCK_S = 0.1
@@ -36,6 +35,8 @@ BLOCKS = 10
 """Blocks of warm calls at least; three times as many where the calls are not steady."""
 _FIRST_BLOCK_S = 0.05
 _SHARED = because("shared_process")
+_now_s, _now_ns = time.perf_counter, time.perf_counter_ns
+"""As they were when this was imported: a program can replace those of ``time``."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class _Warm:
     call: Call
     renewing: bool
     waiters: list[Callable[[Any], None]]
-    watches: Sequence[Watch]
+    arrivals: Arrivals
     began_ns: int
 
     def __post_init__(self) -> None:
@@ -72,24 +73,21 @@ class _Warm:
         )
         keep_freed_memory()
 
-    def _compiles(self) -> int:
-        return sum(watch.compiles_so_far() for watch in self.watches)
-
     def sync(self, out: object) -> None:
         for waiter in self.waiters:
             waiter(out)
 
     def block(self, order: int, batch: int, seconds: float) -> Block:
         """Time one block of calls."""
-        compiles = self._compiles()
+        compiles = self.arrivals.compiles_so_far()
         before = resource.getrusage(resource.RUSAGE_SELF)
         arguments: Any = (lambda: self.call.copied().flat) if self.renewing else self.call.flat
         sync = self.waiters[0] if len(self.waiters) == 1 else self.sync
         budget_ns = int(seconds * 1e9)
         with _not_collecting():
-            start_ns = time.perf_counter_ns()
+            start_ns = _now_ns()
             samples_ns = self.loop(
-                time.perf_counter_ns,
+                _now_ns,
                 repeat,
                 self.function,
                 sync,
@@ -99,30 +97,35 @@ class _Warm:
                 budget_ns,
             )
         after = resource.getrusage(resource.RUSAGE_SELF)
+        compiled = self.arrivals.compiles_so_far()
+        reasons = dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _SHARED)
+        gap = self.arrivals.gap
+        if (compiled is None or compiles is None) and gap is not None:
+            reasons["compiles"] = because(gap["code"], **gap["values"])
         return Block(
             order=order,
             start_s=(start_ns - self.began_ns) / 1e9,
             batch=batch,
             samples_s=[ns / batch / 1e9 for ns in samples_ns],
-            compiles=self._compiles() - compiles,
+            compiles=None if compiled is None or compiles is None else compiled - compiles,
             involuntary_switches=after.ru_nivcsw - before.ru_nivcsw,
             page_faults=after.ru_minflt - before.ru_minflt,
-            null_reasons=dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _SHARED),
+            null_reasons=reasons,
         )
 
 
 @contextmanager
-def watching() -> Iterator[list[Watch]]:
-    """Watch the frameworks that are loaded, and leave nothing behind at the end.
+def watching() -> Iterator[Arrivals]:
+    """Watch the frameworks that are loaded, and those that come; leave nothing behind at the end.
 
     None is imported: only those that the user has loaded can compile anything.
     """
-    watches = loaded()
-    with ExitStack() as stack:
-        for watch in watches:
-            stack.callback(watch.uninstall)
-            watch.install()
-        yield watches
+    arrivals = Arrivals()
+    try:
+        arrivals.begin()
+        yield arrivals
+    finally:
+        arrivals.end()
 
 
 @contextmanager
@@ -147,7 +150,7 @@ def measure(
     Raises:
         UsageError: it returns something that is not finished by returning.
     """
-    began_ns, started_at = time.perf_counter_ns(), datetime.now(UTC).isoformat()
+    began_ns, started_at = _now_ns(), datetime.now(UTC).isoformat()
     given = call.copied()
     before = values.digest(list(given.flat))
     out, first_s = _once(function, given)
@@ -159,8 +162,8 @@ def measure(
     del again
     if not warm:
         return InProcess(None, first_s, out, changed, repeats)
-    with watching() as watches:  # by now the function has imported what it needs
-        calls = _Warm(function, call if changed else given, changed, waiters, watches, began_ns)
+    with watching() as arrivals:
+        calls = _Warm(function, call if changed else given, changed, waiters, arrivals, began_ns)
         blocks = _blocks(calls, ends_s)
     clean = sum(block.compiles == 0 for block in blocks)
     reason = because("clean_blocks", n_clean=clean, n_blocks=len(blocks))
@@ -172,7 +175,7 @@ def measure(
         order=0,
         status="ok",
         started_at=started_at,
-        wall_s=(time.perf_counter_ns() - began_ns) / 1e9,
+        wall_s=(_now_ns() - began_ns) / 1e9,
         blocks=blocks,
         judgements={"warm_process": Judgement(proved=clean > 0, reason=reason)},
     )
@@ -180,10 +183,10 @@ def measure(
 
 
 def _once(function: Callable[..., Any], call: Call) -> tuple[Any, float]:
-    begin_s = time.perf_counter()
+    begin_s = _now_s()
     out = function(*call.positional, **call.named)
     values.wait(out)
-    spent_s = time.perf_counter() - begin_s
+    spent_s = _now_s() - begin_s
     try:
         values.refuse_unfinished(out)
     except values.UnfinishedError as error:
@@ -203,7 +206,7 @@ def _blocks(calls: _Warm, ends_s: float | None) -> list[Block]:
         blocks.append(calls.block(len(blocks), batch, seconds))
         clean = [one.samples_s for one in blocks if one.compiles == 0 and one.batch == batch]
         enough = sum(map(len, clean)) >= FEWEST_SAMPLES
-        if enough and ends_s is not None and time.perf_counter() >= ends_s:
+        if enough and ends_s is not None and _now_s() >= ends_s:
             break
         if len(blocks) > BLOCKS and enough and detect(clean).steady:
             break

@@ -43,7 +43,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
         if case.status == "warn" and case.reason
     ]
     remarks += _missing(cases, modes)
-    for kind in ("rejected", "failed"):
+    for kind in ("rejected", "failed", "kept"):
         remarks += [
             Remark(
                 KINDS[kind],

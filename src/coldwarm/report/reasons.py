@@ -73,7 +73,22 @@ WORDS: dict[str, str] = {
     "as_installed": "{owner}: as installed",
     "loaded": "{owner}: loaded {n_files:# file} of {size_bytes:size}, made ahead of time",
     "no_warm_block": "no warm block was measured",
-    "blocks_uncounted": "{n_blocks:# block} without a count of compiles",
+    "blocks_uncounted": "{n_blocks:# block} without a count of compiles{parts:place}",
+    "came_unwatched": "{framework} was loaded in a way that could not be followed, so that nobody"
+    " counted what it compiled until then",
+    "listeners_removed": "the program removed the listeners that count what {framework} compiles",
+    "caches_moved": "the program moved a cache away from the folder that it was given:"
+    " {setting_names}",
+    "no_new_header": "{owner}: C++ was compiled for {n_compiles:# graph}, and no precompiled header"
+    " is new: one from elsewhere was used",
+    "caches_controlled": "caches in folders of each process's own: {owner_names}, and temporary"
+    " files",
+    "own_memo": "what a function, or a library that coldwarm does not know, keeps on disk by itself"
+    " is not emptied",
+    "faster_than_inspected": "the first call took {cold_s:time} where the inspection's took"
+    " {inspected_s:time}: something that it keeps by itself may not have been empty",
+    "extensions_by_files": "extensions: torch.utils.cpp_extension counts nothing; its files alone"
+    " are judged",
     "compiled_in_window": "{n_programs:# program} compiled in the warm window",
     "nothing_compiled": "0 compiles in {n_blocks:# block}",
     "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
@@ -271,6 +286,10 @@ is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a
 
 _BY_NAME = "define it by name in a file that can be imported"
 ADVICE: dict[str, str] = {
+    "came_unwatched": "import it with an import statement, and put no finder before Python's own",
+    "listeners_removed": "do not clear them while it is measured",
+    "caches_moved": "leave that to the environment, or give --warm-only",
+    "no_new_header": "leave tempfile.tempdir and TMPDIR as they are",
     "few_processes_each": "raise --min-runs",
     "few_processes_of": "measure with a higher --min-runs",
     "interval_across": "more processes narrow it",
@@ -297,6 +316,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "bimodal": "look at the raw series; frequency changes and memory placement are usual causes",
     "second_call": "do not take it for steady state when you time by hand",
     "compiled": "look for shapes or types that change from call to call",
+    "kept": "empty what it keeps before each run, or quote it as filled",
     "bytecode": "run python -m compileall on the folders that they are installed in",
 }
 """By kind of caution, what a person can do about it."""
@@ -318,6 +338,7 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
     "label": lambda label: f"{label}: " if label else "",
     "place": lambda place: f" ({place})" if place else "",
     "size": units.size,
+    "time": units.duration,
 }
 
 

@@ -101,6 +101,7 @@ def suite_view(suite: SuiteResult, cases: Sequence[CaseResult]) -> View:
         care=care.of_suite([case for case in cases if _has_row(case)]),
         unavailable=_unavailable(cases),
         legend=legend(
+            built=any("build" in group.parts for group in shown),
             first_ever=any("first_ever" in group.modes for group in shown),
             thresholds={one.threshold for case in cases for one in case.comparisons},
         )
@@ -124,14 +125,16 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
     against = f" · baseline: {', '.join(sorted(baselines))}" if baselines else ""
     unit = units.table_unit(_longest_s(shown))
     loop = any(case.scenario for case in cases)
+    names_of_parts = LOOP_PARTS if loop else PARTS
+    columns = _columns(shown, names_of_parts)
     return Group(
         headings=LOOP_HEADINGS if loop else HEADINGS,
-        parts=LOOP_PARTS if loop else PARTS,
+        parts={key: name for key, name in names_of_parts.items() if key in columns},
         parts_title=parts_title(unit, loop=loop),
         title=title,
         about=cases[0].protocol.data_layout + against,
         modes=modes,
-        rows=tuple(_row(case, modes, unit) for case in shown),
+        rows=tuple(_row(case, modes, unit, columns) for case in shown),
         failures=tuple(f"{c.candidate}: {_why(c)}" for c in cases if c.status == "failed"),
         made=tuple((case.candidate, _made(case)) for case in shown if case.made),
         care=care.of_group(shown, modes),
@@ -161,7 +164,13 @@ def _longest_s(cases: Sequence[CaseResult]) -> float:
     return max((summary.median for summary in whole), default=0.0)
 
 
-def _row(case: CaseResult, modes: Sequence[CacheMode], unit: str) -> Row:
+def _columns(cases: Sequence[CaseResult], names: Iterable[str]) -> list[str]:
+    """Return the parts that have a column: ``build`` only where something was built."""
+    built = any("build" in summary.seconds for case in cases for summary in case.cold)
+    return [name for name in names if built or name != "build"]
+
+
+def _row(case: CaseResult, modes: Sequence[CacheMode], unit: str, columns: Sequence[str]) -> Row:
     peak = peak_memory(case)
     memory = units.MISSING if peak is None else units.size(peak.median)
     return Row(
@@ -169,7 +178,7 @@ def _row(case: CaseResult, modes: Sequence[CacheMode], unit: str) -> Row:
         figures={mode: _figure(case, mode) for mode in modes},
         memory=None if set(modes) == {WARM} else memory,
         parts={
-            summary.cache_mode: _parts(summary, LOOP_PARTS if case.scenario else PARTS, unit)
+            summary.cache_mode: _parts(summary, columns, unit)
             for summary in case.cold
             if summary.seconds
         },

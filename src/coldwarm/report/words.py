@@ -36,6 +36,7 @@ MADE_TITLE = "Compiled ahead of time, in a process of its own; part of no figure
 PARTS = {
     "start": "start",
     "import": "import",
+    "build": "build",
     "wrap": "wrap",
     "first_call.trace": "trace",
     "first_call.lower": "lower",
@@ -63,6 +64,7 @@ KINDS: dict[CautionKind, str] = {
     "second_call": "second call",
     "compiled": "compiled",
     "bytecode": "no bytecode",
+    "kept": "kept by itself",
 }
 """What a list of cautions calls each kind."""
 
@@ -83,11 +85,14 @@ LOOP_TERM = (
 """What only scenarios have, and its meaning."""
 
 
-def legend(*, first_ever: bool, thresholds: Collection[float]) -> tuple[tuple[str, str], ...]:
+def legend(
+    *, first_ever: bool, thresholds: Collection[float], built: bool = False
+) -> tuple[tuple[str, str], ...]:
     """Return terms and their meanings.
 
     Args:
         first_ever: Whether that mode was measured.
+        built: Whether a factory made a function, which is part of its first result.
         thresholds: The relative differences below which two figures were called the same.
     """
     ever = "; first ever: nothing at all is cached" if first_ever else ""
@@ -97,7 +102,8 @@ def legend(*, first_ever: bool, thresholds: Collection[float]) -> tuple[tuple[st
         (
             "first result",
             (
-                "import + first call of a fresh process whose compilation caches are empty, or "
+                f"import + {'build + ' if built else ''}first call of a fresh process whose "
+                "compilation caches are empty, or "
                 f"filled by an earlier run{ever}"
             ),
         ),

@@ -32,6 +32,12 @@ WINDOWS = {
     "steady": "each sample: the calls of a batch, the synchronisation on each output, and its"
     " release; garbage collection is off in the window and done before it",
 }
+BUILT = {
+    "build": "the user's factory: all that it does to make the function and its arguments, imports"
+    " included, until they are finished; part of the time to the first result",
+    "setup": "nothing: the factory makes the arguments",
+}
+"""What differs where a factory makes the function."""
 MADE_BEFOREHAND = {
     "make": "a process of its own before the case's first one, with empty caches: the phases up"
     " to wrap, then making and writing what is loaded; published under made, part of no other"
@@ -66,10 +72,10 @@ INTERLEAVING = (
 )
 
 
-def windows(backend: BackendSpec, *, scenario: bool = False) -> dict[str, str]:
+def windows(backend: BackendSpec, *, scenario: bool = False, built: bool = False) -> dict[str, str]:
     """Return, for each timed window of a backend, what is inside it and what is outside."""
     differing = (MADE_BEFOREHAND if backend.prepares else {}) | (WHOLE_LOOPS if scenario else {})
-    return WINDOWS | differing
+    return WINDOWS | differing | (BUILT if built else {})
 
 
 def protocol(case: Case, options: Options) -> Protocol:
@@ -88,7 +94,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         size=case.size,
         dtype=case.dtype,
         data_layout=case.workload.layout,
-        windows=windows(case.backend, scenario=case.workload.scenario),
+        windows=windows(case.backend, scenario=case.workload.scenario, built=_is_built(case)),
         sync_policy=case.backend.sync_policy,
         warmup_policy=WARMUP_POLICY,
         interleaving=INTERLEAVING,
@@ -105,3 +111,8 @@ def protocol(case: Case, options: Options) -> Protocol:
         harness_version=__version__,
         harness_sha256=harness_sha256(),
     )
+
+
+def _is_built(case: Case) -> bool:
+    """Say whether a factory makes the function."""
+    return case.described is not None and case.described.kind == "factory"

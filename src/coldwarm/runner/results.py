@@ -64,6 +64,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
             # Where verdicts decide, no precision was asked for.
             precision=facts.options.precision if facts.options.decide is None else None,
             seed=facts.options.seed,
+            inspected_call_s=case.inspected_call_s,
         )
     seen_inputs = (seen.input_sha256 for seen in observations if seen.input_sha256)
     # A run that goes on need not have asked for the inputs of what was complete.
@@ -84,6 +85,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         dataset_sha256=sha256,
         protocol=protocol(case, facts.options),
         environment_sha256=facts.environment_sha256,
+        inspected_call_s=case.inspected_call_s,
         cold=summary.cold,
         warm=summary.warm,
         limitations=_limitations(case, facts.options),
@@ -128,7 +130,13 @@ def _limitations(case: Case, options: Options) -> list[Reason]:
     names = {name for m in options.cache_modes for name in owners_of(case.backend, case.device, m)}
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
-    return [*case.notes, *modes.limitations(sorted(names)), *pages.limitations(options.cache_modes)]
+    controlled = because("caches_controlled", owner_names=sorted(names))
+    return [
+        *case.notes,
+        controlled,
+        *modes.limitations(sorted(names)),
+        *pages.limitations(options.cache_modes),
+    ]
 
 
 def _without_timing(seen: Observation) -> Observation:

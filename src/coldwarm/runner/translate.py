@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from coldwarm.caches import modes
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import (
     COUNTS,
+    TO_RESULT,
     Block,
     BlockCounts,
     CacheEvidence,
@@ -18,6 +20,7 @@ from coldwarm.contracts.observation import (
     Gate,
     HarnessCost,
     HarnessFigures,
+    Judgement,
     Observation,
     Phase,
     ProcessTotals,
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
 
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import Judgement
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.process import replies
     from coldwarm.runner.process.spawn import ProcessFailedError
@@ -71,7 +73,8 @@ def block(reply: replies.Block, order: int, spawned_ns: int, bound_to: int | Non
     counted = {name: getattr(reply, name) for name in BlockCounts.__struct_fields__}
     reasons = missing(counted, _NO_STATUS)
     if reply.compiles is None:
-        reasons["compiles"] = _NO_COUNT
+        stated = reply.uncounted
+        reasons["compiles"] = _NO_COUNT if stated is None else as_reason(stated)
     if bound_to is None:
         reasons["bound_to"] = because("not_bound")
     return Block(
@@ -108,7 +111,10 @@ def evidence(
             bytes_after=new.total_bytes,
             new_files=new.new_since(old),
             raw={**counted.raw, **raw.get(owner, {})},
-            null_reasons=missing(counts, because("not_told", by=owner)),
+            null_reasons={
+                name: as_reason(counted.reasons[name]) if name in counted.reasons else reason
+                for name, reason in missing(counts, because("not_told", by=owner)).items()
+            },
         )
         found.append(one)
     return found
@@ -129,6 +135,7 @@ def observation(running: Running) -> Observation:
     spans = phases(start.entered_ns, start.phases, running.process.spawned_ns)
     by_name = {span.name: span for span in spans}
     first = by_name["first_call"]
+    needed = [by_name[name].duration_s for name in TO_RESULT if name in by_name]
     bytecode = {**start.bytecode, "storage_read_bytes": start.read_bytes}
     found = evidence(running.before, running.after, start.counters, {"bytecode": bytecode})
     judgements = _judgements(running, found)
@@ -139,7 +146,7 @@ def observation(running: Running) -> Observation:
         status="rejected" if contradicted else "ok",
         reason=contradicted,
         phases=spans,
-        ttfr_s=by_name["import"].duration_s + first.duration_s,
+        ttfr_s=math.fsum(needed),
         ttfr_process_s=first.start_s + first.duration_s,
         first_call_parts=accounts.of_call(start.parts, first.duration_s),
         loop=accounts.of_loop(start.loop, start.parts, by_name),
@@ -173,6 +180,10 @@ def _judgements(running: Running, found: Sequence[CacheEvidence]) -> dict[CacheM
     """Judge the mode of a start, and the warm regime of its blocks."""
     slot, compiles = running.slot, running.slot.case.backend.compiles
     judgements = {slot.mode: modes.judge(slot.mode, found, compiles=compiles)}
+    moved = running.start.moved
+    if moved and slot.mode != WARM:
+        reason = because("caches_moved", setting_names=moved)
+        judgements[slot.mode] = Judgement(proved=False, reason=reason)
     if slot.persistent and running.blocks:
         judgements[WARM] = modes.judge_blocks(running.blocks)
     return judgements

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coldwarm.contracts.base import WARM
+from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because, brief
 from coldwarm.contracts.summary import Caution
 from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 FEW_PROCESSES = 3
 SLOW_SECOND_CALL = 1.5
+FAR_BELOW, FAR_BELOW_S = 3.0, 0.05
+"""By what ratio, and by how many seconds, a first call is far below that of the inspection: two
+run at once, and the first one finds nothing in the machine's memory."""
 MANY_MODULES = 25
 """Modules without bytecode from which an import is noticeably slower."""
 
@@ -47,6 +51,26 @@ def case_warnings(
         cautions += _imprecise(WARM, warm.n_processes, warm.precision_reached, precision)
         cautions += _warm(observations, warm, processes)
     return cautions + _parsed(observations) + _noisy(observations)
+
+
+def kept_itself(cold: Sequence[ColdSummary], inspected_call_s: float | None) -> list[Caution]:
+    """Warn where a first call with empty caches took far less than that of the inspection.
+
+    What a function keeps on disk by itself, the inspection has left there.
+    """
+    cautions = []
+    for mode in cold:
+        parts = [
+            mode.seconds[name].median for name in ("build", "first_call") if name in mode.seconds
+        ]
+        if mode.cache_mode == FILLED or not parts or inspected_call_s is None:
+            continue
+        call_s = math.fsum(parts)
+        if call_s < inspected_call_s / FAR_BELOW and inspected_call_s - call_s > FAR_BELOW_S:
+            reason = because("faster_than_inspected", cold_s=call_s, inspected_s=inspected_call_s)
+            processes = mode.n_ok, mode.n_ok
+            cautions.append(_caution("kept", mode.cache_mode, processes, reason))
+    return cautions
 
 
 def _caution(

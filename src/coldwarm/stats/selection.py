@@ -72,7 +72,7 @@ def _why_rejected(observation: Observation, mode: CacheMode) -> Reason:
 def clean_blocks(observation: Observation) -> list[Block]:
     """Return the blocks with samples in which nothing was compiled, all of one batch.
 
-    A block whose compiles are unknown counts only where the reason is written down. Single
+    Single
     calls that only served to choose the batch are left out: their noise is another one.
     """
     clean = [block for block in observation.blocks if block.samples_s and is_clean(block)]
@@ -80,9 +80,7 @@ def clean_blocks(observation: Observation) -> list[Block]:
 
 
 def is_clean(block: Block) -> bool:
-    """Say whether a block is known to have compiled nothing, or to have no such count."""
-    if block.compiles is None:
-        return "compiles" in block.null_reasons
+    """Say whether a block is known to have compiled nothing."""
     return block.compiles == 0
 
 

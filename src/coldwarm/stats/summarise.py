@@ -12,7 +12,7 @@ from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
 from coldwarm.stats import loops
-from coldwarm.stats.cautions import case_warnings
+from coldwarm.stats.cautions import case_warnings, kept_itself
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.pairs import log_ratios
 from coldwarm.stats.precision import precision_of
@@ -50,16 +50,19 @@ def summarise(
     *,
     precision: float | None = None,
     seed: int = 0,
+    inspected_call_s: float | None = None,
 ) -> CaseSummary:
     """Summarise a case over the cache modes that it was measured in.
 
     ``precision`` is the relative half-width that was asked for; without it, no warning
-    says that it was not reached.
+    says that it was not reached. ``inspected_call_s`` is what making and calling a user's own
+    function for the first time took when it was inspected.
     """
     cold = [cold_summary(observations, mode, seed) for mode in cache_modes if mode != WARM]
     processes = warm_processes(observations) if WARM in cache_modes else []
     warm = warm_summary(observations, processes, seed) if WARM in cache_modes else None
     warnings = case_warnings(observations, cold, warm, processes, precision)
+    warnings += kept_itself(cold, inspected_call_s)
     return CaseSummary(cold, warm, warnings)
 
 
@@ -120,11 +123,12 @@ def _phase_or_part(observation: Observation, name: str) -> float | None:
 
 
 def _start(observation: Observation) -> float | None:
-    """Return what the way to the first result took besides import, wrap and first call.
+    """Return what the way to the first result took besides import, build, wrap and first call.
 
     That is the interpreter's start, the first query of the devices and placing the inputs.
     """
     named = [observation.phase_s(name) for name in ("import", "wrap", "first_call")]
+    named += [observation.phase_s("build") or 0.0]  # only where there is a factory
     spent = [seconds for seconds in named if seconds is not None]
     if observation.ttfr_process_s is None or len(spent) < len(named):
         return None
@@ -134,6 +138,8 @@ def _start(observation: Observation) -> float | None:
 def _figure_names(observations: Sequence[Observation]) -> list[str]:
     """Return the headline figures, every phase in the order of life, the first call's parts."""
     names = ["ttfr", "ttfr_process", "start", *PHASES]
+    if any(observation.phase_s("build") is not None for observation in observations):
+        names.insert(names.index("wrap"), "build")
     names += [phase.name for observation in observations for phase in observation.phases]
     names += [f"first_call.{part}" for part in loops.PARTS]
     if any(name.startswith("new_shape_") for name in names):

@@ -23,6 +23,7 @@ def start(prepared: "Prepared", first: "Any", phases: Phases) -> "dict[str, Any]
     return {
         "phases": phases.account(),
         "counters": counters,
+        "moved": backend.moved(),
         "bytecode": _bytecode(),
         "read_bytes": _read_bytes(),
         "gate": _gate(prepared, first),

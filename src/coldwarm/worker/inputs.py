@@ -17,7 +17,13 @@ _DROPPED_BITS = 16
 
 
 def make(workload: "Any", job: "Mapping[str, Any]") -> "list[np.ndarray[Any, Any]]":
-    """Return the host arrays that a job's seed, size and dtype stand for."""
+    """Return the host arrays that a job's seed, size and dtype stand for.
+
+    A user's own function has its own arguments, of any type, already placed.
+    """
+    if job.get("function") is not None:
+        own: list[Any] = workload.made(job["seed"])
+        return own
     from numpy.random import default_rng
 
     rng = default_rng(job["seed"])

@@ -124,6 +124,9 @@ def _start(
         arrays = inputs.make(workload, job)
         arguments = backend.place(arrays)
     del arrays
+    if backend.builds:
+        with phases("build"):
+            arguments = backend.build()
     builder = None if backend.prepares else load.candidate(workload, backend)
     with phases("wrap"):
         function = None if builder is None else builder(backend.wrap)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from coldwarm.worker.prepared import Prepared
 
 
+_process_s = time.process_time  # as it was before a program could replace it
+
+
 class Warm:
     """Runs blocks for one candidate."""
 
@@ -29,7 +32,7 @@ class Warm:
             synchronous=backend.synchronous,
             renewing=prepared.renew is not None,
         )
-        self._idle_since_cpu_s = time.process_time()
+        self._idle_since_cpu_s = _process_s()
         gc.collect()
         gc.freeze()
 
@@ -39,14 +42,14 @@ class Warm:
         import resource
         from itertools import repeat
 
-        idle_cpu_s = time.process_time() - self._idle_since_cpu_s
+        idle_cpu_s = _process_s() - self._idle_since_cpu_s
         prepared, backend = self._prepared, self._prepared.backend
         gc.collect()
         compiles = backend.compiles_so_far()
         before = resource.getrusage(resource.RUSAGE_SELF)
         budget_ns = int(order["seconds"] * 1e9)
         gc.disable()
-        cpu_s = time.process_time()
+        cpu_s = _process_s()
         start_ns = now_ns()
         try:
             samples_ns = self._loop(
@@ -63,7 +66,8 @@ class Warm:
             gc.enable()
         after = resource.getrusage(resource.RUSAGE_SELF)
         compiled = backend.compiles_so_far()
-        self._idle_since_cpu_s = time.process_time()
+        counted = None if compiled is None or compiles is None else compiled - compiles
+        self._idle_since_cpu_s = _process_s()
         used_s = self._idle_since_cpu_s - cpu_s
         wall_ns = now_ns() - start_ns
         return {
@@ -71,7 +75,8 @@ class Warm:
             "start_ns": start_ns,
             "batch": order["batch"],
             "samples_ns": samples_ns,
-            "compiles": None if compiled is None or compiles is None else compiled - compiles,
+            "compiles": counted,
+            "uncounted": backend.uncounted() if counted is None else None,
             "involuntary_switches": after.ru_nivcsw - before.ru_nivcsw,
             "page_faults": after.ru_minflt - before.ru_minflt,
             "idle_cpu_s": max(0.0, idle_cpu_s),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coldwarm.caches import listing
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, specification
@@ -68,23 +69,33 @@ def cases(
             layout=", ".join(referred.arguments) or "no arguments",
             baselines={"own": reference},
         )
-        case = _case(target, inspected, workload, setting, answer)
-        made.append(replace(case, filled=caches_of(target, work), inspected_s=took_s))
+        owners = kept(inspected, caches_of(target, work))
+        case = _case(target, inspected, workload, setting, answer, owners=owners)
+        made.append(
+            replace(
+                case,
+                filled=caches_of(target, work),
+                inspected_s=took_s,
+                inspected_call_s=inspected.first_s,
+            )
+        )
     return made
 
 
-def _case(
+def _case(  # noqa: PLR0913 - what a case is made of
     target: Target,
     inspected: Inspection,
     workload: WorkloadSpec,
     setting: Setting,
     answer: Answer,
+    *,
+    owners: Sequence[str],
 ) -> Case:
-    owners = kept(inspected)
     backend = replace(
         BACKEND, name=target.label, caches=tuple(owners), compiles=compiles(inspected)
     )
-    kind = {"kind": inspected.kind, "mutates": inspected.mutates}
+    names = ("kind", "mutates", "positional")
+    kind = {name: getattr(inspected, name) for name in names}
     return Case(
         backend,
         inspected.device,
@@ -154,13 +165,25 @@ def _tolerance(dtype: str) -> float:
     return TOLERANCE if dtype.startswith(("float", "complex")) else 0.0
 
 
-def kept(inspected: Inspection) -> list[str]:
-    """Return the caches that a candidate keeps from one process to the next."""
-    return [
+def kept(inspected: Inspection, caches: Path) -> list[str]:
+    """Return the caches that a candidate keeps from one process to the next.
+
+    Those that it asks, or that nobody counted, and those in whose folder under ``caches`` its
+    inspection has left files.
+    """
+    counted = inspected.counters
+    asked = {
         owner
-        for owner, counts in inspected.counters.items()
-        if owner in BACKEND.caches and (counts.requests or counts.writes)
-    ]
+        for owner, counts in counted.items()
+        if counts.requests or counts.writes or "requests" in counts.reasons
+    }
+    return [owner for owner in BACKEND.caches if owner in asked or _left(owner, caches)]
+
+
+def _left(owner: str, caches: Path) -> bool:
+    """Say whether files of an owner lie there; temporary files are anybody's."""
+    names = listing.take(caches / owner).sizes
+    return any(Path(name).parts[0] != "tmp" for name in names)
 
 
 def compiles(inspected: Inspection) -> bool:
@@ -170,7 +193,8 @@ def compiles(inspected: Inspection) -> bool:
 
 def _notes(inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
     """Return what cannot be controlled, or was not, for this candidate."""
-    notes = [
+    notes = [because("own_memo")]
+    notes += [
         because("not_kept", owner=owner)
         for owner, counts in inspected.counters.items()
         if counts.compiles and owner not in owners

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from coldwarm import wire
-from coldwarm.contracts.base import Count, Record, Sha256
+from coldwarm.contracts.base import Count, Record, Seconds, Sha256
 from coldwarm.contracts.observation import (
     PHASES,
     BlockCounts,
@@ -30,6 +30,7 @@ from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
 
 _PHASES = [*PHASES[1:]]
 _LOOP_PHASES = [*_PHASES[:-1], "remaining_calls", _PHASES[-1]]
+_BUILDING = [*_PHASES[:3], "build", *_PHASES[3:]]
 _MAKING = ["import", "device_init", "setup", "wrap", "make"]
 _Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 _Durations = Annotated[list[_Moment], msgspec.Meta(min_length=1)]
@@ -68,6 +69,7 @@ class Counters(CacheCounts, frozen=True, kw_only=True, forbid_unknown_fields=Fal
     """What the owner of a cache has counted."""
 
     raw: dict[str, float | int | str | None] = msgspec.field(default_factory=dict)
+    reasons: dict[str, Stated] = msgspec.field(default_factory=dict)
 
 
 class Parts(CallParts, frozen=True, kw_only=True, forbid_unknown_fields=False):
@@ -99,6 +101,8 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     read_bytes: Count | None
     gate: Gate | None
     loop: Loop | None = None
+    moved: list[str] = msgspec.field(default_factory=list)
+    """Settings by which the program has moved a cache away from where it was given one."""
 
 
 class Block(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="block"):
@@ -107,6 +111,8 @@ class Block(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False,
     start_ns: _Moment
     samples_ns: _Durations
     wall_ns: Count
+    uncounted: Stated | None = None
+    """Why the compiles are unknown."""
 
 
 class _Ended(ProcessTotals, frozen=True, kw_only=True, forbid_unknown_fields=False):
@@ -156,6 +162,10 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     further: Count
     device: Literal["cpu", "gpu"]
     counters: dict[str, Counters]
+    positional: list[str] = msgspec.field(default_factory=list)
+    """Inputs that go by position, in order; the others go by name."""
+    first_s: Seconds | None = None
+    """What its first call took, and making it, where a factory does."""
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
 
@@ -250,6 +260,7 @@ def _wrong(reply: object, spawned_ns: int) -> str | None:
         due, loaded = _MAKING, []
     else:
         due, loaded = _PHASES if reply.loop is None else _LOOP_PHASES, [reply.loaded_ns]
+        due = _BUILDING if "build" in names else due
         further = [n for n in names[len(due) :] if not n.startswith("new_shape_")]
         names = names[: len(due)] + further
     if names != due:

@@ -52,6 +52,8 @@ class Case:
     filled: Path | None = None
     """Caches that an earlier process has filled; ``None``: there are none yet."""
     inspected_s: float | None = None
+    inspected_call_s: float | None = None
+    """What making and calling it for the first time took when it was inspected."""
     """The seconds that the process ran that inspected it; ``None``: none did."""
     new_shapes: bool = False
     """Whether its fresh processes also call it with other shapes."""

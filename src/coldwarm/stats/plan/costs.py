@@ -114,8 +114,9 @@ def _second(observation: Observation) -> float | None:
     return observation.phase_s("second_call")
 
 
-def _imported(observation: Observation) -> tuple[float | None, float | None]:
-    return observation.phase_s("wrap"), _call_s(observation)
+def _imported(observation: Observation) -> tuple[float | None, ...]:
+    built_s = observation.phase_s("build") or 0.0  # only where there is a factory
+    return observation.phase_s("wrap"), built_s, _call_s(observation)
 
 
 def _whole_s(observation: Observation) -> float | None:

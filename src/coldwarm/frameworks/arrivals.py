@@ -1,0 +1,145 @@
+"""Frameworks as they arrive: each is watched from the moment its import has ended, however late.
+
+A finder of modules stands before all others. It finds nothing itself: of the few modules that
+a framework is recognised by, it lets the others find and load them, and is told when that is
+done. The module keeps its own loader, and nothing is imported for it. A framework that came in
+another way is noticed afterwards; what it did until then was counted by nobody, and is told so.
+"""
+
+import sys
+
+from coldwarm.frameworks.base import WATCHES, Watch, module_of
+from coldwarm.wire import because
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+_AWAITED = {
+    **{framework: framework for framework in WATCHES},
+    # What torch.compile loads when it is first asked for; its events arrive there.
+    "torch._dynamo.utils": "torch",
+}
+
+
+class Arrivals:
+    """The watches of all frameworks of this process, those that are still to come too."""
+
+    def __init__(self, device: str = "cpu") -> None:
+        """Read the files that know the frameworks, so that no import of a user's has to wait."""
+        self.watches: list[Watch] = []
+        self.gap: dict[str, Any] | None = None
+        """Why counts are not complete; ``None``: they are."""
+        self._by_framework: dict[str, Watch] = {}
+        self._kinds = {name: getattr(module_of(name), kind) for name, kind in WATCHES.items()}
+        self._device = device
+
+    def begin(self) -> None:
+        """Follow imports from now on; frameworks that are there already are watched at once."""
+        sys.meta_path.insert(0, self)
+        for framework in filter(_is_loaded, WATCHES):
+            self._arrived(framework)
+
+    def end(self) -> None:
+        """Stop following and watching, and leave everything as it was."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        for watch in self.watches:
+            watch.uninstall()
+
+    def find_spec(
+        self, name: str, path: "Sequence[str] | None" = None, target: "Any" = None
+    ) -> "Any":
+        """Return what the other finders find, set to tell when it is loaded; mostly ``None``."""
+        framework = _AWAITED.get(name)
+        if framework is None:
+            return None
+        for finder in list(sys.meta_path):
+            find = getattr(finder, "find_spec", None)
+            spec = None if finder is self or find is None else find(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _Telling(spec.loader, lambda: self._arrived(framework))
+                return spec
+        return None
+
+    def check(self) -> "dict[str, Any] | None":
+        """Notice what was missed since the last time; return why counts are not complete.
+
+        What is noticed is watched from now on, so that later counts are complete again.
+        """
+        gap = None
+        for framework in WATCHES:
+            watch = self._by_framework.get(framework)
+            unwatched = _is_loaded(framework) if watch is None else watch.late()
+            if unwatched:
+                gap = because("came_unwatched", framework=framework)
+            elif watch is not None and not watch.intact():
+                gap = because("listeners_removed", framework=framework)
+            else:
+                continue
+            self._arrived(framework)
+        self.gap = gap or self.gap
+        return gap
+
+    def compiles_so_far(self) -> int | None:
+        """Return the programs that all frameworks have compiled or read; ``None``: unknown."""
+        if self.check() is not None:
+            return None
+        return sum(watch.compiles_so_far() for watch in self.watches)
+
+    def counters(self) -> "dict[str, dict[str, Any]]":
+        """Return the counts of every framework's cache; incomplete ones are no counts."""
+        self.check()
+        found: dict[str, dict[str, Any]] = {}
+        for watch in self.watches:
+            found.update(watch.counters())
+        if self.gap is None:
+            return found
+        unknown = ("requests", "hits", "misses", "writes", "bypasses", "compiles")
+        reasons = dict.fromkeys(unknown, self.gap)
+        return {
+            owner: {**counts, **dict.fromkeys(unknown), "reasons": reasons}
+            for owner, counts in found.items()
+        }
+
+    def _arrived(self, framework: str) -> None:
+        """Watch a framework that is loaded, or go on with it."""
+        watch = self._by_framework.get(framework)
+        if watch is None:
+            watch = self._by_framework[framework] = self._kinds[framework](self._device)
+            self.watches.append(watch)
+        elif not watch.intact():
+            watch.uninstall()
+        watch.install()
+        watch.begin_call()
+
+
+class _Telling:
+    """A module's own loader, with a word when the module is there."""
+
+    def __init__(self, loader: "Any", tell: "Callable[[], None]") -> None:
+        """Stand before ``loader``."""
+        self._loader = loader
+        self._tell = tell
+
+    def create_module(self, spec: "Any") -> "Any":
+        """Create the module as its loader does."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: "Any") -> None:
+        """Give the module its own loader back, let that execute it, and tell."""
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._tell()
+
+    def __getattr__(self, name: str) -> "Any":
+        """Be the loader in everything else."""
+        return getattr(self._loader, name)
+
+
+def _is_loaded(framework: str) -> bool:
+    """Say whether a framework's import has ended; a stand-in of a user's own is none."""
+    spec = getattr(sys.modules.get(framework), "__spec__", None)
+    return spec is not None and not getattr(spec, "_initializing", False)
