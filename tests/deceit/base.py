@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Figure = Literal["first", "filled", "process", "warm", "compiles"]
 """What is at stake: the time to a first result with empty caches, the same with filled caches,
@@ -57,6 +59,8 @@ class Deceit:
     """For ``compiles``: what a line of standard error holds for each compiled program."""
     calls: int = 12
     """Warm calls of the truth."""
+    mean: bool = False
+    """Whether the truth is the mean of all calls, as where they differ; else it is the median."""
     files: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()

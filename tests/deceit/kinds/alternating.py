@@ -20,6 +20,7 @@ def _uneven(name: str, hides: str, body: str, calls: int = 40, **more: object) -
         figure="warm",
         said=UNEVEN,
         calls=calls,
+        mean=True,
         here=True,
         source=f"{_HEAD}\n    def f():\n        CALLS[0] += 1\n{lines}\n        return 1.0\n",
         **more,  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Work that is put off to a moment nobody measures: the end, a signal, a finalizer, a collection."""
+"""Work put off to a moment nobody measures: the end, a signal, a finalizer, a collection."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ DECEITS = (
         hides="the work, in atexit",
         figure="warm",
         said=_SAID,
+        mean=True,
         here=True,
         calls=12,
         ending="import atexit\natexit._run_exitfuncs()",
@@ -22,7 +23,7 @@ DECEITS = (
             DONE = []
 
             def work():
-                # As many as one sees in a short loop; a long one would keep the process for minutes.
+                # A long loop would keep the process for minutes.
                 if len(DONE) < 20:
                     DONE.append(time.sleep(0.03))
 
@@ -55,6 +56,7 @@ DECEITS = (
         hides="the work, in the finalizer of a result that the program keeps for a while",
         figure="warm",
         said=_SAID,
+        mean=True,
         here=True,
         calls=12,
         ending="sys.modules['subject'].KEPT.clear()",
@@ -101,6 +103,7 @@ DECEITS = (
         hides="the collection of garbage, which a loop without it never pays",
         figure="warm",
         said=_SAID,
+        mean=True,
         here=True,
         calls=60,
         source="""
@@ -123,6 +126,7 @@ DECEITS = (
         hides="the work, in a callback of the garbage collector",
         figure="warm",
         said=_SAID,
+        mean=True,
         here=True,
         calls=40,
         source="""
@@ -137,24 +141,6 @@ DECEITS = (
 
             def f():
                 made = [[] for _ in range(2_000)]
-                for one in made:
-                    one.append(one)
-                return float(len(made))
-        """,
-    ),
-    Deceit(
-        name="collector_switched_off",
-        hides="memory that is never collected, since the program has switched the collector off",
-        figure="warm",
-        said=_SAID,
-        here=True,
-        calls=40,
-        source="""
-            import gc
-            gc.disable()
-
-            def f():
-                made = [[] for _ in range(20_000)]
                 for one in made:
                     one.append(one)
                 return float(len(made))

@@ -111,7 +111,7 @@ DECEITS = (
     ),
     Deceit(
         name="torch_reset_in_every_call",
-        hides="torch.compile and torch._dynamo.reset in each call, whose list of programs it clears",
+        hides="torch.compile and torch._dynamo.reset, which clears the list of programs",
         figure="compiles",
         needs=("torch",),
         said=_SAID,

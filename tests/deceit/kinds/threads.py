@@ -174,6 +174,7 @@ DECEITS = (
         figure="warm",
         said=(*_SAID, *UNEVEN),
         calls=150,
+        mean=True,
         source="""
             import queue
             import threading
