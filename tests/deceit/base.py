@@ -13,14 +13,33 @@ Figure = Literal["first", "filled", "process", "warm", "compiles"]
 """What is at stake: the time to a first result with empty caches, the same with filled caches,
 the time from the start of the process, a warm call, or the programs compiled in warm calls."""
 
-KEPT = ("kept_answer", "faster_than_inspection", "own_memo", "user_files", "not_controlled")
+KEPT = ("faster_than_inspected",)
 """What may be said of an answer that a process finds where an earlier one left it."""
-UNFINISHED = ("unfinished", "work_left", "unknown_class", "not_awaited", "left_running")
+UNFINISHED = (
+    "unfinished",
+    "lazy_result",
+    "opaque_result",
+    "arrays_unfinished",
+    "threads_unfinished",
+    "processes_unfinished",
+    "tasks_unfinished",
+    "busy_afterwards",
+)
 """What may be said of a call that returns before its work is done."""
-UNEVEN = ("two_levels", "drifts", "level_moves", "calls_differ", "mean_differs")
+UNEVEN = ("two_levels", "drifts", "level_moves")
 """What may be said of calls that do not all cost the same."""
-REPEATED = ("same_arguments", "kept_answer", "memo", "arguments_changed", "answers_kept")
+REPEATED = ("arguments_changed", "answers_kept")
 """What may be said of a call that is cheap because its arguments were seen before."""
+UNCOUNTED = (
+    "compiled_in_window",
+    "blocks_uncounted",
+    "came_unwatched",
+    "listeners_removed",
+    "every_call_compiled",
+    "second_call_compiled",
+    "in_process_compiled",
+)
+"""What may be said of programs that are compiled in warm calls."""
 
 
 @dataclass(frozen=True, kw_only=True)

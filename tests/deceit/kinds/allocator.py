@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.deceit.base import Deceit
 
-_SAID = ("memory_returned", "allocator", "allocator_differs", "memory_kept", "as_it_comes")
+_SAID = ("memory_returned", "memory_may_be_returned")
 
 
 def _allocating(name: str, hides: str, source: str, **more: object) -> Deceit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.deceit.base import Deceit
 
-_SAID = ("clock_changed", "clocks_differ", "patched")
+_SAID = ("clock_changed", "clocks_differ")
 _SLOWED = """
     import time
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.deceit.base import KEPT, Deceit
 
-_SAID = (*KEPT, "own_cache", "foreign_hits", "kept_elsewhere", "files_before")
+_SAID = (*KEPT, "own_cache", "caches_moved", "foreign_hits", "kept_elsewhere", "files_before")
 _FORGET = """
     import shutil
     shutil.rmtree("{folder}/own-cache", ignore_errors=True)

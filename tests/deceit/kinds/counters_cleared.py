@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from tests.deceit.base import Deceit
+from tests.deceit.base import UNCOUNTED, Deceit
 
-_SAID = (
-    "compiled_in_window",
-    "blocks_uncounted",
-    "every_call_compiled",
-    "in_process_compiled",
-    "listeners_removed",
-    "watch_lost",
-)
 _JAX = "Finished XLA compilation"
 
 
@@ -21,7 +13,7 @@ def _cleared(name: str, hides: str, source: str, needs: str = "jax") -> Deceit:
         hides=hides,
         figure="compiles",
         needs=(needs,),
-        said=_SAID,
+        said=UNCOUNTED,
         counted=_JAX if needs == "jax" else "one compiled",
         calls=4,
         source=source,
@@ -101,7 +93,7 @@ DECEITS = (
         hides="machine code made in each call, after Numba's listeners were removed",
         figure="compiles",
         needs=("numba",),
-        said=_SAID,
+        said=UNCOUNTED,
         counted="one compiled",
         calls=3,
         before="""
@@ -127,7 +119,7 @@ DECEITS = (
         hides="programs of torch.compile, by clearing its counters in each call",
         figure="compiles",
         needs=("torch",),
-        said=_SAID,
+        said=UNCOUNTED,
         counted="one compiled",
         calls=3,
         source="""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.deceit.base import UNFINISHED, Deceit
 
-_SAID = (*UNFINISHED, "exit_work", "signal_pending", "collecting", "garbage")
+_SAID = (*UNFINISHED, "left_until_exit", "signal_pending", "collecting")
 
 DECEITS = (
     Deceit(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.deceit.base import Deceit
+from tests.deceit.base import UNCOUNTED, Deceit
 
-_SAID = ("compiled_in_window", "blocks_uncounted", "every_call_compiled", "in_process_compiled")
 _JAX = "Finished XLA compilation"
 _NUMBA = """
     import numba.core.compiler
@@ -22,7 +21,7 @@ def _jax(name: str, hides: str, source: str, **more: object) -> Deceit:
         hides=hides,
         figure="compiles",
         needs=("jax",),
-        said=_SAID,
+        said=UNCOUNTED,
         counted=_JAX,
         calls=4,
         source="    import jax\n    import jax.numpy as jnp\n    import itertools\n\n"
@@ -98,7 +97,7 @@ DECEITS = (
         hides="machine code made in each call, by a Numba that the module has not imported",
         figure="compiles",
         needs=("numba",),
-        said=_SAID,
+        said=UNCOUNTED,
         counted="one compiled",
         before=_NUMBA,
         calls=3,
@@ -114,7 +113,7 @@ DECEITS = (
         hides="torch.compile and torch._dynamo.reset, which clears the list of programs",
         figure="compiles",
         needs=("torch",),
-        said=_SAID,
+        said=UNCOUNTED,
         counted="one compiled",
         calls=3,
         source="""

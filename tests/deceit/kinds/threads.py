@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.deceit.base import UNEVEN, UNFINISHED, Deceit
 
-_SAID = (*UNFINISHED, "threads_running", "children_running")
+_SAID = UNFINISHED
 
 
 def _moved(name: str, hides: str, source: str, finish: str = "", **more: object) -> Deceit:
@@ -66,9 +66,15 @@ DECEITS = (
             import time
 
             POOL = ThreadPoolExecutor(1)
+            DONE = []
+
+            def work():
+                # A long loop would keep the process for minutes.
+                if len(DONE) < 60:
+                    DONE.append(time.sleep(0.03))
 
             def f():
-                f.last = POOL.submit(time.sleep, 0.03)
+                f.last = POOL.submit(work)
                 return 1.0
         """,
         "sys.modules['subject'].f.last.result()",
@@ -82,9 +88,11 @@ DECEITS = (
             import numpy as np
 
             POOL = ThreadPoolExecutor(1)
+            DONE = []
 
             def work():
-                time.sleep(0.03)
+                if len(DONE) < 60:
+                    DONE.append(time.sleep(0.03))
                 return np.ones(3)
 
             class Answer:
@@ -135,7 +143,12 @@ DECEITS = (
             import os
             import time
 
+            STARTED = []
+
             def f():
+                if len(STARTED) > 200:
+                    return 1.0
+                STARTED.append(1)
                 child = os.fork()
                 if not child:
                     time.sleep(0.06)

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from tests.deceit.base import Deceit
 
-_SAID = (
-    "needs_settings",
-    "cache_settings",
-    "default_differs",
-    "threshold_lowered",
-    "own_defaults",
-    "framework_defaults",
-)
+_SAID = ("filled_by_default",)
 
 DECEITS = (
     Deceit(

@@ -173,7 +173,7 @@ DECEITS = (
         name="server_that_stays",
         hides="a server that an earlier process started, which has everything loaded",
         figure="first",
-        said=(*KEPT, "left_running"),
+        said=(*KEPT, "processes_unfinished"),
         source=_SERVER,
         forget=_STOP,
     ),
