@@ -61,7 +61,7 @@ def _setting(case: str, variables: dict[str, str], **more: object) -> Deceit:
     )
 
 
-_JAX_CASE, _NUMBA_CASE = "jax_jit_cpu_nbody_256_f32", "numba_cpu_nbody_256_f64"
+_JAX_CASE, _NUMBA_CASE = "jax_jit_cpu_nbody_256_f32", "numba_nbody_256_f64"
 
 DECEITS = (
     _setting(_JAX_CASE, {"JAX_DISABLE_JIT": "1"}, words=_IN_JAX, needs=("jax",)),
