@@ -159,6 +159,30 @@ DECEITS = (
         source=_OBJECT,
     ),
     Deceit(
+        name="numpy_in_the_first_call",
+        hides="the import of NumPy in the call, if whoever measures has loaded NumPy before",
+        figure="first",
+        quick=True,
+        source="""
+            def f():
+                import numpy as np
+                return float(np.ones(3).sum())
+        """,
+    ),
+    Deceit(
+        name="standard_library_in_the_first_call",
+        hides="the import of Python's own modules, if whoever measures has loaded them before",
+        figure="first",
+        source="""
+            def f():
+                import argparse, ast, asyncio, collections, copy, dataclasses, decimal, difflib
+                import dis, email.message, fractions, gc, hashlib, importlib.metadata, inspect
+                import itertools, json, pathlib, pickle, random, resource, statistics, struct
+                import subprocess, tempfile, threading, traceback, typing, unittest.mock
+                return 1.0
+        """,
+    ),
+    Deceit(
         name="sitecustomize",
         hides="work before the interpreter has started, in sitecustomize",
         figure="process",

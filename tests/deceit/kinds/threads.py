@@ -175,7 +175,12 @@ DECEITS = (
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
             )
 
+            ASKED = []
+
             def f():
+                if len(ASKED) > 60:
+                    return 1.5
+                ASKED.append(1)
                 CHILD.stdin.write("go\\\\n")
                 return 1.5
         """.replace("\\\\n", "\\n"),
