@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.deceit.base import Deceit
+from tests.deceit.base import UNCOUNTED, Deceit
 
 _SLOW = {"slow.py": "import time\ntime.sleep(0.35)\nVALUE = 1.0\n"}
 _OBJECT = """
@@ -65,12 +65,47 @@ DECEITS = (
         hides="a program compiled in each call, by a JAX that the module has not imported",
         figure="compiles",
         needs=("jax",),
+        said=UNCOUNTED,
         counted="Finished XLA compilation",
         calls=4,
         source="""
             def f():
                 import jax
                 return jax.jit(lambda x: x * 2.0 + 1.0)(3.0)
+        """,
+    ),
+    Deceit(
+        name="torch_in_every_call",
+        hides="a program compiled in each call, by a PyTorch that the module has not imported",
+        figure="compiles",
+        needs=("torch",),
+        said=UNCOUNTED,
+        counted="one compiled",
+        calls=3,
+        source="""
+            def backend(graph, inputs):
+                import sys
+                print("one compiled", file=sys.stderr)
+                return graph.forward
+
+            def f():
+                import torch
+                torch._dynamo.reset()
+                return torch.compile(lambda x: x * 2.0 + 1.0, backend=backend)(torch.ones(3))
+        """,
+    ),
+    Deceit(
+        name="numba_in_a_factory",
+        hides="the import of Numba and its compiler, in a factory that calls the function once",
+        figure="first",
+        needs=("numba",),
+        factory=True,
+        source="""
+            def f():
+                import numba
+                step = numba.njit(lambda x: x * 2.0 + 1.0)
+                step(3.0)
+                return step, (3.0,)
         """,
     ),
     Deceit(

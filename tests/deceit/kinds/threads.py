@@ -191,7 +191,7 @@ DECEITS = (
         hides="work done by a thread between the blocks, while nobody measures",
         figure="warm",
         said=(*_SAID, *UNEVEN),
-        calls=150,
+        calls=500,
         mean=True,
         source="""
             import queue
@@ -202,7 +202,7 @@ DECEITS = (
 
             def produce():
                 while True:
-                    time.sleep(0.005)
+                    time.sleep(0.0004)
                     READY.put(1.5)
 
             threading.Thread(target=produce, daemon=True).start()

@@ -193,6 +193,56 @@ DECEITS = (
 """,
         "import asyncio\nasyncio.run(out)",
     ),
+    Deceit(
+        name="archive_of_arrays",
+        hides="reading, in the object that numpy.load gives for an archive",
+        figure="warm",
+        said=UNFINISHED,
+        here=True,
+        finish="[out[name] for name in out]",
+        source="""
+            import numpy as np
+
+            np.savez("{folder}/kept.npz", x=np.ones(500_000), y=np.zeros(500_000))
+
+            def f():
+                return np.load("{folder}/kept.npz")
+        """,
+    ),
+    Deceit(
+        name="mapped_file",
+        hides="reading, in an array that is a mapped file",
+        figure="warm",
+        said=UNFINISHED,
+        here=True,
+        finish="out.sum()",
+        source="""
+            import numpy as np
+
+            np.save("{folder}/kept.npy", np.ones(2_000_000))
+
+            def f():
+                return np.load("{folder}/kept.npy", mmap_mode="r")
+        """,
+    ),
+    Deceit(
+        name="product_of_operators",
+        hides="a product of matrices, in a SciPy operator that computes when it is applied",
+        figure="warm",
+        needs=("scipy",),
+        said=UNFINISHED,
+        here=True,
+        finish="out.matmat(sys.modules['subject'].X)",
+        source="""
+            import numpy as np
+            from scipy.sparse.linalg import aslinearoperator
+
+            X = np.ones((300, 300))
+
+            def f():
+                return aslinearoperator(X) @ aslinearoperator(X)
+        """,
+    ),
     _jax(
         "jax_in_a_deque",
         "an array of JAX in a deque beside a float",
