@@ -24,13 +24,8 @@ OFF = 0.2
 LIMIT_S = 240.0
 REFUSED = {2, 3, 4}
 """Statuses of a command that has measured nothing, or nothing valid."""
-_EFFORT = {
-    "first": ("--cold-only", "--min-runs", "2", "--max-runs", "2"),
-    "filled": ("--cold-only", "--min-runs", "2", "--max-runs", "2"),
-    "process": ("--cold-only", "--min-runs", "2", "--max-runs", "2"),
-    "warm": ("--warm-only", "--min-runs", "2", "--max-runs", "2"),
-    "compiles": ("--warm-only", "--min-runs", "1", "--max-runs", "1", "--time-budget", "9s"),
-}
+_BUDGET_S = 9
+"""Of a function that compiles in each call, whose processes are refused one after the other."""
 _MODES = {
     "first": ("cold_process_cold_cache", "ttfr"),
     "process": ("cold_process_cold_cache", "ttfr_process"),
@@ -138,7 +133,7 @@ def write(deceit: Deceit, folder: Path) -> None:
 def by_command(deceit: Deceit, folder: Path) -> Said:
     """Measure it with ``coldwarm bench``, or the command that it names."""
     out = folder / "out"
-    usual = ("bench", f"subject.py:{deceit.target}", *_EFFORT[deceit.figure])
+    usual = ("bench", f"subject.py:{deceit.target}", *_effort(deceit))
     arguments = [*(deceit.command or usual), *deceit.options]
     for name, what in deceit.inputs.items():
         arguments += ["--input", f"{name}={what}"]
@@ -152,6 +147,14 @@ def by_command(deceit: Deceit, folder: Path) -> Said:
     if not cases:
         return Said(status, None, text=text)
     return Said(status, _figure(deceit, cases[0]), frozenset(_codes_of(cases[0])), text)
+
+
+def _effort(deceit: Deceit) -> list[str]:
+    """Return the options of ``bench`` that measure no more than what is at stake."""
+    regime = "--warm-only" if deceit.figure in {"warm", "compiles"} else "--cold-only"
+    processes = "1" if deceit.quick or deceit.figure == "compiles" else "2"
+    effort = [regime, "--min-runs", processes, "--max-runs", processes]
+    return [*effort, *(["--time-budget", f"{_BUDGET_S}s"] if deceit.figure == "compiles" else [])]
 
 
 def in_process(deceit: Deceit, folder: Path) -> Said:

@@ -126,7 +126,7 @@ DECEITS = (
         """
     def f(x):
         made = np.empty(2, dtype=object)
-        made[:] = [Lazy(x), Lazy(x)]
+        made[0], made[1] = Lazy(x), Lazy(x)
         return made
 """,
         "[one.compute() for one in out]",
