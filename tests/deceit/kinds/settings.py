@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.deceit.base import Deceit
 
-_SAID = ("changed_setting", "setting_changes_backend", "environment_setting", "settings")
+_SAID = ("setting_changes", "settings")
 _TRUTH = """
     import numpy as np
     from coldwarm.workloads import nbody as workload
