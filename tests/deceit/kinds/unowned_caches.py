@@ -83,31 +83,32 @@ _SERVER = """
     import socket
     import subprocess
     import sys
+    import textwrap
     import time
 
     PLACE = "{folder}/server.sock"
     SERVER = '''
-import os, socket, sys, time
-time.sleep(0.4)
-server = socket.socket(socket.AF_UNIX)
-server.bind(sys.argv[1] + ".new")
-server.listen()
-os.rename(sys.argv[1] + ".new", sys.argv[1])
-server.settimeout(20.0)
-try:
-    while True:
-        asked, _ = server.accept()
-        if asked.recv(9) == b"stop":
-            break
-        asked.sendall(b"1.5")
-        asked.close()
-except TimeoutError:
-    pass
-os.remove(sys.argv[1])
-'''
+    import os, socket, sys, time
+    time.sleep(0.4)
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(sys.argv[1] + ".new")
+    server.listen()
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
+    server.settimeout(20.0)
+    try:
+        while True:
+            asked, _ = server.accept()
+            if asked.recv(9) == b"stop":
+                break
+            asked.sendall(b"1.5")
+            asked.close()
+    except TimeoutError:
+        pass
+    os.remove(sys.argv[1])
+    '''
 
     def start():
-        command = [sys.executable, "-c", SERVER, PLACE]
+        command = [sys.executable, "-c", textwrap.dedent(SERVER), PLACE]
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         subprocess.Popen(command, start_new_session=True, env={}, stderr=-3, **quiet)
 
