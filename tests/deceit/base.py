@@ -78,6 +78,8 @@ class Deceit:
     """For ``compiles``: what a line of standard error holds for each compiled program."""
     calls: int = 12
     """Warm calls of the truth."""
+    group: int = 1
+    """Of these, how many are timed together: more than one where they are short."""
     mean: bool = False
     """Whether the truth is the mean of all calls, as where they differ; else it is the median."""
     files: Mapping[str, str] = field(default_factory=dict)

@@ -56,12 +56,13 @@ k = 0
 _given = {arguments}
 _function, _given = {made}
 finish(_function(*_given))
-for k in range(1, 1 + {calls}):
+for k in range(1, 1 + {rounds}):
     _given = {again}
     mark()
-    out = _function(*_given)
-    finish(out)
-    out = None
+    for _ in range({group}):
+        out = _function(*_given)
+        finish(out)
+        out = None
     mark()
 mark()
 {ending}
@@ -106,7 +107,9 @@ def _process(deceit: Deceit, folder: Path, caches: Path) -> float:
     spans_s = [end - begin for begin, end in zip(stamps[::2], stamps[1::2], strict=True)]
     if deceit.figure != "warm":
         return sum(spans_s)
-    return sum(spans_s) / deceit.calls if deceit.mean else median(spans_s[: deceit.calls])
+    if deceit.mean:
+        return sum(spans_s) / deceit.calls
+    return median(spans_s[: deceit.calls // deceit.group]) / deceit.group
 
 
 def _followed(process: subprocess.Popen[str], reader: int) -> tuple[str, list[float]]:
@@ -149,6 +152,8 @@ def script(deceit: Deceit, folder: Path, descriptor: int) -> str:
         "made": made,
         "again": "_given" if deceit.factory else deceit.arguments,
         "calls": str(deceit.calls),
+        "group": str(deceit.group),
+        "rounds": str(deceit.calls // deceit.group),
         "ending": filled(deceit.ending, folder),
     }
     for name, value in values.items():

@@ -13,7 +13,8 @@ def _allocating(name: str, hides: str, source: str, **more: object) -> Deceit:
         hides=hides,
         figure="warm",
         said=_SAID,
-        calls=400,
+        calls=200,
+        group=20,
         source=source,
         **more,  # type: ignore[arg-type]
     )
@@ -39,7 +40,7 @@ DECEITS = (
         """
             import numpy as np
 
-            X = np.random.default_rng(0).normal(size=400_000)
+            X = np.random.default_rng(0).normal(size=150_000)
 
             def f():
                 return float((np.abs(X) + X * 2.0)[::7].sum())

@@ -200,6 +200,7 @@ DECEITS = (
         said=UNFINISHED,
         here=True,
         finish="[out[name] for name in out]",
+        options=("--no-check",),
         source="""
             import numpy as np
 
@@ -232,7 +233,8 @@ DECEITS = (
         needs=("scipy",),
         said=UNFINISHED,
         here=True,
-        finish="out.matmat(sys.modules['subject'].X)",
+        options=("--no-check",),
+        finish="out[0].matmat(sys.modules['subject'].X)",
         source="""
             import numpy as np
             from scipy.sparse.linalg import aslinearoperator
@@ -240,14 +242,14 @@ DECEITS = (
             X = np.ones((300, 300))
 
             def f():
-                return aslinearoperator(X) @ aslinearoperator(X)
+                return [aslinearoperator(X) @ aslinearoperator(X)]
         """,
     ),
     _jax(
         "jax_in_a_deque",
         "an array of JAX in a deque beside a float",
         """
-    KEPT = deque(maxlen=8)
+    KEPT = deque(maxlen=1)
 
     def f():
         KEPT.append(model(X))
