@@ -35,11 +35,12 @@ _HERE = """
 import json, sys
 import coldwarm
 import subject
+from coldwarm.errors import UsageError
 
 try:
     k = 0
     result = coldwarm.Benchmark(cold=False)(subject.{target}, *{arguments})
-except coldwarm.UsageError as error:
+except UsageError as error:
     print(json.dumps({{"refused": str(error)}}))
     raise SystemExit(2)
 call = result.warm.call_s if result.warm else None

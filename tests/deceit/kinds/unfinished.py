@@ -234,7 +234,7 @@ DECEITS = (
         said=UNFINISHED,
         here=True,
         options=("--no-check",),
-        finish="out[0].matmat(sys.modules['subject'].X)",
+        finish="out['product'].matmat(sys.modules['subject'].X)",
         source="""
             import numpy as np
             from scipy.sparse.linalg import aslinearoperator
@@ -242,7 +242,7 @@ DECEITS = (
             X = np.ones((300, 300))
 
             def f():
-                return [aslinearoperator(X) @ aslinearoperator(X)]
+                return {"product": aslinearoperator(X) @ aslinearoperator(X)}
         """,
     ),
     _jax(
