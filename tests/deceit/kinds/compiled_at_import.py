@@ -40,7 +40,7 @@ _NUMBA = """
         for i in range(x.shape[0]):
             for j in range(x.shape[1]):
                 total += np.sin(x[i, j]) * np.cos(x[j, i]) + np.sqrt(abs(x[i, j]))
-        return total + (x @ x).sum() + np.linalg.norm(x)
+        return total
 
     X = np.ones((24, 24))
 

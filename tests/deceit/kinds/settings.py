@@ -15,7 +15,8 @@ _TRUTH = """
         {wait}(function(*given))
     for _ in range(12):
         mark()
-        {wait}(function(*given))
+        for _ in range(20):
+            {wait}(function(*given))
         mark()
 """
 
@@ -52,6 +53,8 @@ def _setting(case: str, variables: dict[str, str], **more: object) -> Deceit:
         figure="warm",
         said=_SAID,
         source="",
+        calls=240,
+        group=20,
         # The truth is what the name says: the backend without the setting.
         before="\n".join(f"os.environ.pop({key!r}, None)" for key in variables),
         variables=variables,

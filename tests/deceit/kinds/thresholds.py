@@ -49,9 +49,9 @@ DECEITS = (
 
             def f():
                 x = X
-                for name in ("sin", "cos", "tan", "exp", "log1p", "sqrt", "tanh", "cosh", "arctan"):
+                for name in ("sin", "cos", "tanh"):
                     x = getattr(jnp, name)(x) / 9.0
-                return jnp.linalg.norm(x @ x) + jnp.sort(x).sum() + jnp.cumsum(x)[-1]
+                return (x @ x).sum()
         """,
     ),
 )
