@@ -17,7 +17,7 @@ from rich.table import Table
 from tests.deceit.every import deceits
 from tests.deceit.trying import Trial, attempt
 
-FAILING = {"SILENTLY WRONG", "broken"}
+FAILING = {"SILENTLY WRONG", "broken", "untried"}
 WIDTH = 150
 
 

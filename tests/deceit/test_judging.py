@@ -22,6 +22,8 @@ COUNTING = Deceit(name="two", hides="compiles", figure="compiles", source="")
         (Said(3, None), "refused"),
         (Said(2, None), "refused"),
         (Said(0, None), "refused"),
+        (Said(4, None, frozenset({"not_measured"})), "untried"),
+        (Said(4, None, frozenset({"not_measured", "two_levels"})), "refused"),
         (Said(1, None), "broken"),
         (Said(70, 1.0), "broken"),
     ],

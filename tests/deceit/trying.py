@@ -24,13 +24,16 @@ OFF = 0.2
 LIMIT_S = 240.0
 REFUSED = {2, 3, 4}
 """Statuses of a command that has measured nothing, or nothing valid."""
-_BUDGET_S = 9
+_BUDGET_S = 30
 """Of a function that compiles in each call, whose processes are refused one after the other."""
 _MODES = {
     "first": ("cold_process_cold_cache", "ttfr"),
     "process": ("cold_process_cold_cache", "ttfr_process"),
     "filled": ("cold_process_warm_cache", "ttfr"),
 }
+_LATE = "not_measured"
+"""The code of a run whose time was over: nothing is shown by that."""
+Outcome = Literal["right", "refused", "named", "untried", "broken", "SILENTLY WRONG"]
 _HERE = """
 import json, sys
 import coldwarm
@@ -88,13 +91,14 @@ class Trial:
         return self.said.figure / self.true if self.true else float("inf")
 
     @property
-    def outcome(self) -> Literal["right", "refused", "named", "broken", "SILENTLY WRONG"]:
+    def outcome(self) -> Outcome:
         """Whether the figure is right, is not there, has a caution of its own, or deceives."""
         named = self.said.codes & set(self.deceit.said)
         if self.said.status not in {0, *REFUSED}:
             return "broken"
         if self.said.figure is None:
-            return "refused"
+            late = _LATE in self.said.codes and not named
+            return "untried" if late else "refused"
         if self._is_right():
             return "right"
         return "named" if named else "SILENTLY WRONG"
