@@ -143,6 +143,16 @@ class Backend(ABC):
     def sync(self, out: "Any") -> None:
         """Wait until every array in ``out`` is there."""
 
+    def refuse_unfinished(self, out: "Any") -> None:  # noqa: B027 - a backend need not look
+        """Refuse an output that is not there, and work that goes on after the call. Untimed.
+
+        Raises:
+            Exception: there is such; a dict ``coded_reason`` says what.
+        """
+
+    def refuse_pending(self) -> None:  # noqa: B027 - as above
+        """Refuse work that goes on after a block of calls; as ``refuse_unfinished``. Untimed."""
+
     def keep(self, out: "Any") -> "Any":
         """Return the first output such that later calls leave it alone. Untimed."""
         return out

@@ -17,6 +17,7 @@ method that does it is timed; it counts towards the rest and is published apart,
 also holds the import of SciPy, a tenth of a second.
 """
 
+import sys
 import time
 
 from coldwarm.frameworks.base import PARTS, Watch, versions
@@ -25,7 +26,7 @@ from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 _LOCK = "numba:compiler_lock"
@@ -180,6 +181,24 @@ class NumbaWatch(Watch):
     def _count(self, counter: str) -> int:
         known = self.dispatchers
         return sum(sum(getattr(one.stats, counter).values()) for one in known)
+
+
+def waiter(arrays: "Sequence[Any]") -> "Callable[[Any], None] | None":
+    """Return what waits for all work of the GPU of such arrays; ``None``: there is none."""
+    if not arrays:
+        return None
+    synchronize = sys.modules["numba.cuda"].synchronize
+    return lambda _out: synchronize()
+
+
+def unfinished() -> int:
+    """Return 1 where the default stream of a GPU that was used still has work."""
+    driver = getattr(sys.modules.get("numba.cuda.cudadrv.driver"), "driver", None)
+    if not getattr(driver, "is_initialized", False) or getattr(driver, "initialization_error", None):
+        return 0
+    event = sys.modules["numba.cuda"].event(timing=False)
+    event.record()
+    return int(not event.query())
 
 
 def _listeners(base: "Any", watch: NumbaWatch) -> "tuple[Any, Any]":

@@ -30,7 +30,7 @@ from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 _UTILS = "torch._dynamo.utils"
@@ -227,7 +227,37 @@ def _durations() -> "Mapping[str, list[float]]":
 
 
 def wait(leaves: "Iterable[Any]") -> None:
-    """Wait for the stream of every GPU that holds one of the tensors; others are finished."""
+    """Wait for all work of every GPU that holds one of the tensors; others are finished."""
     torch = sys.modules["torch"]
     for device in {leaf.device for leaf in leaves if getattr(leaf, "is_cuda", False)}:
-        torch.cuda.current_stream(device).synchronize()
+        torch.cuda.synchronize(device)
+
+
+def waiter(tensors: "Iterable[Any]") -> "Callable[[Any], None] | None":
+    """Return what waits for all work of the GPUs of such tensors; ``None``: there is none.
+
+    Where this process has used a GPU, and no tensor says which, it is the current one.
+    """
+    cuda = sys.modules["torch"].cuda
+    devices = sorted({one.device.index for one in tensors if getattr(one, "is_cuda", False)})
+    if not devices and not cuda.is_initialized():
+        return None
+
+    def wait_for_devices(_out: "Any") -> None:
+        for device in devices or (None,):
+            cuda.synchronize(device)
+
+    return wait_for_devices
+
+
+def unfinished() -> int:
+    """Return how many streams of GPUs, default and current ones, still have work."""
+    cuda = sys.modules["torch"].cuda
+    if not cuda.is_initialized():
+        return 0
+    return sum(
+        not stream.query()
+        for device in range(cuda.device_count())
+        if cuda.memory_reserved(device)
+        for stream in {cuda.default_stream(device), cuda.current_stream(device)}
+    )

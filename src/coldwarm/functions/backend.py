@@ -10,7 +10,7 @@ import sys
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
 from coldwarm.frameworks.base import PARTS, loaded, versions
-from coldwarm.functions import arguments, target, transfer, values
+from coldwarm.functions import arguments, pending, target, transfer, values, waiting
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
@@ -38,8 +38,9 @@ class UserFunction(Backend):
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     synchronous = False
     sync_policy = (
-        "what the call returns decides: block_until_ready for arrays of JAX, the stream of each"
-        " device for tensors of PyTorch on a GPU, none for finished values"
+        "what the call returns decides: block_until_ready for arrays of JAX; all work of the GPU for"
+        " arrays of PyTorch, CuPy and Numba, and where PyTorch has used one; the function named by"
+        " --sync; none for finished values. Work that is still unfinished then is refused"
     )
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
@@ -55,14 +56,17 @@ class UserFunction(Backend):
         self._more: list[tuple[Any, ...]] = []
         self._rng: Any = None
         self._order: list[int] | None = None
+        self._pending: pending.Pending | None = None
 
     def take(self, spec: "Mapping[str, Any]") -> None:
         """Remember what to run; see ``runner.functions.inspection`` for the fields."""
         self.spec = spec
 
     def import_runtime(self) -> None:
-        """Import the user's module."""
+        """Import the user's module, and that of the function that waits for its results."""
         self._module = target.load(self.spec)
+        if self.spec.get("sync"):
+            target.resolve_sync(self._module, self.spec["sync"])
 
     def device_init(self) -> None:
         """Ask JAX or CUDA for their devices, where the module has imported them.
@@ -116,7 +120,7 @@ class UserFunction(Backend):
 
     def place(self, arrays: "Sequence[Any]") -> "tuple[Any, ...]":
         """Wait for the arguments; they were placed as they were made."""
-        values.wait(list(arrays))
+        waiting.wait(list(arrays))
         return tuple(arrays)
 
     @property
@@ -139,19 +143,45 @@ class UserFunction(Backend):
     def for_user_function(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return the function; it came compiled, or not, as the user has it."""
         del wrap
-        function: Callable[..., Any] = self._function
-        return function
+        return self.finishing(self._function)
+
+    def finishing(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
+        """Return a function that calls it and what the user has named to wait for results.
+
+        What that one returns is the result, unless it returns nothing.
+        """
+        if not self.spec.get("sync"):
+            return function
+        return waiting.finished_by(target.resolve_sync(self._module, self.spec["sync"]), function)
 
     def sync(self, out: "Any") -> None:
         """Wait for the output, in the way that the first one showed to be right."""
         if self._waiters is None:
-            self._waiters = values.waiters(out)
+            self._waiters = waiting.waiters(out)
             if not self._waiters:
                 vars(self)["synchronous"] = True
             elif len(self._waiters) == 1:
                 vars(self)["sync"] = self._waiters[0]
         for waiter in self._waiters:
             waiter(out)
+
+    def refuse_unfinished(self, out: "Any") -> None:
+        """Refuse an output that is not there, and work that goes on. Untimed.
+
+        Raises:
+            UnfinishedError: there is such.
+        """
+        self.refuse_pending()
+        pending.refuse_result(out, named=bool(self.spec.get("sync")))
+
+    def refuse_pending(self) -> None:
+        """Refuse work that goes on after the last call. Untimed.
+
+        Raises:
+            UnfinishedError: there is such.
+        """
+        if self._pending is not None:
+            self._pending.refuse()
 
     def digest(self, given: "Sequence[Any]") -> str:
         """Return the SHA-256 of the arguments' numbers, in the order of the inputs."""
@@ -171,7 +201,9 @@ class UserFunction(Backend):
         return found
 
     def begin_call(self) -> None:
-        """Start the account of every framework."""
+        """Start the account of every framework; look what is at work already."""
+        if self._pending is None:
+            self._pending = pending.Pending()
         for watch in self._watches:
             watch.begin_call()
 

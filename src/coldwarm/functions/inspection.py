@@ -6,8 +6,9 @@ first output is what the other candidates are checked against, if it is the refe
 
 import os
 import sys
+import time
 
-from coldwarm.functions import arguments, target, transfer, values
+from coldwarm.functions import arguments, pending, target, transfer, values, waiting
 from coldwarm.functions.backend import UserFunction, from_factory
 
 TYPE_CHECKING = False
@@ -72,13 +73,15 @@ class Inspection:
         function, call, further = self.prepare()
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
-        out = _called(function, call)
+        function = self.backend.finishing(function)
+        self.backend.begin_call()
+        out = self._called(function, call)
         # A function may hand out a buffer that its next call writes to.
         digest = values.digest(out)
         device = "gpu" if any(map(_on_gpu, values.leaves(out))) else "cpu"
         first = None if self.job["answer"] is None else self._answer(out)
         mutates = call.gone or values.digest(list(call.flat)) != before
-        repeats = values.digest(_called(function, spare)) == digest
+        repeats = values.digest(self._called(function, spare)) == digest
         return {
             "type": "inspect",
             "kind": self.kind,
@@ -96,6 +99,15 @@ class Inspection:
             "own_cache": _own_cache(),
         }
 
+    def _called(self, function: "Any", call: "arguments.Call") -> "Any":
+        begin_s = time.perf_counter()
+        out = function(*call.positional, **call.named)
+        waiting.wait(out)
+        spent_s = time.perf_counter() - begin_s
+        self.backend.refuse_unfinished(out)
+        pending.refuse_busy(spent_s)
+        return out
+
     def _answer(self, out: "Any") -> "list[str]":
         """Write the output down, and say what it is made of."""
         import numpy as np
@@ -109,13 +121,6 @@ class Inspection:
             _dtype(leaf, array) for leaf, array in zip(values.leaves(out), arrays, strict=True)
         ]
         return [f"{kind}{list(a.shape)}" for kind, a in zip(kinds, arrays, strict=True)]
-
-
-def _called(function: "Any", call: "arguments.Call") -> "Any":
-    out = function(*call.positional, **call.named)
-    values.wait(out)
-    values.refuse_unfinished(out)
-    return out
 
 
 def _strays(root: "str | None") -> "list[str]":

@@ -62,10 +62,12 @@ class Warm:
         finally:
             gc.enable()
         after = resource.getrusage(resource.RUSAGE_SELF)
+        wall_ns = now_ns() - start_ns
         compiled = backend.compiles_so_far()
         self._idle_since_cpu_s = time.process_time()
         used_s = self._idle_since_cpu_s - cpu_s
-        wall_ns = now_ns() - start_ns
+        backend.refuse_pending()
+        self._idle_since_cpu_s = time.process_time()
         return {
             "type": "block",
             "start_ns": start_ns,

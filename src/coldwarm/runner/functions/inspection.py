@@ -35,10 +35,20 @@ _OF_TARGETS = {
         target_.TargetError,
         target_.MissingNameError,
         values.IncomparableError,
-        values.UnfinishedError,
     )
 }
 """Errors of the measured side whose message is for the user as it is."""
+_UNFINISHED = {
+    "lazy_result",
+    "opaque_result",
+    "arrays_unfinished",
+    "gpu_unfinished",
+    "threads_unfinished",
+    "processes_unfinished",
+    "tasks_unfinished",
+    "busy_afterwards",
+}
+"""What a result that is not there when a call returns is refused for."""
 Reply = TypeVar("Reply", Inspection, Marked)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
@@ -59,6 +69,8 @@ class Setting:
     timeout_s: float
     arguments: str | None = None
     """The folder with the arguments of the call, transferred; ``None``: made of ``inputs``."""
+    sync: str | None = None
+    """What waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
     against: str | None = None
     """What answers are held against, where it is no candidate's."""
 
@@ -74,6 +86,7 @@ def specification(target: Target, setting: Setting) -> dict[str, Any]:
         "placement": setting.placement,
         "arguments": setting.arguments,
         "calls": target.calls,
+        "sync": setting.sync,
         "elsewhere": None if target.elsewhere is None else str(target.elsewhere),
     }
 
@@ -141,6 +154,8 @@ def ask(  # noqa: PLR0913 - what a process needs
 
 def _why(target: Target, error: ProcessFailedError) -> Reason:
     raised = error.reason.values
+    if error.reason.code in _UNFINISHED:
+        return because("unfinished", error.reason, label=target.label)
     kind = raised.get("error")
     if kind in _OF_TARGETS:
         code = "name_missing" if kind == target_.MissingNameError.__name__ else "unusable"
