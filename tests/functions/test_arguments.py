@@ -11,7 +11,7 @@ import pytest
 
 from coldwarm.functions import arguments, target
 from coldwarm.functions.arguments import bound, framework_of, made
-from coldwarm.functions.backend import NEW_SHAPES, from_factory
+from coldwarm.functions.factory import NEW_SHAPES, from_factory
 from coldwarm.functions.target import TargetError, resolve
 from coldwarm.runner.functions.targets import parse_input
 

@@ -89,6 +89,14 @@ class Backend(ABC):
         return {} if threads is None else dict.fromkeys(cls.pools, str(threads))
 
     @classmethod
+    def sharing(cls) -> "dict[str, str]":
+        """Return variables that let several processes share a GPU.
+
+        They are set unless the user has set one of them.
+        """
+        return {}
+
+    @classmethod
     def programs(cls, device: str) -> "tuple[str, ...]":
         """Return the programs that must be on PATH, such as a C++ compiler."""
         del cls, device
@@ -143,14 +151,14 @@ class Backend(ABC):
     def sync(self, out: "Any") -> None:
         """Wait until every array in ``out`` is there."""
 
-    def refuse_unfinished(self, out: "Any") -> None:  # noqa: B027 - a backend need not look
+    def refuse_unfinished(self, out: "Any") -> None:
         """Refuse an output that is not there, and work that goes on after the call. Untimed.
 
         Raises:
             Exception: there is such; a dict ``coded_reason`` says what.
         """
 
-    def refuse_pending(self) -> None:  # noqa: B027 - as above
+    def refuse_pending(self) -> None:
         """Refuse work that goes on after a block of calls; as ``refuse_unfinished``. Untimed."""
 
     def keep(self, out: "Any") -> "Any":

@@ -33,3 +33,23 @@ def unfinished() -> int:
         return sum(not stream.done for stream in streams)
     except Exception:  # noqa: BLE001 - without a driver CuPy raises errors of its own, and has computed nothing
         return 0
+
+
+def has_used_gpu() -> bool:
+    """Say whether an array was made: memory is kept in a pool when it is freed."""
+    pool = getattr(sys.modules["cupy"], "get_default_memory_pool", None)
+    return pool is not None and pool().total_bytes() > 0
+
+
+def gpu() -> "dict[str, Any] | None":
+    """Return the GPU in use as CuPy names it; ``None``: none was used."""
+    if not has_used_gpu():
+        return None
+    runtime = sys.modules["cupy"].cuda.runtime
+    name = runtime.getDeviceProperties(runtime.getDevice())["name"]
+    return {
+        "platform": "gpu",
+        "kind": name.decode() if isinstance(name, bytes) else str(name),
+        "count": runtime.getDeviceCount(),
+        "memory_peak_bytes": None,
+    }

@@ -183,6 +183,17 @@ def in_flight() -> "list[Any]":
     return [array for array in _held() if not _is_ready(array)]
 
 
+def has_used_gpu() -> bool:
+    """Say whether anything was put on a device other than the CPU."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if not getattr(bridge, "_backends", None):
+        return False
+    jax = sys.modules["jax"]
+    others = [device for device in jax.devices() if device.platform != "cpu"]
+    stats = [device.memory_stats() or {} for device in others]
+    return any(one.get("num_allocs") or one.get("peak_bytes_in_use") for one in stats)
+
+
 def unfinished(known: "Sequence[Any]" = ()) -> int:
     """Return how many arrays are still being computed, besides those that are known to be."""
     left = [array for array in in_flight() if all(array is not other for other in known)]

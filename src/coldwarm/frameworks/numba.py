@@ -191,10 +191,30 @@ def waiter(arrays: "Sequence[Any]") -> "Callable[[Any], None] | None":
     return lambda _out: synchronize()
 
 
+def has_used_gpu() -> bool:
+    """Say whether a context was made on a GPU."""
+    devices = getattr(sys.modules.get("numba.cuda.cudadrv.devices"), "gpus", None)
+    known = vars(devices).get("lst", ()) if devices is not None else ()  # set once it was asked for
+    return any(getattr(one._device, "primary_context", None) is not None for one in known)  # noqa: SLF001 - Numba tells it nowhere else
+
+
+def gpu() -> "dict[str, Any] | None":
+    """Return the GPU in use as Numba names it; ``None``: none was used."""
+    if not has_used_gpu():
+        return None
+    cuda = sys.modules["numba.cuda"]
+    name = cuda.get_current_device().name
+    return {
+        "platform": "gpu",
+        "kind": name.decode() if isinstance(name, bytes) else str(name),
+        "count": len(cuda.gpus),
+        "memory_peak_bytes": None,
+    }
+
+
 def unfinished() -> int:
     """Return 1 where the default stream of a GPU that was used still has work."""
-    driver = getattr(sys.modules.get("numba.cuda.cudadrv.driver"), "driver", None)
-    if not getattr(driver, "is_initialized", False) or getattr(driver, "initialization_error", None):
+    if not has_used_gpu():
         return 0
     event = sys.modules["numba.cuda"].event(timing=False)
     event.record()

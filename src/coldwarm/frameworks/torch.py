@@ -250,6 +250,16 @@ def waiter(tensors: "Iterable[Any]") -> "Callable[[Any], None] | None":
     return wait_for_devices
 
 
+def has_used_gpu() -> bool:
+    """Say whether a tensor was made on a GPU."""
+    cuda = sys.modules["torch"].cuda
+    return bool(cuda.is_initialized() and any(map(cuda.max_memory_allocated, _devices(cuda))))
+
+
+def _devices(cuda: "Any") -> "range":
+    return range(cuda.device_count())
+
+
 def unfinished() -> int:
     """Return how many streams of GPUs, default and current ones, still have work."""
     cuda = sys.modules["torch"].cuda
@@ -257,7 +267,7 @@ def unfinished() -> int:
         return 0
     return sum(
         not stream.query()
-        for device in range(cuda.device_count())
+        for device in _devices(cuda)
         if cuda.memory_reserved(device)
         for stream in {cuda.default_stream(device), cuda.current_stream(device)}
     )

@@ -9,8 +9,8 @@ how a call is synchronised.
 import sys
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
-from coldwarm.frameworks.base import PARTS, loaded, versions
-from coldwarm.functions import arguments, pending, target, transfer, values, waiting
+from coldwarm.frameworks.base import PARTS, loaded, module_of, versions
+from coldwarm.functions import arguments, factory, pending, target, transfer, values, waiting
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from coldwarm.frameworks.base import Watch
-
-NEW_SHAPES = 8
-"""At most so many further inputs of a factory's generator are called."""
 
 
 class UserFunction(Backend):
@@ -38,9 +35,9 @@ class UserFunction(Backend):
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     synchronous = False
     sync_policy = (
-        "what the call returns decides: block_until_ready for arrays of JAX; all work of the GPU for"
-        " arrays of PyTorch, CuPy and Numba, and where PyTorch has used one; the function named by"
-        " --sync; none for finished values. Work that is still unfinished then is refused"
+        "what the call returns decides: block_until_ready for arrays of JAX; all work of the GPU"
+        " for arrays of PyTorch, CuPy and Numba, and where PyTorch has used one; the function named"
+        " by --sync; none for finished values. Work that is still unfinished then is refused"
     )
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
@@ -57,6 +54,14 @@ class UserFunction(Backend):
         self._rng: Any = None
         self._order: list[int] | None = None
         self._pending: pending.Pending | None = None
+
+    @classmethod
+    def sharing(cls) -> "dict[str, str]":
+        """Let several candidates that wait for their turns share a GPU, unless the user says how.
+
+        JAX's client takes three quarters of the memory by default.
+        """
+        return {"XLA_CLIENT_MEM_FRACTION": "0.2", "XLA_PYTHON_CLIENT_MEM_FRACTION": ""}
 
     def take(self, spec: "Mapping[str, Any]") -> None:
         """Remember what to run; see ``runner.functions.inspection`` for the fields."""
@@ -78,10 +83,15 @@ class UserFunction(Backend):
             try:
                 sys.modules["jax"].devices()
             except RuntimeError as error:
+                if "torch" in sys.modules:  # which the function may need alone
+                    return self._init_cuda()
                 text = f"JAX has no device: {error}"
                 raise DeviceUnavailableError(text) from error
+        return self._init_cuda()
+
+    def _init_cuda(self) -> None:
         torch = sys.modules.get("torch")
-        if torch is not None and self.device == "gpu":
+        if torch is not None and self.device == "gpu" and torch.cuda.is_available():
             torch.cuda.init()
             torch.cuda.synchronize()
 
@@ -97,7 +107,7 @@ class UserFunction(Backend):
         self._rng = rng
         found = target.resolve(self._module, self.spec["name"])
         if self.spec["kind"] == "factory":
-            self._function, call, self._more = from_factory(found)
+            self._function, call, self._more = factory.from_factory(found)
         else:
             self._function = found
             folder = self.spec.get("arguments")
@@ -200,10 +210,14 @@ class UserFunction(Backend):
             raise values.IncomparableError(text)
         return found
 
-    def begin_call(self) -> None:
-        """Start the account of every framework; look what is at work already."""
+    def look(self) -> None:
+        """Look what is at work already, the first time."""
         if self._pending is None:
             self._pending = pending.Pending()
+
+    def begin_call(self) -> None:
+        """Start the account of every framework; look what is at work already."""
+        self.look()
         for watch in self._watches:
             watch.begin_call()
 
@@ -239,10 +253,11 @@ class UserFunction(Backend):
     def device_info(self) -> "dict[str, Any]":
         """Return the device of the framework that has one other than the CPU."""
         if self.device == "gpu":
-            for watch in self._watches:
-                gpu = watch.gpu()
-                if gpu is not None:
-                    return gpu
+            known = [watch.gpu() for watch in self._watches]
+            known += [module.gpu() for module in _others()]
+            gpus = [one for one in known if one is not None]
+            if gpus:
+                return gpus[0]
         return super().device_info()
 
     def versions(self) -> "dict[str, str]":
@@ -251,50 +266,12 @@ class UserFunction(Backend):
         return versions("numpy", "scipy", "jax", "jaxlib", "torch", "numba", root)
 
 
-def from_factory(
-    factory: "Callable[[], Any]",
-) -> "tuple[Callable[..., Any], arguments.Call, list[tuple[Any, ...]]]":
-    """Return a factory's function, its call, and the arguments of further calls.
-
-    Raises:
-        TargetError: it returned something else.
-    """
-    made = factory()
-    if callable(made):
-        return made, arguments.Call((), {}), []
-    expected = "a factory returns (function, arguments), with a tuple of arguments"
-    if not isinstance(made, tuple | list) or not 0 < len(made) <= 3 or not callable(made[0]):  # noqa: PLR2004 - function, arguments, keywords
-        text = f"{expected}; this one returned a {type(made).__name__}"
-        raise target.TargetError(text)
-    positional: Any = made[1] if len(made) > 1 else ()
-    named = made[2] if len(made) > 2 else {}  # noqa: PLR2004 - as above
-    if not isinstance(named, dict):
-        text = f"{expected} and a dict of named ones; this one's are a {_kind(named)}"
-        raise target.TargetError(text)
-    further = []
-    if hasattr(positional, "__next__"):
-        first, *further = _taken(positional)
-        positional, further = first, [(*more, *named.values()) for more in further]
-    if not isinstance(positional, tuple | list):
-        text = f"{expected}; its arguments are a {type(positional).__name__}"
-        raise target.TargetError(text)
-    return made[0], arguments.Call(tuple(positional), named), further
+def _others() -> "list[Any]":
+    """Return the modules of loaded frameworks that are only waited for."""
+    return [module_of(name) for name in ("cupy", "numba") if name in sys.modules]
 
 
-def _taken(generator: "Any") -> "list[tuple[Any, ...]]":
-    from itertools import islice
-
-    taken = list(islice(generator, 1 + NEW_SHAPES))
-    if not taken:
-        text = "the factory's generator of arguments gave none"
-        raise target.TargetError(text)
-    for one in taken:
-        # An array would come apart into its rows.
-        if not isinstance(one, tuple | list):
-            text = f"the factory's generator gives tuples of arguments, and gave a {_kind(one)}"
-            raise target.TargetError(text)
-    return [tuple(one) for one in taken]
-
-
-def _kind(value: "Any") -> str:
-    return type(value).__name__
+def has_used_gpu() -> bool:
+    """Say whether a framework has used a GPU in this process, whatever a call returned."""
+    names = ("jax", "torch", "cupy", "numba")
+    return any(module_of(name).has_used_gpu() for name in names if name in sys.modules)

@@ -9,7 +9,8 @@ import sys
 import time
 
 from coldwarm.functions import arguments, pending, target, transfer, values, waiting
-from coldwarm.functions.backend import UserFunction, from_factory
+from coldwarm.functions.backend import UserFunction, has_used_gpu
+from coldwarm.functions.factory import from_factory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,15 +71,16 @@ class Inspection:
 
     def report(self) -> "dict[str, Any]":
         """Call it twice and return what that showed."""
+        self.backend.look()
         function, call, further = self.prepare()
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
         function = self.backend.finishing(function)
-        self.backend.begin_call()
         out = self._called(function, call)
         # A function may hand out a buffer that its next call writes to.
         digest = values.digest(out)
-        device = "gpu" if any(map(_on_gpu, values.leaves(out))) else "cpu"
+        used = has_used_gpu() or any(map(_on_gpu, values.leaves(out)))
+        device = "gpu" if used else "cpu"
         first = None if self.job["answer"] is None else self._answer(out)
         mutates = call.gone or values.digest(list(call.flat)) != before
         repeats = values.digest(self._called(function, spare)) == digest

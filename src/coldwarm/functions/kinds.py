@@ -27,7 +27,7 @@ PLAIN = {
 """Classes whose values are whole as they stand."""
 FUNCTION, METHOD, BUILT_IN = type(lambda: None), type(_Sample().method), type(len)
 SLOT = type(_Sample.__dict__["slot"])
-_VIEWS = (type({}.values()), type({}.keys()), type({}.items()))
+_VIEWS: "tuple[type, ...]" = (type({}.values()), type({}.keys()), type({}.items()))
 _HEAP = 1 << 9
 """The flag of a class that was made while the program ran, of Python's or of others'."""
 
@@ -133,7 +133,11 @@ def _is_known(kind: type) -> bool:
         return kind.__name__ in _WHOLE[root]
     deferred = str(kind.__module__).startswith(_DEFERRED.get(root, ("?",)))
     lazy = deferred or (root == "xarray" and kind.__name__.startswith("Lazily"))
-    own = root == "builtins" and kind.__flags__ & _HEAP and kind.__name__ not in _BUILT_IN_NAMES
+    # What has no module of its own is said to be built in, and a capsule holds anything.
+    own = root == "builtins" and (
+        (kind.__flags__ & _HEAP and kind.__name__ not in _BUILT_IN_NAMES)
+        or kind.__name__ == "PyCapsule"
+    )
     return (root in _EAGER or root in sys.stdlib_module_names) and not lazy and not own
 
 
@@ -143,6 +147,11 @@ _BUILT_IN_NAMES = set(vars(sys.modules["builtins"]))
 def package(kind: type) -> str:
     """Return the top-level package that a class says it is of."""
     return str(kind.__dict__.get("__module__") or kind.__module__).partition(".")[0]
+
+
+def is_of_python(kind: type) -> bool:
+    """Say whether a class is one of Python's own, written in C."""
+    return package(kind) in sys.stdlib_module_names and not kind.__flags__ & _HEAP
 
 
 def is_opaque(kind: type) -> bool:

@@ -90,7 +90,8 @@ class Opened:
             self.lazy = self.lazy or kind.__name__
         elif kinds.is_opaque(kind):
             self.opaque = self.opaque or kind.__name__
-        self._add(kinds.objects_of(value, kind), max(place, _ATTRIBUTE))
+        inside = _referred(value) if kinds.is_of_python(kind) else kinds.objects_of(value, kind)
+        self._add(inside, max(place, _ATTRIBUTE))
 
 
 def refuse_unknown(value: "Any") -> None:
@@ -117,6 +118,14 @@ def _items(value: "Any", kind: type) -> "list[Any] | None":
         if issubclass(kind, base):
             return list(base.__iter__(value))  # type: ignore[attr-defined] # all of them have it
     return None
+
+
+def _referred(value: "Any") -> "list[Any]":
+    """Return the objects that one of Python's own classes, written in C, refers to."""
+    import gc
+
+    left_out = ("frame", "traceback", "code")
+    return [one for one in gc.get_referents(value) if type(one).__name__ not in left_out]
 
 
 def _held(value: "Any", kind: type) -> "list[Any] | None":

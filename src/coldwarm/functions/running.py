@@ -11,7 +11,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import FrameType
     from typing import Any
 
@@ -54,6 +54,7 @@ class Running:
         """The kernel's threads, among them some that have no Python frame yet."""
         self.threads = dict(_working_threads())
         """By thread, whether its code is the user's, so that no more has to be asked."""
+        self.n_threads = len(sys._current_frames()) - 1  # noqa: SLF001 - as below
         self.children = set(_children())
         self.tasks = set(map(id, _pending_tasks()))
 
@@ -63,28 +64,29 @@ class Running:
         What has given its result may still be on its way back to where it waits for the next job,
         so that something is at work only where it still is a moment later.
         """
-        found = self._since(before)
-        begun = self.started <= before.started
+        found = _at_work(self, before)
+        # What a call has handed to another thread may not have begun.
+        begun = self.started <= before.started and self.n_threads == 0
         for _ in range(_MOMENTS):
             if begun and not any(found):
                 break
             time.sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
-            found, begun = Running()._since(before), True
+            found, begun = _at_work(Running(), before), True
         return found
 
-    def _since(self, before: "Running") -> "tuple[int, int, int]":
-        threads = {one: own for one, own in self.threads.items() if one not in before.threads}
-        sure = {one for one, own in threads.items() if own}
-        unsure = _native(threads.keys() - sure)
-        pools = _pool_processes()
-        new = self.children - before.children
-        strangers = {pid for pid in new if pid not in pools and not _is_helper(pid)}
-        processes = {pid for pid in strangers if _state(pid) not in "ZX"}
-        busy = _using_processor([*unsure, *(self.children - processes)])
-        working = set(busy)
-        n_threads = len(sure) + len(working & set(unsure))
-        n_processes = len(processes) + len(working & self.children)
-        return n_threads, n_processes, len(self.tasks - before.tasks)
+
+def _at_work(now: Running, before: Running) -> "tuple[int, int, int]":
+    threads = {one: own for one, own in now.threads.items() if one not in before.threads}
+    sure = {one for one, own in threads.items() if own}
+    unsure = _native(threads.keys() - sure)
+    pools = _pool_processes()
+    new = now.children - before.children
+    strangers = {pid for pid in new if pid not in pools and not _is_helper(pid)}
+    processes = {pid for pid in strangers if _state(pid) not in "ZX"}
+    working = set(_using_processor([*unsure, *(now.children - processes)]))
+    n_threads = len(sure) + len(working & set(unsure))
+    n_processes = len(processes) + len(working & now.children)
+    return n_threads, n_processes, len(now.tasks - before.tasks)
 
 
 def _working_threads() -> "Iterator[tuple[int, bool]]":
@@ -96,7 +98,9 @@ def _working_threads() -> "Iterator[tuple[int, bool]]":
             continue
         frames = list(_stack(frame))
         own = any(_is_users(one) for one in frames)
-        jobs = any(map(_has_jobs, frames))
+        # The function of a thread or of a job is then no Python function.
+        compiled = frame.f_code.co_name == "run" and _is_in(frame, ("threading.py", "thread.py"))
+        jobs = compiled or any(map(_has_jobs, frames))
         if jobs or not _is_idle(frames, own=own):
             yield ident, own or jobs
 
@@ -114,10 +118,16 @@ def _is_users(frame: "FrameType") -> bool:
     )
 
 
+def _is_in(frame: "FrameType", files: "Sequence[str]") -> bool:
+    """Say whether a frame is of one of these files of Python's own."""
+    file = frame.f_code.co_filename
+    return file.startswith(_LIBRARY) and file.rpartition(os.sep)[2] in files
+
+
 def _is_idle(frames: "list[FrameType]", *, own: bool) -> bool:
     innermost = frames[0]
-    file, name = innermost.f_code.co_filename, innermost.f_code.co_name
-    waits = file.startswith(_LIBRARY) and name in _WAITS.get(os.path.basename(file), ())  # noqa: PTH119 - as above
+    files = [file for file, names in _WAITS.items() if innermost.f_code.co_name in names]
+    waits = _is_in(innermost, files)
     # One that wakes by itself goes on with its function then.
     return waits and not (own and innermost.f_locals.get("timeout") is not None)
 
@@ -125,6 +135,8 @@ def _is_idle(frames: "list[FrameType]", *, own: bool) -> bool:
 def _has_jobs(frame: "FrameType") -> bool:
     """Say whether the thread looks after a pool that has not finished, or waits for its time."""
     name, held = frame.f_code.co_name, frame.f_locals
+    if name == "_worker" and hasattr(held.get("work_queue"), "qsize"):
+        return bool(held["work_queue"].qsize())
     if name == "run" and type(held.get("self")).__name__ == "Timer":
         return True
     if name == "_handle_results":
@@ -201,18 +213,22 @@ def _pending_tasks() -> "list[Any]":
 
 
 def _using_processor(numbers: "list[int]") -> "list[int]":
-    """Return those threads and processes that use the processor while this thread sleeps."""
+    """Return those threads and processes that use a processor while this thread sleeps."""
     if not numbers:
         return []
     before = {number: _used_ns(number) for number in numbers}
     time.sleep(_LOOK_S)
-    return [number for number in numbers if _used_ns(number) - before[number] > _USED_NS]
+    return [
+        number
+        for number in numbers
+        if _used_ns(number) - before[number] > _USED_NS or _state(number) == "R"
+    ]
 
 
 def _used_ns(number: int) -> int:
     """Return the processor time of a process's first thread, or of a thread of this one."""
-    text = read(f"/proc/{number}/schedstat") or read(f"/proc/self/task/{number}/schedstat")
-    return int(text.split()[0]) if text else 0
+    counts = read(f"/proc/{number}/schedstat") or read(f"/proc/self/task/{number}/schedstat")
+    return int((counts or b"0").split()[0])
 
 
 def threads_used_ns() -> "dict[bytes, int]":

@@ -37,7 +37,9 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
     return [*of_jax, *_of_gpus(arrays)]
 
 
-def finished_by(sync: "Callable[[Any], Any]", function: "Callable[..., Any]") -> "Callable[..., Any]":
+def finished_by(
+    sync: "Callable[[Any], Any]", function: "Callable[..., Any]"
+) -> "Callable[..., Any]":
     """Return a function that calls one, and another on its result, which it may replace."""
 
     def called(*positional: "Any", **named: "Any") -> "Any":

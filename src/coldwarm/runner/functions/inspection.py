@@ -13,8 +13,9 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.functions import backend, values
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
+from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import replies
-from coldwarm.runner.process.isolation import build
+from coldwarm.runner.process.isolation import build, shared
 from coldwarm.runner.process.replies import Inspection, Marked
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.specs import Source
@@ -128,6 +129,8 @@ def ask(  # noqa: PLR0913 - what a process needs
         mark=guard.mark_value,
         deterministic=False,
     )
+    if gpus.may_be_used():
+        variables.update({k: v for k, v in shared(variables, BACKEND).items() if v})
     # What an inspection imports may leave its bytecode, as any program of the user's does.
     del variables["PYTHONDONTWRITEBYTECODE"]
     try:
@@ -174,7 +177,9 @@ def caches_of(target: Target, work: Path) -> Path:
 def inspect(
     targets: Sequence[Target], setting: Setting, guard: Guard, work: Path
 ) -> list[tuple[Inspection, float]]:
-    """Inspect every candidate, two at once; return with each the seconds that its process ran.
+    """Inspect every candidate, two at once where there is no GPU to share.
+
+    Returns with each the seconds that its process ran.
 
     Raises:
         RefusedError: one of them cannot be used.
@@ -184,7 +189,8 @@ def inspect(
         answer = str(work / f"{target.label}.npz") if setting.check else None
         return ask(Inspection, target, setting, guard, caches_of(target, work), answer=answer)
 
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    at_once = 1 if gpus.may_be_used() else _AT_ONCE
+    with ThreadPoolExecutor(at_once) as pool:
         running = [pool.submit(inspected, target) for target in targets]
         try:
             for done in as_completed(running):
