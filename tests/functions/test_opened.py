@@ -31,6 +31,7 @@ class Lazy:
     """An array of a library that nobody knows."""
 
     def __array__(self, *_: object, **__: object) -> Any:
+        """Compute."""
         raise AssertionError("woken")
 
 
@@ -38,6 +39,7 @@ class Computing:
     """A value that computes in a method."""
 
     def compute(self) -> float:
+        """Compute."""
         raise AssertionError("woken")
 
 
@@ -46,6 +48,7 @@ class Property:
 
     @property
     def result(self) -> float:
+        """Compute."""
         raise AssertionError("woken")
 
 
@@ -54,9 +57,11 @@ class Proxy:
 
     @property  # type: ignore[misc] # a proxy's trick
     def __class__(self) -> Any:
+        """Compute."""
         raise AssertionError("woken")
 
     def __float__(self) -> float:
+        """Compute."""
         raise AssertionError("woken")
 
 
@@ -66,6 +71,7 @@ class Slotted:
     __slots__ = ("inner", "unset")
 
     def __init__(self, inner: object) -> None:
+        """Keep it."""
         self.inner = inner
 
 
@@ -73,6 +79,7 @@ class Plain:
     """An object of a user's own."""
 
     def __init__(self, inner: object) -> None:
+        """Keep it."""
         self.inner = inner
         self._lock = threading.Lock()
         self._ids = itertools.count()

@@ -92,9 +92,11 @@ def _at_work(now: Running, before: Running) -> "tuple[int, int, int]":
 def _working_threads() -> "Iterator[tuple[int, bool]]":
     import _thread
 
-    mine = _thread.get_ident()
+    # Who calls from a thread of their own may do other things in the main one.
+    main = getattr(sys.modules.get("threading"), "_main_thread", None)
+    others = {_thread.get_ident(), getattr(main, "ident", None)}
     for ident, frame in sys._current_frames().items():  # noqa: SLF001 - documented, for this purpose
-        if ident == mine:
+        if ident in others:
             continue
         frames = list(_stack(frame))
         own = any(_is_users(one) for one in frames)
@@ -129,7 +131,8 @@ def _is_idle(frames: "list[FrameType]", *, own: bool) -> bool:
     files = [file for file, names in _WAITS.items() if innermost.f_code.co_name in names]
     waits = _is_in(innermost, files)
     # One that wakes by itself goes on with its function then.
-    return waits and not (own and innermost.f_locals.get("timeout") is not None)
+    timeout = innermost.f_locals.get("timeout")
+    return waits and not (own and timeout is not None and timeout >= 0)
 
 
 def _has_jobs(frame: "FrameType") -> bool:
