@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from coldwarm.backends.base import DeviceUnavailableError
 from coldwarm.backends.torch import TorchCompile
 from coldwarm.frameworks import torch as of_torch
 from coldwarm.functions import backend, opened, pending, waiting
@@ -237,7 +239,7 @@ def test_jax_without_a_device_beside_torch_with_one_is_no_obstacle(
     backend.UserFunction("gpu").device_init()
     assert DONE == ["init", "synchronize None"]
     monkeypatch.delitem(sys.modules, "torch")
-    with pytest.raises(backend.DeviceUnavailableError):
+    with pytest.raises(DeviceUnavailableError):
         backend.UserFunction("gpu").device_init()
 
 
@@ -266,7 +268,7 @@ def test_candidates_share_the_memory_of_a_gpu_unless_the_user_says_how(tmp_path:
 def test_looks_share_no_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, there: bool) -> None:  # noqa: FBT001 - a parameter of the test
     pools: list[int] = []
 
-    class Pool(inspection.ThreadPoolExecutor):
+    class Pool(ThreadPoolExecutor):
         """A pool that tells how many it runs at once."""
 
         def __init__(self, workers: int) -> None:

@@ -130,7 +130,7 @@ HIDING: list[Callable[[Any], Any]] = [
     lambda lazy: {"a": {lazy}},
     lambda lazy: {lazy: 1.0},
     lambda lazy: deque([lazy]),
-    lambda lazy: in_array(lazy),
+    in_array,
     Slotted,
     lambda lazy: Plain([Plain(lazy)]),
     Named,

@@ -166,7 +166,7 @@ class Lazy:
 
 
 def test_lazy_results_are_refused_unless_the_user_names_what_waits() -> None:
-    with pytest.raises(ColdwarmError, match="Lazy, which has computed nothing yet.*sync="):
+    with pytest.raises(ColdwarmError, match=r"Lazy, which has computed nothing yet.*sync="):
         warm_only(Lazy)
     with pytest.raises(ColdwarmError, match="Lazy"):
         warm_only(lambda: [{"a": Lazy()}])
@@ -181,7 +181,7 @@ def test_lazy_results_are_refused_unless_the_user_names_what_waits() -> None:
 def test_work_that_goes_on_after_calls_is_refused() -> None:
     stop = threading.Event()
 
-    def starts(seconds: float = 0.3) -> float:
+    def starts(seconds: float = 20.0) -> float:
         threading.Thread(target=stop.wait, args=(seconds,), daemon=True).start()
         threading.Thread(target=lambda: stop.wait(seconds)).start()
         return 1.0
@@ -192,10 +192,12 @@ def test_work_that_goes_on_after_calls_is_refused() -> None:
         calls.append(1)
         return starts() if len(calls) == 5 else 1.0
 
-    for function in (starts, starts_late):
-        with pytest.raises(ColdwarmError, match="thread.* that the call started .*; join"):
-            warm_only(function)
-    stop.set()
+    try:
+        for function in (starts, starts_late):
+            with pytest.raises(ColdwarmError, match=r"thread.* that the call started .*; join"):
+                warm_only(function)
+    finally:
+        stop.set()
 
 
 def test_a_result_in_the_place_of_a_function_is_refused() -> None:

@@ -26,7 +26,7 @@ class TorchEager(Backend):
     devices: "ClassVar[tuple[str, ...]]" = ("cpu", "gpu")
     dtypes = ("f32", "f64", "bf16")
     sync_policy = (
-        "CPU: none needed, calls return finished tensors; GPU: wait for the stream of each"
+        "CPU: none needed, calls return finished tensors; GPU: wait for all work of each"
         " device that holds an output of the candidate"
     )
     pools = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -72,7 +72,7 @@ class TorchEager(Backend):
         return placed
 
     def sync(self, out: "Any") -> None:
-        """Wait for the stream of every GPU that holds a tensor of ``out``."""
+        """Wait for all work of every GPU that holds a tensor of ``out``."""
         wait(_leaves(out))
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
