@@ -124,6 +124,27 @@ def in_array(lazy: object) -> object:
     return made
 
 
+class Filled(np.ndarray):
+    """An array of a user's, computed when it becomes a plain one."""
+
+    def __array__(self, *_: object, **__: object) -> Any:
+        """Compute."""
+        raise AssertionError("woken")
+
+
+class Cached:
+    """An object that holds only the arguments."""
+
+    def __init__(self) -> None:
+        """Hold them."""
+        self.x = np.ones(3)
+
+    @functools.cached_property
+    def answer(self) -> float:
+        """Compute, once."""
+        return 1.0
+
+
 HIDING: list[Callable[[Any], Any]] = [
     lambda lazy: lazy,
     lambda lazy: [1.0, (lazy,)],
@@ -168,6 +189,23 @@ def test_lazy_values_are_refused_wherever_they_are(
 def test_what_can_be_called_or_asked_later_is_no_result(value: object) -> None:
     with pytest.raises(opened.UnfinishedError, match="lazy_result"):
         opened.refuse_unknown(value)
+
+
+def test_what_is_computed_or_read_when_somebody_looks_is_no_result(tmp_path: pathlib.Path) -> None:
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    np.savez(tmp_path / "a.npz", x=np.ones(3))
+    np.save(tmp_path / "b.npy", np.ones(3))
+    mapped = np.load(tmp_path / "b.npy", mmap_mode="r")
+    operator = linalg.aslinearoperator(np.eye(3))
+    with np.load(tmp_path / "a.npz") as archive:
+        views = [mapped, mapped[:2], np.asarray(mapped), archive, operator @ operator]
+        for value in (*views, Cached(), np.ones(3).view(Filled)):
+            with pytest.raises(opened.UnfinishedError, match="lazy_result"):
+                opened.refuse_unknown([value])
+    computed = Cached()
+    assert computed.answer == 1.0
+    written = np.memmap(tmp_path / "c", mode="w+", shape=3)
+    opened.refuse_unknown([computed, written, operator, np.ones(3).view(np.matrix)])
 
 
 def test_what_another_language_keeps_is_opaque() -> None:

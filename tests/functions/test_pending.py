@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import multiprocessing
+import signal
 import subprocess
 import sys
 import threading
@@ -128,6 +130,26 @@ def test_what_has_ended_or_was_there_before_is_no_work_of_the_call() -> None:
     one.join()
     subprocess.run(["/bin/true"], check=True)
     looking.refuse()
+
+
+def test_what_is_left_until_later_is_found() -> None:
+    looking = pending.Pending()
+    atexit.register(float)  # as a framework does that is loaded late
+    looking.refuse()
+    looking.refuse()
+    atexit.register(float)
+    with pytest.raises(UnfinishedError, match="left_until_exit"):
+        looking.refuse()
+    looking = pending.Pending()
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 30.0)
+    try:
+        with pytest.raises(UnfinishedError, match="signal_pending"):
+            looking.refuse()
+        pending.Pending().refuse()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_task_that_was_not_awaited_is_found() -> None:

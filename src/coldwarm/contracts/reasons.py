@@ -204,6 +204,8 @@ CODES: dict[str, str] = {
     "processes_unfinished": "n_processes",
     "tasks_unfinished": "n_tasks",
     "busy_afterwards": "used_s watched_s",
+    "left_until_exit": "n_functions",
+    "signal_pending": "",
     "failed_before": "label where",
     "inspection_late": "label",
     "cannot_start": "label program text",

@@ -61,11 +61,17 @@ _WHOLE = {
 }
 """Of packages that are lazy as well, the classes that are not."""
 _DEFERRED = {
-    "pandas": ("pandas.core.groupby", "pandas.core.resample", "pandas.core.window"),
-    "xarray": ("xarray.backends", "xarray.core.groupby", "xarray.core.resample"),
-    "torch": ("torch.distributed", "torch.utils.data"),
+    "pandas": ("pandas.core.groupby.", "pandas.core.resample", "pandas.core.window."),
+    "xarray": ("xarray.core.groupby", "xarray.core.resample"),
+    "torch": ("torch.utils.data.",),
 }
 """Of packages that compute at once, the modules whose classes do not."""
+_LAZY_CLASSES = {
+    "numpy": ("NpzFile",),
+    "scipy": ("_ProductLinearOperator", "_SumLinearOperator", "_PowerLinearOperator"),
+    "xarray": ("LazilyIndexedArray", "LazilyVectorizedIndexedArray", "BackendArray"),
+}
+"""Of packages that compute at once, classes that do not."""
 
 
 def containers() -> "tuple[type, ...]":
@@ -103,11 +109,33 @@ def is_lazy(kind: type, *, inner: bool = False) -> bool:
     if root in sys.stdlib_module_names and inner:
         later = any(_has(kind, name) for name in _LATER)
         return later or kind.__name__ in _STEPPED
-    if any(_has(kind, name) for name in ("__next__", *_LATER)):
+    if any(_has(kind, name) for name in ("__next__", *_LATER)) or any(
+        map(_is_deferred, kind.__mro__)
+    ):
         return True
     if any(all(_has(kind, name) for name in pair) for pair in _HANDLES):
         return True
     return any(_defers(kind, name) for name in (*_CONVERTED, *_COMPUTING))
+
+
+def has_uncomputed(value: "Any", kind: type) -> bool:
+    """Say whether a user's own class has a property that is kept once it was computed."""
+    own = getattr(value, "__dict__", None) if _has(kind, "__dict__") else None
+    return any(
+        type(member).__name__ == "cached_property" and name not in (own or ())
+        for base in kind.__mro__
+        if not _is_known(base)
+        for name, member in base.__dict__.items()
+    )
+
+
+def is_mapped(value: "Any") -> bool:
+    """Say whether an array of NumPy is a file, read when somebody looks at it."""
+    while value is not None and array_framework(type(value)) == "numpy":
+        if type(value).__name__ == "memmap" and getattr(value, "mode", "w+") != "w+":
+            return True
+        value = getattr(value, "base", None)
+    return False
 
 
 def _has(kind: type, name: str) -> bool:
@@ -131,14 +159,19 @@ def _is_known(kind: type) -> bool:
     root = package(kind)
     if root in _WHOLE:
         return kind.__name__ in _WHOLE[root]
-    deferred = str(kind.__module__).startswith(_DEFERRED.get(root, ("?",)))
-    lazy = deferred or (root == "xarray" and kind.__name__.startswith("Lazily"))
+    lazy = _is_deferred(kind)
     # What has no module of its own is said to be built in, and a capsule holds anything.
     own = root == "builtins" and (
         (kind.__flags__ & _HEAP and kind.__name__ not in _BUILT_IN_NAMES)
         or kind.__name__ == "PyCapsule"
     )
     return (root in _EAGER or root in sys.stdlib_module_names) and not lazy and not own
+
+
+def _is_deferred(kind: type) -> bool:
+    root = package(kind)
+    named = kind.__name__ in _LAZY_CLASSES.get(root, ())
+    return named or str(kind.__module__).startswith(_DEFERRED.get(root, ("?",)))
 
 
 _BUILT_IN_NAMES = set(vars(sys.modules["builtins"]))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _ITEM, _ATTRIBUTE, _IN_FUNCTION = range(3)
 """Where a thing is: in containers alone, in an object, in what a function has with it."""
+_SUBCLASSED = ("numpy", "torch")
+"""Frameworks from whose arrays others derive classes."""
 
 
 class UnfinishedError(TypeError):
@@ -75,6 +77,9 @@ class Opened:
 
     def _array(self, value: "Any", framework: str, place: int) -> None:
         self._values += place != _IN_FUNCTION
+        lazy = framework in _SUBCLASSED and kinds.is_lazy(type(value))
+        if lazy or kinds.is_mapped(value):
+            self.lazy = self.lazy or type(value).__name__
         if framework != "numpy":
             self.arrays.append((framework, value))
         elif value.dtype.hasobject:
@@ -86,7 +91,8 @@ class Opened:
         called = callable(value)
         self._functions += called and place == _ITEM
         self._values += not called and place != _IN_FUNCTION
-        if kinds.is_lazy(kind, inner=place != _ITEM):
+        inner = place != _ITEM
+        if kinds.is_lazy(kind, inner=inner) or kinds.has_uncomputed(value, kind):
             self.lazy = self.lazy or kind.__name__
         elif kinds.is_opaque(kind):
             self.opaque = self.opaque or kind.__name__

@@ -31,6 +31,8 @@ class Pending:
         """Remember what is at work already."""
         self._before = running.Running()
         jax = "jax" in sys.modules
+        self._alarm_s = _alarm_s()
+        self._n_exits: int | None = None
         self._arrays: list[Any] = module_of("jax").in_flight() if jax else []
 
     def wait(self) -> None:
@@ -60,6 +62,23 @@ class Pending:
             raise UnfinishedError(because("processes_unfinished", n_processes=processes))
         if tasks:
             raise UnfinishedError(because("tasks_unfinished", n_tasks=tasks))
+        self._refuse_later()
+
+    def _refuse_later(self) -> None:
+        if _alarm_s() and not self._alarm_s:
+            raise UnfinishedError(because("signal_pending"))
+        # A first call may load a framework, which cleans up at the end.
+        n_exits = getattr(sys.modules.get("atexit"), "_ncallbacks", int)()
+        if self._n_exits is not None and n_exits > self._n_exits:
+            n_functions = n_exits - self._n_exits
+            raise UnfinishedError(because("left_until_exit", n_functions=n_functions))
+        self._n_exits = n_exits
+
+
+def _alarm_s() -> float:
+    """Return the seconds until an alarm of this process; 0: there is none."""
+    signal = sys.modules.get("_signal")
+    return 0.0 if signal is None else float(signal.getitimer(signal.ITIMER_REAL)[0])
 
 
 def refuse_busy(call_s: float) -> None:

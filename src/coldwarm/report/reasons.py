@@ -244,6 +244,8 @@ WORDS: dict[str, str] = {
     "tasks_unfinished": "{n_tasks:# task} of asyncio was not done after the call",
     "busy_afterwards": "the process went on computing after the call: it used {used_s:.3g} s of"
     " processor time in the {watched_s:.3g} s after it",
+    "left_until_exit": "calls left {n_functions:# function} to be called at the end of the process",
+    "signal_pending": "the call has set an alarm, whose handler runs after it",
     "failed_before": "{label} failed before it was measured: {parts}{where:place}",
     "inspection_late": "the time budget was over while {label} was inspected, which calls it twice",
     "cannot_start": "{label:label}{program} cannot be started: {text}",
@@ -300,6 +302,8 @@ ADVICE: dict[str, str] = {
     "threads_unfinished": "join what the function starts before it returns",
     "processes_unfinished": "wait for what the function starts before it returns",
     "tasks_unfinished": "await what the function starts before it returns",
+    "left_until_exit": "do the work in the call, or register the function once, at import",
+    "signal_pending": "do the work in the call",
     "busy_afterwards": "return every array that the call computes, and join what it starts",
     "partial": _BY_NAME,
     "lambda": _BY_NAME,

@@ -48,6 +48,8 @@ _UNFINISHED = {
     "processes_unfinished",
     "tasks_unfinished",
     "busy_afterwards",
+    "left_until_exit",
+    "signal_pending",
 }
 """What a result that is not there when a call returns is refused for."""
 Reply = TypeVar("Reply", Inspection, Marked)
