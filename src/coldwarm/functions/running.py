@@ -31,14 +31,11 @@ _WAITS = {
 """Of Python's own files, the functions in which a thread waits for others."""
 _INSTALLED = ("site-packages" + os.sep, "dist-packages" + os.sep)
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120 - pathlib is not loaded yet
-_HELPERS = (
-    b"multiprocessing.resource_tracker",
-    b"multiprocessing.forkserver",
-    b"multiprocessing.spawn",
-    b"loky",
-    b"compile_worker",
-)
+_POOLED = (b"multiprocessing.spawn", b"loky")
 """In the command line of a process that waits for jobs."""
+_HELPERS = (b"multiprocessing.resource_tracker", b"multiprocessing.forkserver", b"compile_worker")
+"""In the command line of one that does no work of a call: PyTorch starts its compiler's
+processes in advance, which takes them seconds."""
 _MOMENTS, _MOMENT_S = 5, 2e-4
 _LOOK_S = 0.003
 _USED_NS = 500_000
@@ -79,13 +76,14 @@ def _at_work(now: Running, before: Running) -> "tuple[int, int, int]":
     threads = {one: own for one, own in now.threads.items() if one not in before.threads}
     sure = {one for one, own in threads.items() if own}
     unsure = _native(threads.keys() - sure)
+    children = {pid for pid in now.children if not _is_named(pid, _HELPERS)}
     pools = _pool_processes()
-    new = now.children - before.children
-    strangers = {pid for pid in new if pid not in pools and not _is_helper(pid)}
+    strangers = {pid for pid in children - before.children if pid not in pools}
+    strangers = {pid for pid in strangers if not _is_named(pid, _POOLED)}
     processes = {pid for pid in strangers if _state(pid) not in "ZX"}
-    working = set(_using_processor([*unsure, *(now.children - processes)]))
+    working = set(_using_processor([*unsure, *(children - processes)]))
     n_threads = len(sure) + len(working & set(unsure))
-    n_processes = len(processes) + len(working & now.children)
+    n_processes = len(processes) + len(working & children)
     return n_threads, n_processes, len(now.tasks - before.tasks)
 
 
@@ -188,9 +186,9 @@ def _state(pid: int) -> str:
     return fields[0].decode() if fields else "X"
 
 
-def _is_helper(pid: int) -> bool:
+def _is_named(pid: int, names: "Sequence[bytes]") -> bool:
     command = read(f"/proc/{pid}/cmdline")
-    return any(name in command for name in _HELPERS)
+    return any(name in command for name in names)
 
 
 def _pool_processes() -> "set[int]":
