@@ -57,6 +57,8 @@ class BackendSpec:
     """Variables that a process needs, by device and count of threads."""
     programs: Callable[[str], tuple[str, ...]]
     """Programs that must be on PATH, by device."""
+    sharing: Callable[[], Mapping[str, str]] = dict
+    """Variables that let several processes share a GPU, unless the user has set one of them."""
 
     def named(self) -> dict[str, str]:
         """Return what the measured process needs to load its class."""

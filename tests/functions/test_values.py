@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections import Counter, OrderedDict, defaultdict, namedtuple
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.functions import values
+from coldwarm.functions import opened, values, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,46 +174,47 @@ async def awaited() -> None:
     "value", [map(abs, [1]), zip([1], [2], strict=True), generated(), Future(), [iter([1])]]
 )
 def test_what_has_not_been_computed_is_refused(value: object) -> None:
-    with pytest.raises(values.UnfinishedError, match="has computed nothing yet"):
-        values.refuse_unfinished(value)
+    with pytest.raises(opened.UnfinishedError, match="lazy_result"):
+        opened.refuse_unknown(value)
 
 
 def test_a_coroutine_is_refused_and_leaves_no_warning() -> None:
-    with pytest.raises(values.UnfinishedError, match="returns a coroutine"):
-        values.refuse_unfinished(awaited())
+    with pytest.raises(opened.UnfinishedError) as refused:
+        opened.refuse_unknown(awaited())
+    assert refused.value.coded_reason["values"] == {"kind": "coroutine"}
 
 
 def test_plain_results_are_finished() -> None:
     for value in (None, 1.0, "text", np.zeros(2), Fit(1, [np.ones(2)]), Boxed(np.ones(2))):
-        values.refuse_unfinished(value)
+        opened.refuse_unknown(value)
 
 
 @pytest.mark.slow
-def test_jax_inside_classes_is_waited_for_or_refused() -> None:
+def test_jax_inside_classes_is_waited_for() -> None:
     """JAX takes a dataclass that it does not know for one value, which is always there."""
     jax = pytest.importorskip("jax")
     step = jax.jit(lambda x: jax.lax.fori_loop(0, 60, lambda _, y: y @ y / 600, x))
     x = jax.numpy.ones((600, 600))
     jax.block_until_ready(step(x))
-    for wrap in (lambda y: Fit(y, 1), lambda y: {"a": [Fit(y, None)]}):
-        out = wrap(step(x))
-        values.wait(out)
-        assert all(leaf.is_ready() for leaf in values.leaves(out) if values.is_jax(leaf))
-    with pytest.raises(values.UnfinishedError, match="a Boxed with arrays inside"):
-        values.refuse_unfinished(Boxed(x))
+    wraps: list[Callable[[Any], Any]] = [lambda y: Fit(y, 1), lambda y: {"a": [Fit(y, None)]}]
+    wraps += [lambda y: [Boxed(y)], lambda y: deque([Boxed(y)])]
+    for wrap in wraps:
+        out = step(x)
+        waiting.wait(wrap(out))
+        assert out.is_ready()
 
 
 def test_numpy_finishes_by_itself_and_nothing_has_to_be_waited_for() -> None:
-    assert values.waiters([np.zeros(3), 1.0, None]) == []
-    assert values.waiters(None) == []
+    assert waiting.waiters([np.zeros(3), 1.0, None]) == []
+    assert waiting.waiters(None) == []
 
 
 @pytest.mark.slow
 def test_jax_is_waited_for_wherever_it_is_in_an_output() -> None:
     array = jax_array(np.zeros(3, "float32"))
-    assert len(values.waiters(array)) == 1
-    assert len(values.waiters({"a": (array, np.zeros(2))})) == 1
-    values.wait([array, {"b": array}])
+    assert len(waiting.waiters(array)) == 1
+    assert len(waiting.waiters({"a": (array, np.zeros(2))})) == 1
+    waiting.wait([array, {"b": array}])
 
 
 @pytest.mark.parametrize("value", ["text", b"bytes", object(), {1, 2}, lambda: None])

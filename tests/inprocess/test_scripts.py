@@ -79,6 +79,32 @@ def test_a_guarded_program_is_measured_cold_and_warm(tmp_path: Path) -> None:
     assert told["checked"].startswith("against the answer in the process that asked")
 
 
+def test_what_waits_for_lazy_results_is_found_by_fresh_processes(tmp_path: Path) -> None:
+    body = """
+        import coldwarm
+
+        class Lazy:
+            def __init__(self, x):
+                self.x = x
+
+            def __array__(self, dtype=None, copy=None):
+                return self.x @ self.x
+
+        def work(x):
+            return Lazy(x)
+
+        def finish(out):
+            return np.asarray(out)
+
+        if __name__ == "__main__":
+            told(coldwarm.Benchmark(sync=finish, processes=1)(work, np.ones((20, 20))))
+    """
+    (told,) = run(tmp_path, body)
+    assert told["reasons"] == {}
+    assert whole(told)
+    assert told["checked"].startswith("against the answer in the process that asked")
+
+
 def test_a_program_without_a_guard_is_read_to_the_call_that_asked(tmp_path: Path) -> None:
     body = """
         def make(n):

@@ -160,6 +160,58 @@ def test_what_is_not_finished_by_returning_is_refused() -> None:
         warm_only(lambda: (n for n in range(3)))
 
 
+class Lazy:
+    """An array of a library that nobody knows."""
+
+    def __init__(self) -> None:
+        """Begin with nothing computed."""
+        self.done = False
+
+    def wait(self) -> None:
+        """Compute."""
+        self.done = True
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Compute when it is asked."""
+        assert self.done, "woken"
+        return np.ones(3)
+
+
+def test_lazy_results_are_refused_unless_the_user_names_what_waits() -> None:
+    with pytest.raises(ColdwarmError, match=r"Lazy, which has computed nothing yet.*sync="):
+        warm_only(Lazy)
+    with pytest.raises(ColdwarmError, match="Lazy"):
+        warm_only(lambda: [{"a": Lazy()}])
+    found = Benchmark(cold=False, sync=Lazy.wait)(Lazy)
+    assert found.warm is not None
+    found = Benchmark(cold=False, sync=np.asarray)(lambda: [1.0])
+    assert found.warm is not None
+    with pytest.raises(ColdwarmError, match="give the function that waits"):
+        Benchmark(sync="wait")  # type: ignore[arg-type]
+
+
+def test_work_that_goes_on_after_calls_is_refused() -> None:
+    stop = threading.Event()
+
+    def starts(seconds: float = 20.0) -> float:
+        threading.Thread(target=stop.wait, args=(seconds,), daemon=True).start()
+        threading.Thread(target=lambda: stop.wait(seconds)).start()
+        return 1.0
+
+    calls: list[int] = []
+
+    def starts_late() -> float:
+        calls.append(1)
+        return starts() if len(calls) == 5 else 1.0
+
+    try:
+        for function in (starts, starts_late):
+            with pytest.raises(ColdwarmError, match=r"thread.* that the call started .*; join"):
+                warm_only(function)
+    finally:
+        stop.set()
+
+
 def test_a_result_in_the_place_of_a_function_is_refused() -> None:
     with pytest.raises(ColdwarmError, match=r"coldwarm\.bench\(f, x\)"):
         warm_only(3.0)  # type: ignore[arg-type]

@@ -93,6 +93,14 @@ class Backend(ABC):
         return {} if threads is None else dict.fromkeys(cls.pools, str(threads))
 
     @classmethod
+    def sharing(cls) -> "dict[str, str]":
+        """Return variables that let several processes share a GPU.
+
+        They are set unless the user has set one of them.
+        """
+        return {}
+
+    @classmethod
     def programs(cls, device: str) -> "tuple[str, ...]":
         """Return the programs that must be on PATH, such as a C++ compiler."""
         del cls, device
@@ -155,6 +163,16 @@ class Backend(ABC):
 
     def sync(self, out: "Any") -> None:
         """Wait until every array in ``out`` is there."""
+
+    def refuse_unfinished(self, out: "Any") -> None:
+        """Refuse an output that is not there, and work that goes on after the call. Untimed.
+
+        Raises:
+            Exception: there is such; a dict ``coded_reason`` says what.
+        """
+
+    def refuse_pending(self) -> None:
+        """Refuse work that goes on after a block of calls; as ``refuse_unfinished``. Untimed."""
 
     def keep(self, out: "Any") -> "Any":
         """Return the first output such that later calls leave it alone. Untimed."""

@@ -26,7 +26,7 @@ class TorchEager(Backend):
     devices: "ClassVar[tuple[str, ...]]" = ("cpu", "gpu")
     dtypes = ("f32", "f64", "bf16")
     sync_policy = (
-        "CPU: none needed, calls return finished tensors; GPU: wait for the stream of each"
+        "CPU: none needed, calls return finished tensors; GPU: wait for all work of each"
         " device that holds an output of the candidate"
     )
     pools = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -72,7 +72,7 @@ class TorchEager(Backend):
         return placed
 
     def sync(self, out: "Any") -> None:
-        """Wait for the stream of every GPU that holds a tensor of ``out``."""
+        """Wait for all work of every GPU that holds a tensor of ``out``."""
         wait(_leaves(out))
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
@@ -97,8 +97,18 @@ class TorchCompile(TorchEager):
 
     @classmethod
     def programs(cls, device: str) -> "tuple[str, ...]":
-        """Return the C++ compiler, and the program that Inductor hashes binaries with."""
-        return (os.environ.get("CXX", "g++"), "openssl") if device == "cpu" else ()
+        """Return the compilers: on the CPU also what Inductor hashes binaries with.
+
+        On a GPU Triton builds the launcher of each kernel with a C compiler: ``CC``, else the
+        first of ``gcc`` and ``clang`` that is there.
+        """
+        if device == "cpu":
+            return (os.environ.get("CXX", "g++"), "openssl")
+        from shutil import which
+
+        named = os.environ.get("CC", "").split()[:1]
+        found = [name for name in ("gcc", "clang") if which(name)]
+        return tuple(named or found[:1] or ["gcc"])
 
     def wrap(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return ``torch.compile(function)``, which first imports the compiler."""

@@ -57,6 +57,12 @@ seed = click.option(
     show_default=True,
     help="Of the inputs, and of the order of processes.",
 )
+sync = click.option(
+    "--sync",
+    metavar="PACKAGE:FUNCTION",
+    help="What waits for a result that coldwarm does not know: called on it inside the timed "
+    "window; what it returns, if anything, is the result.",
+)
 threads = click.option("--threads", type=click.IntRange(1), help="Threads and processors to use.")
 timeout = click.option(
     "--timeout", type=Duration(), default=300.0, help="For one process; default 300s."

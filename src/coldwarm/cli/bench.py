@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 )
 @click.option("--before", metavar="REV", help="Measure each target as it was in this commit …")
 @click.option("--after", metavar="REV", help="… and as it is in this one. Default: the files here.")
+@_options.sync
 @_options.cold_only
 @_options.warm_only
 @click.option("--time-budget", type=_options.Duration(), help="For the whole bench: 15s, 4m.")
@@ -107,6 +108,7 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
         reference=given["reference"],
         check=not given["no_check"],
         tolerance=given["tolerance"],
+        sync=given["sync"],
         pythons=given["pythons"],
         variables=given["variables"],
         before=given["before"],

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     show_default="60s",
     help="How long to measure: 60s, 5m.",
 )
+@_options.sync
 @_options.cold_only
 @_options.warm_only
 @_options.threshold
@@ -41,6 +42,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     target: str | None,
     inputs: tuple[str, ...],
     time_s: float,
+    sync: str | None,
     cold_only: bool,
     warm_only: bool,
     threshold: str,
@@ -68,6 +70,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
         target=target or noise.SAMPLE,
         inputs=inputs if target else (noise.SAMPLE_INPUT,),
         time_s=time_s,
+        sync=sync,
         regimes=tuple(regime for regime, wanted in measured.items() if wanted),
         threshold=_options.relative("--threshold", threshold),
         seed=seed,

@@ -46,6 +46,8 @@ class OwnCandidate(Record, frozen=True, kw_only=True):
     """What its answer was held against, and how closely."""
     last_checked: bool
     """Whether the answer of its last call was checked too."""
+    sync: str | None = None
+    """The function named to wait for a result, inside the window; ``None``: none was named."""
 
 
 class Protocol(Record, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ wrapped: wrapping ``jax.jit`` would change the identity of functions and cause r
 """
 
 import sys
+import time
 
 from coldwarm.frameworks.base import Watch, versions
 from coldwarm.frameworks.spans import SpanAccount
@@ -13,7 +14,7 @@ from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 _COMPILE = "/jax/core/compile/backend_compile_duration"
@@ -207,6 +208,55 @@ def copied(array: "Any") -> "Any":
         return sys.modules["jax"].device_put(array, may_alias=False)
     except TypeError:  # an older JAX cannot be told
         return array.copy()
+
+
+_GRACE_S = 1e-4
+"""The outputs of one program become ready one right after the other."""
+
+
+def in_flight() -> "list[Any]":
+    """Return the arrays that somebody holds and that are still being computed.
+
+    Nothing is asked where no device was used yet: that would start JAX's client.
+    """
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if not getattr(bridge, "_backends", None):
+        return []
+    return [array for array in _held() if not _is_ready(array)]
+
+
+def has_used_gpu() -> bool:
+    """Say whether anything was put on a device other than the CPU."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if not getattr(bridge, "_backends", None):
+        return False
+    jax = sys.modules["jax"]
+    others = [device for device in jax.devices() if device.platform != "cpu"]
+    stats = [device.memory_stats() or {} for device in others]
+    return any(one.get("num_allocs") or one.get("peak_bytes_in_use") for one in stats)
+
+
+def unfinished(known: "Sequence[Any]" = ()) -> int:
+    """Return how many arrays are still being computed, besides those that are known to be."""
+    left = [array for array in in_flight() if all(array is not other for other in known)]
+    end_s = time.perf_counter() + _GRACE_S
+    while left and time.perf_counter() < end_s:
+        left = [array for array in left if not _is_ready(array)]
+    return len(left)
+
+
+def _held() -> "list[Any]":
+    """Return the arrays that are alive, on the CPU and on the default device."""
+    jax = sys.modules["jax"]
+    found: list[Any] = jax.live_arrays()
+    return found if jax.default_backend() == "cpu" else [*found, *jax.live_arrays("cpu")]
+
+
+def _is_ready(array: "Any") -> bool:
+    try:
+        return bool(array.is_ready())
+    except RuntimeError:  # it was given away meanwhile
+        return True
 
 
 def described(device: "Any") -> "dict[str, Any]":

@@ -26,7 +26,7 @@ from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 _LOCK = "numba:compiler_lock"
@@ -223,6 +223,44 @@ def _forget(event: "Any", kind: str, listener: "Any") -> None:
     """Unregister a listener, where nobody has done it before."""
     if listener in getattr(event, "_registered", {}).get(kind, (listener,)):
         event.unregister(kind, listener)
+
+
+def waiter(arrays: "Sequence[Any]") -> "Callable[[Any], None] | None":
+    """Return what waits for all work of the GPU of such arrays; ``None``: there is none."""
+    if not arrays:
+        return None
+    synchronize = sys.modules["numba.cuda"].synchronize
+    return lambda _out: synchronize()
+
+
+def has_used_gpu() -> bool:
+    """Say whether a context was made on a GPU."""
+    devices = getattr(sys.modules.get("numba.cuda.cudadrv.devices"), "gpus", None)
+    known = vars(devices).get("lst", ()) if devices is not None else ()  # set once it was asked for
+    return any(getattr(one._device, "primary_context", None) is not None for one in known)  # noqa: SLF001 - Numba tells it nowhere else
+
+
+def gpu() -> "dict[str, Any] | None":
+    """Return the GPU in use as Numba names it; ``None``: none was used."""
+    if not has_used_gpu():
+        return None
+    cuda = sys.modules["numba.cuda"]
+    name = cuda.get_current_device().name
+    return {
+        "platform": "gpu",
+        "kind": name.decode() if isinstance(name, bytes) else str(name),
+        "count": len(cuda.gpus),
+        "memory_peak_bytes": None,
+    }
+
+
+def unfinished() -> int:
+    """Return 1 where the default stream of a GPU that was used still has work."""
+    if not has_used_gpu():
+        return 0
+    event = sys.modules["numba.cuda"].event(timing=False)
+    event.record()
+    return int(not event.query())
 
 
 def _listeners(base: "Any", watch: NumbaWatch) -> "tuple[Any, Any]":

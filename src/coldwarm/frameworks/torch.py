@@ -30,7 +30,7 @@ from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 _UTILS = "torch._dynamo.utils"
@@ -266,7 +266,47 @@ def _durations(name: str) -> "list[float]":
 
 
 def wait(leaves: "Iterable[Any]") -> None:
-    """Wait for the stream of every GPU that holds one of the tensors; others are finished."""
+    """Wait for all work of every GPU that holds one of the tensors; others are finished."""
     torch = sys.modules["torch"]
     for device in {leaf.device for leaf in leaves if getattr(leaf, "is_cuda", False)}:
-        torch.cuda.current_stream(device).synchronize()
+        torch.cuda.synchronize(device)
+
+
+def waiter(tensors: "Iterable[Any]") -> "Callable[[Any], None] | None":
+    """Return what waits for all work of the GPUs of such tensors; ``None``: there is none.
+
+    Where this process has used a GPU, and no tensor says which, it is the current one.
+    """
+    cuda = sys.modules["torch"].cuda
+    devices = sorted({one.device.index for one in tensors if getattr(one, "is_cuda", False)})
+    if not devices and not cuda.is_initialized():
+        return None
+
+    def wait_for_devices(_out: "Any") -> None:
+        for device in devices or (None,):
+            cuda.synchronize(device)
+
+    return wait_for_devices
+
+
+def has_used_gpu() -> bool:
+    """Say whether a tensor was made on a GPU."""
+    cuda = sys.modules["torch"].cuda
+    return bool(cuda.is_initialized() and any(map(cuda.max_memory_allocated, _devices(cuda))))
+
+
+def _devices(cuda: "Any") -> "range":
+    return range(cuda.device_count())
+
+
+def unfinished() -> int:
+    """Return how many streams of GPUs, default and current ones, still have work."""
+    cuda = sys.modules["torch"].cuda
+    if not cuda.is_initialized():
+        return 0
+    return sum(
+        not stream.query()
+        for device in _devices(cuda)
+        if cuda.memory_reserved(device)
+        for stream in {cuda.default_stream(device), cuda.current_stream(device)}
+    )

@@ -2,7 +2,7 @@
 
 import sys
 
-from coldwarm.functions import target, values
+from coldwarm.functions import target, values, waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def place(array: "np.ndarray[Any, Any]", framework: str, name: str) -> "Any":
                 " give --env JAX_ENABLE_X64=1, or ask for 32 bits"
             )
             raise target.TargetError(text)
-        values.wait(placed)
+        waiting.wait(placed)
         return placed
     return array
 

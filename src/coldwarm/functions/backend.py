@@ -10,9 +10,9 @@ import sys
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
 from coldwarm.frameworks.arrivals import Arrivals
-from coldwarm.frameworks.base import PARTS, versions
+from coldwarm.frameworks.base import PARTS, module_of, versions
 from coldwarm.frameworks.places import Places
-from coldwarm.functions import arguments, factory, target, transfer, values
+from coldwarm.functions import arguments, factory, pending, target, transfer, values, waiting
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
@@ -35,8 +35,9 @@ class UserFunction(Backend):
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     synchronous = False
     sync_policy = (
-        "what the call returns decides: block_until_ready for arrays of JAX, the stream of each"
-        " device for tensors of PyTorch on a GPU, none for finished values"
+        "what the call returns decides: block_until_ready for arrays of JAX; all work of the GPU"
+        " for arrays of PyTorch, CuPy and Numba, and where PyTorch has used one; the function named"
+        " by --sync; none for finished values. Work that is still unfinished then is refused"
     )
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
@@ -55,6 +56,15 @@ class UserFunction(Backend):
         self._seed = 0
         self._rng: Any = None
         self._order: list[int] | None = None
+        self._pending: pending.Pending | None = None
+
+    @classmethod
+    def sharing(cls) -> "dict[str, str]":
+        """Let several candidates that wait for their turns share a GPU, unless the user says how.
+
+        JAX's client takes three quarters of the memory by default.
+        """
+        return {"XLA_CLIENT_MEM_FRACTION": "0.2", "XLA_PYTHON_CLIENT_MEM_FRACTION": ""}
 
     def take(self, spec: "Mapping[str, Any]") -> None:
         """Remember what to run; see ``runner.functions.inspection`` for the fields."""
@@ -65,6 +75,8 @@ class UserFunction(Backend):
         """Import the user's module, and what its arguments are made of; watch what comes."""
         self._arrivals.begin()
         self._module = target.load(self.spec)
+        if self.spec.get("sync"):
+            target.resolve_sync(self._module, self.spec["sync"])
         # Arrays are of NumPy before they are of anything else: whoever has them has imported it.
         folder = self.spec.get("arguments")
         needed = transfer.frameworks(folder) if folder else []
@@ -83,10 +95,15 @@ class UserFunction(Backend):
             try:
                 sys.modules["jax"].devices()
             except RuntimeError as error:
+                if "torch" in sys.modules:  # which the function may need alone
+                    return self._init_cuda()
                 text = f"JAX has no device: {error}"
                 raise DeviceUnavailableError(text) from error
+        return self._init_cuda()
+
+    def _init_cuda(self) -> None:
         torch = sys.modules.get("torch")
-        if torch is not None and self.device == "gpu":
+        if torch is not None and self.device == "gpu" and torch.cuda.is_available():
             torch.cuda.init()
             torch.cuda.synchronize()
 
@@ -111,7 +128,7 @@ class UserFunction(Backend):
         made = factory.from_factory(target.resolve(self._module, self.spec["name"]))
         self._function, self._call, self._more = made
         self.keywords = self._call.keywords
-        values.wait(list(self._call.flat))
+        waiting.wait(list(self._call.flat))
         return self._call.flat
 
     def _bound(self) -> "arguments.Call":
@@ -134,7 +151,7 @@ class UserFunction(Backend):
 
     def place(self, arrays: "Sequence[Any]") -> "tuple[Any, ...]":
         """Wait for the arguments; they were placed as they were made."""
-        values.wait(list(arrays))
+        waiting.wait(list(arrays))
         return tuple(arrays)
 
     @property
@@ -159,19 +176,45 @@ class UserFunction(Backend):
     def for_user_function(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return the function; it came compiled, or not, as the user has it."""
         del wrap
-        function: Callable[..., Any] = self._function
-        return function
+        return self.finishing(self._function)
+
+    def finishing(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
+        """Return a function that calls it and what the user has named to wait for results.
+
+        What that one returns is the result, unless it returns nothing.
+        """
+        if not self.spec.get("sync"):
+            return function
+        return waiting.finished_by(target.resolve_sync(self._module, self.spec["sync"]), function)
 
     def sync(self, out: "Any") -> None:
         """Wait for the output, in the way that the first one showed to be right."""
         if self._waiters is None:
-            self._waiters = values.waiters(out)
+            self._waiters = waiting.waiters(out)
             if not self._waiters:
                 vars(self)["synchronous"] = True
             elif len(self._waiters) == 1:
                 vars(self)["sync"] = self._waiters[0]
         for waiter in self._waiters:
             waiter(out)
+
+    def refuse_unfinished(self, out: "Any") -> None:
+        """Refuse an output that is not there, and work that goes on. Untimed.
+
+        Raises:
+            UnfinishedError: there is such.
+        """
+        self.refuse_pending()
+        pending.refuse_result(out, named=bool(self.spec.get("sync")))
+
+    def refuse_pending(self) -> None:
+        """Refuse work that goes on after the last call. Untimed.
+
+        Raises:
+            UnfinishedError: there is such.
+        """
+        if self._pending is not None:
+            self._pending.refuse()
 
     def digest(self, given: "Sequence[Any]") -> str:
         """Return the SHA-256 of the arguments' numbers, in the order of the inputs."""
@@ -190,8 +233,14 @@ class UserFunction(Backend):
             raise values.IncomparableError(text)
         return found
 
+    def look(self) -> None:
+        """Look what is at work already, the first time."""
+        if self._pending is None:
+            self._pending = pending.Pending()
+
     def begin_call(self) -> None:
-        """Start the account of every framework."""
+        """Start the account of every framework; look what is at work already."""
+        self.look()
         self._arrivals.check()
         for watch in self._arrivals.watches:
             watch.begin_call()
@@ -236,13 +285,25 @@ class UserFunction(Backend):
     def device_info(self) -> "dict[str, Any]":
         """Return the device of the framework that has one other than the CPU."""
         if self.device == "gpu":
-            for watch in self._arrivals.watches:
-                gpu = watch.gpu()
-                if gpu is not None:
-                    return gpu
+            known = [watch.gpu() for watch in self._arrivals.watches]
+            known += [module.gpu() for module in _others()]
+            gpus = [one for one in known if one is not None]
+            if gpus:
+                return gpus[0]
         return super().device_info()
 
     def versions(self) -> "dict[str, str]":
         """Return the versions of the frameworks and of the user's top-level package."""
         root = self._module.__name__.split(".")[0]
         return versions("numpy", "scipy", "jax", "jaxlib", "torch", "numba", root)
+
+
+def _others() -> "list[Any]":
+    """Return the modules of loaded frameworks that are only waited for."""
+    return [module_of(name) for name in ("cupy", "numba") if name in sys.modules]
+
+
+def has_used_gpu() -> bool:
+    """Say whether a framework has used a GPU in this process, whatever a call returned."""
+    names = ("jax", "torch", "cupy", "numba")
+    return any(module_of(name).has_used_gpu() for name in names if name in sys.modules)

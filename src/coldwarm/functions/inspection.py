@@ -8,8 +8,8 @@ import os
 import sys
 import time
 
-from coldwarm.functions import arguments, target, transfer, values
-from coldwarm.functions.backend import UserFunction
+from coldwarm.functions import arguments, pending, target, transfer, values, waiting
+from coldwarm.functions.backend import UserFunction, has_used_gpu
 from coldwarm.functions.factory import from_factory
 
 TYPE_CHECKING = False
@@ -40,6 +40,8 @@ class Inspection:
         self.positional: list[str] = []
         self.first_ns = 0
         """What making the function and its arguments took, and the first call."""
+        self.call_ns = 0
+        """What the last call took."""
 
     def prepare(self) -> "tuple[Callable[..., Any], arguments.Call, int]":
         """Return the function, its call, and how many new-shape calls there are.
@@ -60,7 +62,7 @@ class Inspection:
                 self.kind = "factory"
                 function, call, more = from_factory(lambda: given)
                 return function, call, len(list(more))
-            values.wait(given)
+            waiting.wait(given)
             self.first_ns = _now_ns() - begin_ns
             return found, arguments.Call((), {}), 0
         if not inputs:
@@ -82,20 +84,22 @@ class Inspection:
 
     def report(self) -> "dict[str, Any]":
         """Call it twice and return what that showed."""
+        self.backend.look()
         function, call, further = self.prepare()
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
-        begin_ns = _now_ns()
-        out = _called(function, call)
+        function = self.backend.finishing(function)
+        out = self._called(function, call)
         # A function without arguments was called before, to see whether it is a factory.
         if self.kind == "factory" or not self.first_ns:
-            self.first_ns += _now_ns() - begin_ns
+            self.first_ns += self.call_ns
         # A function may hand out a buffer that its next call writes to.
         digest = values.digest(out)
-        device = "gpu" if any(map(_on_gpu, values.leaves(out))) else "cpu"
+        used = has_used_gpu() or any(map(_on_gpu, values.leaves(out)))
+        device = "gpu" if used else "cpu"
         first = None if self.job["answer"] is None else self._answer(out)
         mutates = call.gone or values.digest(list(call.flat)) != before
-        repeats = values.digest(_called(function, spare)) == digest
+        repeats = values.digest(self._called(function, spare)) == digest
         return {
             "type": "inspect",
             "kind": self.kind,
@@ -115,6 +119,15 @@ class Inspection:
             "first_s": self.first_ns / 1e9,
         }
 
+    def _called(self, function: "Any", call: "arguments.Call") -> "Any":
+        begin_ns = _now_ns()
+        out = function(*call.positional, **call.named)
+        waiting.wait(out)
+        self.call_ns = _now_ns() - begin_ns
+        self.backend.refuse_unfinished(out)
+        pending.refuse_busy(self.call_ns / 1e9)
+        return out
+
     def _answer(self, out: "Any") -> "list[str]":
         """Write the output down, and say what it is made of."""
         import numpy as np
@@ -128,13 +141,6 @@ class Inspection:
             _dtype(leaf, array) for leaf, array in zip(values.leaves(out), arrays, strict=True)
         ]
         return [f"{kind}{list(a.shape)}" for kind, a in zip(kinds, arrays, strict=True)]
-
-
-def _called(function: "Any", call: "arguments.Call") -> "Any":
-    out = function(*call.positional, **call.named)
-    values.wait(out)
-    values.refuse_unfinished(out)
-    return out
 
 
 def _strays(root: "str | None") -> "list[str]":

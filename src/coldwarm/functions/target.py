@@ -73,6 +73,23 @@ def resolve(module: "ModuleType", name: str) -> "Any":
     return found
 
 
+def resolve_sync(module: "ModuleType", named: str) -> "Any":
+    """Return the function that waits for results: ``MODULE:NAME``, or a name of the user's module.
+
+    Raises:
+        TargetError: it is not there, or cannot be called.
+    """
+    place, _, name = named.rpartition(":")
+    if place and place != module.__name__:
+        try:
+            __import__(place)
+        except ImportError as error:
+            text = f"--sync {named}: {error}"
+            raise TargetError(text) from error
+        module = sys.modules[place]
+    return resolve(module, name)
+
+
 def _near(module: "ModuleType", name: str) -> str:
     from difflib import get_close_matches
 

@@ -8,7 +8,7 @@ written by their bits.
 import os
 
 from coldwarm import wire
-from coldwarm.functions import arguments, values
+from coldwarm.functions import arguments, values, waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _placed(entry: "dict[str, Any]", path: str) -> "Any":
     if entry["framework"] == "numpy":
         return array[()] if entry["scalar"] else array
     placed = _to_torch(entry, array) if entry["framework"] == "torch" else _to_jax(entry, array)
-    values.wait(placed)
+    waiting.wait(placed)
     return placed
 
 

@@ -10,7 +10,7 @@ from coldwarm.frameworks.base import module_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     import numpy as np
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 class IncomparableError(TypeError):
     """A value that holds something besides numbers; the message says what to return."""
-
-
-class UnfinishedError(TypeError):
-    """A value that has not been computed, and cannot be waited for; the message says why."""
 
 
 def leaves(value: "Any") -> "Iterator[Any]":
@@ -32,13 +28,14 @@ def leaves(value: "Any") -> "Iterator[Any]":
     """
     if value is None:
         return
-    if isinstance(value, dict):
+    kind = type(value)  # a proxy that is asked for its class may compute
+    if issubclass(kind, dict):
         for key in sorted(value, key=str):
             yield from leaves(value[key])
-    elif isinstance(value, tuple | list):
+    elif issubclass(kind, tuple | list):
         for item in value:
             yield from leaves(item)
-    elif is_array(value) or isinstance(value, bool | int | float | complex | str | bytes):
+    elif is_array(value) or issubclass(kind, bool | int | float | complex | str | bytes):
         yield value
     else:
         inside = _opened(value)
@@ -83,7 +80,7 @@ def is_torch(value: "Any") -> bool:
 def _is(value: "Any", module: str, *names: str) -> bool:
     loaded = sys.modules.get(module)
     kinds = tuple(kind for name in names if (kind := getattr(loaded, name, None)) is not None)
-    return isinstance(value, kinds)
+    return issubclass(type(value), kinds)
 
 
 def to_host(leaf: "Any") -> "np.ndarray[Any, Any]":
@@ -168,7 +165,8 @@ def duplicate(value: "Any") -> "Any":
 
     if is_array(value):
         same = _copied(value)
-        wait(same)
+        if is_jax(same):
+            same.block_until_ready()
         return same
     # Containers may be of classes of their own, which want more than their items.
     if isinstance(value, dict):
@@ -208,70 +206,3 @@ def _copied_object(value: "Any") -> "Any":
         return copy.deepcopy(value)
     except Exception:  # noqa: BLE001 - whatever an object's own copying raises
         return value
-
-
-def wait(value: "Any") -> None:
-    """Wait until every array in a value is there, whatever framework it is of."""
-    for waiter in waiters(value):
-        waiter(value)
-
-
-def waiters(value: "Any") -> "list[Callable[[Any], None]]":
-    """Return what must be called with values like this one until they are there."""
-    found = list(leaves(value))
-    needed: list[Callable[[Any], None]] = []
-    ours = [leaf for leaf in found if is_jax(leaf)]
-    if ours:
-        jax = module_of("jax")
-        alone = ours[0] is value
-        needed.append(jax.wait_for_array if alone else _waiter_of_jax(jax, value, len(ours)))
-    if any(is_torch(leaf) and leaf.is_cuda for leaf in found):
-        torch = module_of("torch")
-        needed.append(lambda out: torch.wait(filter(is_torch, leaves(out))))
-    return needed
-
-
-def refuse_unfinished(value: "Any") -> None:
-    """Refuse what is computed only later, or cannot be waited for.
-
-    Raises:
-        UnfinishedError: it holds a generator, a coroutine, a future and the like, or an object
-            that nobody can look into, with arrays inside.
-    """
-    for leaf in leaves(value):
-        if is_array(leaf) or isinstance(leaf, bool | int | float | complex | str | bytes):
-            continue
-        kind = type(leaf).__name__.replace("_", " ")
-        if _is_lazy(leaf):
-            getattr(leaf, "close", bool)()  # a coroutine that is never awaited complains
-            text = f"the function returns a {kind}, which has computed nothing yet: measure a"
-            raise UnfinishedError(f"{text} function that runs it and returns the result")
-        if _hides_arrays(leaf):
-            text = f"the function returns a {kind} with arrays inside, which cannot be waited for:"
-            raise UnfinishedError(f"{text} return the arrays, in tuples, lists, dicts, dataclasses")
-
-
-def _is_lazy(value: "Any") -> bool:
-    kind = type(value)
-    if any(hasattr(kind, name) for name in ("__next__", "__await__", "__anext__")):
-        return True
-    return hasattr(kind, "result") and hasattr(kind, "add_done_callback")
-
-
-def _hides_arrays(value: "Any") -> bool:
-    """Say whether an object's attributes hold arrays that may be computed later."""
-    seen = list(getattr(value, "__dict__", {}).values())
-    slots = getattr(type(value), "__slots__", ())
-    names = (slots,) if isinstance(slots, str) else slots
-    seen += [getattr(value, name) for name in names if hasattr(value, name)]
-    found = list(leaves(seen))
-    return any(is_jax(leaf) or (is_torch(leaf) and leaf.is_cuda) for leaf in found)
-
-
-def _waiter_of_jax(jax: "Any", value: "Any", n_arrays: int) -> "Callable[[Any], None]":
-    """Return what waits for all arrays, also for those in what JAX does not open."""
-    inside = filter(is_jax, sys.modules["jax"].tree.leaves(value))
-    if sum(1 for _ in inside) == n_arrays:
-        wait: Callable[[Any], None] = jax.wait
-        return wait
-    return lambda out: jax.wait([leaf for leaf in leaves(out) if is_jax(leaf)])

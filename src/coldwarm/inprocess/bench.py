@@ -53,6 +53,8 @@ class Benchmark:
         timeout_s: Seconds in which a fresh process must answer.
         tolerance: Largest error of a fresh process's answer, over the largest magnitude of
             the answer in this process. Default: by its type.
+        sync: What waits for a result of a class that coldwarm does not know. It is called on each
+            result inside the timed window; what it returns, if anything, is the result.
         out_dir: Folder to leave the artifacts of the fresh processes in. Default: nowhere.
 
     Raises:
@@ -68,6 +70,7 @@ class Benchmark:
         time_budget_s: float | None = None,
         timeout_s: float = 300.0,
         tolerance: float | None = None,
+        sync: Callable[[Any], Any] | None = None,
         out_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         """Keep the options."""
@@ -77,13 +80,16 @@ class Benchmark:
             raise UsageError(f"processes={processes}: give 1 or more")
         if time_budget_s is not None and time_budget_s <= 0:
             raise UsageError(f"time_budget_s={time_budget_s}: give seconds above 0")
-        self._cold, self._budget_s = cold, time_budget_s
+        if sync is not None and not callable(sync):
+            raise UsageError(f"sync is a {type(sync).__name__}; give the function that waits")
+        self._cold, self._budget_s, self._sync = cold, time_budget_s, sync
         self._options = fresh.FreshOptions(
             processes=processes,
             warm=warm,
             time_budget_s=time_budget_s,
             timeout_s=timeout_s,
             tolerance=tolerance,
+            sync=None,
             out_dir=None if out_dir is None else Path(out_dir),
         )
 
@@ -109,13 +115,17 @@ class Benchmark:
             began_s = _now_s()
             share = _WARM_SHARE if self._cold else 1.0
             ends_s = None if self._budget_s is None else began_s + share * self._budget_s
-            in_process = warm.measure(function, call, name, warm=self._options.warm, ends_s=ends_s)
+            in_process = warm.measure(
+                function, call, name, warm=self._options.warm, ends_s=ends_s, sync=self._sync
+            )
             case, why = None, _NOT_ASKED
             if self._cold:
                 try:
                     target = finding.find(function, scope, calls)
                     name = target.name
-                    case = fresh.measure(target, call, in_process, self._fresh_options(began_s))
+                    case = fresh.measure(
+                        target, call, in_process, self._fresh_options(began_s, scope)
+                    )
                 except (finding.NotFoundError, fresh.NotMeasuredError) as error:
                     why = error.reason
         result = _result(name, in_process, case, why)
@@ -123,15 +133,18 @@ class Benchmark:
             result.cautions.append(because("made_contiguous"))
         return result
 
-    def _fresh_options(self, began_s: float) -> fresh.FreshOptions:
+    def _fresh_options(self, began_s: float, scope: dict[str, Any]) -> fresh.FreshOptions:
         if sys.platform != "linux":
             raise fresh.NotMeasuredError(because("needs_linux", platform=sys.platform))
+        options = self._options
+        if self._sync is not None:
+            options = replace(options, sync=finding.named(self._sync, scope))
         if self._budget_s is None:
-            return self._options
+            return options
         left_s = self._budget_s - (_now_s() - began_s)
         if left_s <= 0:
             raise fresh.NotMeasuredError(because("no_time_left"))
-        return replace(self._options, time_budget_s=left_s)
+        return replace(options, time_budget_s=left_s)
 
 
 def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchResult:  # noqa: ANN401 - the function's own

@@ -75,6 +75,16 @@ def find(function: Callable[..., Any], scope: dict[str, Any], calls: dict[str, i
     return Target(label, dotted, None, name, variables=_variables(root))
 
 
+def named(function: Callable[..., Any], scope: dict[str, Any]) -> str:
+    """Return the name of a function for ``--sync``: without a module where it is the program's.
+
+    Raises:
+        NotFoundError: no module holds it under a name.
+    """
+    module, name = _held(function, scope)
+    return name if module.__name__ == "__main__" else f"{module.__name__}:{name}"
+
+
 def _held(function: Any, scope: dict[str, Any]) -> tuple[types.ModuleType, str]:  # noqa: ANN401 - any callable
     for module in _modules(function, scope):
         qualified = getattr(function, "__qualname__", None)

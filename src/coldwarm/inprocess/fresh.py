@@ -43,6 +43,8 @@ class FreshOptions:
     time_budget_s: float | None
     timeout_s: float
     tolerance: float | None
+    sync: str | None
+    """What waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
     out_dir: Path | None
 
 
@@ -94,6 +96,7 @@ def _case(
         placement=None,
         check=answer is not None,
         tolerance=options.tolerance,
+        sync=options.sync,
         threads=None,
         seed=0,
         timeout_s=options.timeout_s,

@@ -15,11 +15,16 @@ from datetime import UTC, datetime
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from msgspec import convert
+
 from coldwarm.contracts.observation import Block, Judgement, Observation
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import Reason, because
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.arrivals import Arrivals
-from coldwarm.functions import values
+from coldwarm.functions import values, waiting
+from coldwarm.functions.opened import UnfinishedError
+from coldwarm.functions.pending import Pending, refuse_result
+from coldwarm.report.reasons import with_advice
 from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.allocator import keep_freed_memory
@@ -62,6 +67,7 @@ class _Warm:
     waiters: list[Callable[[Any], None]]
     arrivals: Arrivals
     began_ns: int
+    pending: Pending
 
     def __post_init__(self) -> None:
         """Make the loop, and set the allocator as in a measured process."""
@@ -98,6 +104,7 @@ class _Warm:
             )
         after = resource.getrusage(resource.RUSAGE_SELF)
         compiled = self.arrivals.compiles_so_far()
+        _refusing(self.pending.refuse)
         reasons = dict.fromkeys(("idle_cpu_s", "cpu_s", "wall_s", "bound_to"), _SHARED)
         gap = self.arrivals.gap
         if (compiled is None or compiles is None) and gap is not None:
@@ -139,31 +146,44 @@ def _not_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def measure(
-    function: Callable[..., Any], call: Call, name: str, *, warm: bool, ends_s: float | None
+def measure(  # noqa: PLR0913 - each is one choice, by name
+    function: Callable[..., Any],
+    call: Call,
+    name: str,
+    *,
+    warm: bool,
+    ends_s: float | None,
+    sync: Callable[[Any], Any] | None = None,
 ) -> InProcess:
     """Call a function, and time it while it is warm.
 
     ``ends_s``: when the time is over, on the clock of ``time.perf_counter``; the first two
-    calls and five warm samples are taken all the same.
+    calls and five warm samples are taken all the same. ``sync`` is called on each result inside
+    the timed window; what it returns, unless that is ``None``, is the result.
 
     Raises:
         UsageError: it returns something that is not finished by returning.
     """
     began_ns, started_at = _now_ns(), datetime.now(UTC).isoformat()
+    pending, named = Pending(), sync is not None
+    pending.wait()
+    if sync is not None:
+        function = waiting.finished_by(sync, function)
     given = call.copied()
     before = values.digest(list(given.flat))
-    out, first_s = _once(function, given)
+    out, first_s = _once(function, given, pending, named=named)
     # A function may hand out a buffer that its next call writes to.
-    digest, waiters, out = values.digest(out), values.waiters(out), values.on_host(out)
+    digest, waiters, out = values.digest(out), waiting.waiters(out), values.on_host(out)
     changed = given.gone or values.digest(list(given.flat)) != before
-    again, _ = _once(function, call.copied() if changed else given)
+    again, _ = _once(function, call.copied() if changed else given, pending, named=named)
     repeats = values.digest(again) == digest
     del again
     if not warm:
         return InProcess(None, first_s, out, changed, repeats)
     with watching() as arrivals:
-        calls = _Warm(function, call if changed else given, changed, waiters, arrivals, began_ns)
+        calls = _Warm(
+            function, call if changed else given, changed, waiters, arrivals, began_ns, pending
+        )
         blocks = _blocks(calls, ends_s)
     clean = sum(block.compiles == 0 for block in blocks)
     reason = because("clean_blocks", n_clean=clean, n_blocks=len(blocks))
@@ -182,16 +202,29 @@ def measure(
     return InProcess(observation, first_s, out, changed, repeats)
 
 
-def _once(function: Callable[..., Any], call: Call) -> tuple[Any, float]:
+def _once(
+    function: Callable[..., Any], call: Call, pending: Pending, *, named: bool
+) -> tuple[Any, float]:
     begin_s = _now_s()
     out = function(*call.positional, **call.named)
-    values.wait(out)
+    waiting.wait(out)
     spent_s = _now_s() - begin_s
-    try:
-        values.refuse_unfinished(out)
-    except values.UnfinishedError as error:
-        raise UsageError(str(error)) from None
+    _refusing(pending.refuse)
+    _refusing(lambda: refuse_result(out, named=named))
     return out, spent_s
+
+
+def _refusing(look: Callable[[], None]) -> None:
+    """Look whether calls are finished.
+
+    Raises:
+        UsageError: they are not, in words.
+    """
+    try:
+        look()
+    except UnfinishedError as error:
+        reason = convert(error.coded_reason, Reason)
+        raise UsageError(with_advice(reason)) from None
 
 
 def _blocks(calls: _Warm, ends_s: float | None) -> list[Block]:

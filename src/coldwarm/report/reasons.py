@@ -246,6 +246,21 @@ WORDS: dict[str, str] = {
     "inspecting": "inspecting {candidate_names}: each is called twice, and its answer kept",
     "unusable": "{label:label}{text}",
     "name_missing": "{label:label}{text}",
+    "unfinished": "{label:label}{parts}",
+    "lazy_result": "the function returns a {kind}, which has computed nothing yet, or may compute"
+    " when its numbers are asked for",
+    "opaque_result": "the function returns a {kind}, and nobody can tell whether what is in it is"
+    " computed",
+    "arrays_unfinished": "{n_arrays:# array} of JAX was still being computed after the call: the"
+    " function keeps it where its result does not show it",
+    "gpu_unfinished": "a GPU still had work of {framework} after the call",
+    "threads_unfinished": "{n_threads:# thread} that the call started was still at work after it",
+    "processes_unfinished": "{n_processes:# process} that the call started still ran after it",
+    "tasks_unfinished": "{n_tasks:# task} of asyncio was not done after the call",
+    "busy_afterwards": "the process went on computing after the call: it used {used_s:.3g} s of"
+    " processor time in the {watched_s:.3g} s after it",
+    "left_until_exit": "calls left {n_functions:# function} to be called at the end of the process",
+    "signal_pending": "the call has set an alarm, whose handler runs after it",
     "failed_before": "{label} failed before it was measured: {parts}{where:place}",
     "inspection_late": "the time budget was over while {label} was inspected, which calls it twice",
     "cannot_start": "{label:label}{program} cannot be started: {text}",
@@ -284,6 +299,7 @@ WORDS: dict[str, str] = {
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""
 
+_OR_SYNC = "or name what waits for it: --sync PACKAGE:FUNCTION (sync= in Python)"
 _BY_NAME = "define it by name in a file that can be imported"
 ADVICE: dict[str, str] = {
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",
@@ -298,6 +314,17 @@ ADVICE: dict[str, str] = {
     "inspection_late": "give a longer --time-budget",
     "cannot_start": "name another --python",
     "own_cache": "or give --warm-only",
+    "lazy_result": f"return what it computes, {_OR_SYNC}",
+    "opaque_result": f"return arrays or numbers, in tuples, lists, dicts, dataclasses, {_OR_SYNC}",
+    "arrays_unfinished": "return every array that the call computes, or call"
+    " jax.block_until_ready on it in the function",
+    "gpu_unfinished": "synchronise the device in the function",
+    "threads_unfinished": "join what the function starts before it returns",
+    "processes_unfinished": "wait for what the function starts before it returns",
+    "tasks_unfinished": "await what the function starts before it returns",
+    "left_until_exit": "do the work in the call, or register the function once, at import",
+    "signal_pending": "do the work in the call",
+    "busy_afterwards": "return every array that the call computes, and join what it starts",
     "partial": _BY_NAME,
     "lambda": _BY_NAME,
     "made_inside": _BY_NAME,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm import __version__
 from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.process.isolation import settings
+from coldwarm.runner.process.isolation import settings, shared
 from coldwarm.runner.schedule.batches import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
 from coldwarm.runner.schedule.options import affinity
 
@@ -72,6 +73,14 @@ INTERLEAVING = (
 )
 
 
+def _variables(case: Case, options: Options) -> dict[str, str]:
+    """Return what is set for every process of a case."""
+    backend, device = case.backend, case.device
+    fixed = settings(backend, device, options.threads, deterministic=options.deterministic)
+    base = {**os.environ, **case.variables}
+    return {**(shared(base, backend) if device == "gpu" else {}), **fixed}
+
+
 def windows(backend: BackendSpec, *, scenario: bool = False, built: bool = False) -> dict[str, str]:
     """Return, for each timed window of a backend, what is inside it and what is outside."""
     differing = (MADE_BEFOREHAND if backend.prepares else {}) | (WHOLE_LOOPS if scenario else {})
@@ -100,9 +109,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         interleaving=INTERLEAVING,
         threads=options.threads,
         affinity=affinity(options),
-        environment_variables=settings(
-            case.backend, case.device, options.threads, deterministic=options.deterministic
-        ),
+        environment_variables=_variables(case, options),
         seed=options.seed,
         deterministic=options.deterministic,
         effort=Effort(**{name: getattr(options, name) for name in Effort.__struct_fields__}),

@@ -36,6 +36,8 @@ def start(prepared: "Prepared", first: "Any", phases: Phases) -> "dict[str, Any]
 def end(prepared: "Prepared") -> "dict[str, Any]":
     """Describe the end: a last call through the gate, totals, the harness's own cost."""
     last = prepared.answer(prepared.fresh()) if prepared.job["persistent"] else None
+    if prepared.job["persistent"]:
+        prepared.backend.refuse_unfinished(last)
     # A function that keeps a state gives another answer each time; the first was checked.
     checkable = last is not None and prepared.job.get("repeats", True)
     checked = _gate(prepared, last) if checkable else None

@@ -49,7 +49,8 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
     except BaseException as error:  # noqa: BLE001 - whatever a candidate raises is a result
         first_line = (str(error).splitlines() or [""])[0]
         text = _readable(first_line)[:_LONGEST]
-        reason = wire.because("exception", error=type(error).__name__, text=text)
+        coded = getattr(error, "coded_reason", None)
+        reason = coded or wire.because("exception", error=type(error).__name__, text=text)
         line = _line(error, job.get("function", {}).get("path"))
         _fail(writer, reason, _traceback(error), line)
 
@@ -137,6 +138,7 @@ def _start(
         if backend.prepares:
             prepared.function = backend.load(job["made"])
         first = call(arguments) if prepared.loop is None else prepared.loop.first(*arguments)
+    backend.refuse_unfinished(first)
     parts = dict(backend.parts())
     first = backend.keep(first)
     if prepared.loop is not None:
@@ -144,6 +146,7 @@ def _start(
     arguments = prepared.fresh()
     with phases("second_call"):
         call(arguments)
+    backend.refuse_pending()
     if job.get("new_shapes"):
         for number, further in enumerate(workload.further()):
             with phases(f"new_shape_{number + 1}"):

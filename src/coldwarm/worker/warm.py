@@ -65,11 +65,13 @@ class Warm:
         finally:
             gc.enable()
         after = resource.getrusage(resource.RUSAGE_SELF)
+        wall_ns = now_ns() - start_ns
         compiled = backend.compiles_so_far()
         counted = None if compiled is None or compiles is None else compiled - compiles
         self._idle_since_cpu_s = _process_s()
         used_s = self._idle_since_cpu_s - cpu_s
-        wall_ns = now_ns() - start_ns
+        backend.refuse_pending()
+        self._idle_since_cpu_s = time.process_time()
         return {
             "type": "block",
             "start_ns": start_ns,

@@ -115,6 +115,7 @@ def _setting(request: Request) -> Setting:
         inputs=targets.parse_inputs(request.inputs),
         placement=request.placement,
         check=request.check,
+        sync=request.sync,
         tolerance=request.tolerance,
         threads=request.options.threads,
         seed=request.options.seed,

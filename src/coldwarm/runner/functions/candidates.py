@@ -135,6 +135,7 @@ def _described(
         renewed=inspected.mutates,
         checked=checked if setting.check else "not checked: --no-check was given",
         last_checked=setting.check and inspected.repeats,
+        sync=setting.sync,
     )
 
 

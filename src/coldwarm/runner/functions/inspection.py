@@ -13,8 +13,9 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.functions import backend, values
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
+from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import replies
-from coldwarm.runner.process.isolation import build
+from coldwarm.runner.process.isolation import build, shared
 from coldwarm.runner.process.replies import Inspection, Marked
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.specs import Source
@@ -35,10 +36,22 @@ _OF_TARGETS = {
         target_.TargetError,
         target_.MissingNameError,
         values.IncomparableError,
-        values.UnfinishedError,
     )
 }
 """Errors of the measured side whose message is for the user as it is."""
+_UNFINISHED = {
+    "lazy_result",
+    "opaque_result",
+    "arrays_unfinished",
+    "gpu_unfinished",
+    "threads_unfinished",
+    "processes_unfinished",
+    "tasks_unfinished",
+    "busy_afterwards",
+    "left_until_exit",
+    "signal_pending",
+}
+"""What a result that is not there when a call returns is refused for."""
 Reply = TypeVar("Reply", Inspection, Marked)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
@@ -59,6 +72,8 @@ class Setting:
     timeout_s: float
     arguments: str | None = None
     """The folder with the arguments of the call, transferred; ``None``: made of ``inputs``."""
+    sync: str | None = None
+    """What waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
     against: str | None = None
     """What answers are held against, where it is no candidate's."""
 
@@ -74,6 +89,7 @@ def specification(target: Target, setting: Setting) -> dict[str, Any]:
         "placement": setting.placement,
         "arguments": setting.arguments,
         "calls": target.calls,
+        "sync": setting.sync,
         "elsewhere": None if target.elsewhere is None else str(target.elsewhere),
     }
 
@@ -115,6 +131,8 @@ def ask(  # noqa: PLR0913 - what a process needs
         mark=guard.mark_value,
         deterministic=False,
     )
+    if gpus.may_be_used():
+        variables.update({k: v for k, v in shared(variables, BACKEND).items() if v})
     # What an inspection imports may leave its bytecode, as any program of the user's does.
     del variables["PYTHONDONTWRITEBYTECODE"]
     try:
@@ -141,6 +159,8 @@ def ask(  # noqa: PLR0913 - what a process needs
 
 def _why(target: Target, error: ProcessFailedError) -> Reason:
     raised = error.reason.values
+    if error.reason.code in _UNFINISHED:
+        return because("unfinished", error.reason, label=target.label)
     kind = raised.get("error")
     if kind in _OF_TARGETS:
         code = "name_missing" if kind == target_.MissingNameError.__name__ else "unusable"
@@ -159,7 +179,9 @@ def caches_of(target: Target, work: Path) -> Path:
 def inspect(
     targets: Sequence[Target], setting: Setting, guard: Guard, work: Path
 ) -> list[tuple[Inspection, float]]:
-    """Inspect every candidate, two at once; return with each the seconds that its process ran.
+    """Inspect every candidate, two at once where there is no GPU to share.
+
+    Returns with each the seconds that its process ran.
 
     Raises:
         RefusedError: one of them cannot be used.
@@ -169,7 +191,8 @@ def inspect(
         answer = str(work / f"{target.label}.npz") if setting.check else None
         return ask(Inspection, target, setting, guard, caches_of(target, work), answer=answer)
 
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    at_once = 1 if gpus.may_be_used() else _AT_ONCE
+    with ThreadPoolExecutor(at_once) as pool:
         running = [pool.submit(inspected, target) for target in targets]
         try:
             for done in as_completed(running):

@@ -29,6 +29,7 @@ class NoiseRequest:
     """For all regimes together."""
     regimes: Sequence[Regime] = ("warm", "cold")
     threshold: float = THRESHOLD
+    sync: str | None = None
     seed: int = 0
     threads: int | None = None
 
@@ -55,6 +56,7 @@ class NoiseRequest:
         return Request(
             targets=[f"{side}={self.target}" for side in ("A", "B")],
             inputs=self.inputs,
+            sync=self.sync,
             name="noise",
             options=options,
         )

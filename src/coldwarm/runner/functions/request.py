@@ -63,6 +63,8 @@ class Request:
     """A label; ``None``: the first candidate's."""
     check: bool = True
     tolerance: float | None = None
+    sync: str | None = None
+    """What waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
     pythons: Sequence[str] = ()
     variables: Sequence[str] = ()
     before: str | None = None

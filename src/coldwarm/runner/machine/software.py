@@ -236,13 +236,17 @@ def _gpu(line: str, cuda: str | None, no_cuda: Reason) -> Gpu:
 
 
 def ptxas_files() -> list[tuple[PtxasKind, Path]]:
-    """Return each ``ptxas`` in the order in which a framework would come across them."""
+    """Return each ``ptxas`` in the order in which a framework would come across them.
+
+    Triton's ``ptxas-blackwell`` is none: it is called by that name, for one kind of GPU, and the
+    ``ptxas`` beside it is an older one.
+    """
     on_path = shutil.which("ptxas")
     found: list[tuple[PtxasKind, Path]] = [] if on_path is None else [("path", Path(on_path))]
     toolkit = Path(os.environ.get("CUDA_HOME") or "/usr/local/cuda") / "bin/ptxas"
     found.append(("toolkit", toolkit))
     found.extend(("wheel", file) for file in _in_package("nvidia", "*/bin/ptxas"))
-    found.extend(("triton", file) for file in _in_package("triton", "backends/nvidia/bin/ptxas*"))
+    found.extend(("triton", file) for file in _in_package("triton", "backends/nvidia/bin/ptxas"))
     once = {file.resolve(): (kind, file) for kind, file in reversed(found) if file.is_file()}
     return list(reversed(once.values()))
 

@@ -43,6 +43,12 @@ def settings(
     return {**fixed, **backend.environment(device, threads)}
 
 
+def shared(base: Mapping[str, str], backend: BackendSpec) -> dict[str, str]:
+    """Return what lets several processes share a GPU, where the user has not said how."""
+    found = dict(backend.sharing())
+    return {} if any(base.get(name) for name in found) else found
+
+
 def build(  # noqa: PLR0913 - each is one independent fact of a process
     base: Mapping[str, str],
     backend: BackendSpec,
@@ -71,6 +77,8 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
         folder = root / name
         folder.mkdir(exist_ok=True)
         variables.update(owner.isolate(folder))
+    if device == "gpu":
+        variables.update(shared(base, backend))
     variables.update(settings(backend, device, threads, deterministic=deterministic))
     variables[MARK] = mark
     # What an owner or a backend sets to nothing must not be set at all; what the user has

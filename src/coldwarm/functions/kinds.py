@@ -1,0 +1,224 @@
+"""Kinds of values: which are there when a function returns them, and which may not be.
+
+A kind is judged by its class alone; the value itself is not asked. So a proxy that computes
+when somebody asks it anything stays asleep.
+"""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class _Sample:
+    """What the classes of methods and slots are taken from."""
+
+    __slots__ = ("slot",)
+
+    def method(self) -> None:
+        """Do nothing."""
+
+
+PLAIN = {
+    *(bool, int, float, complex, str, bytes, bytearray, memoryview, range, slice),
+    *(type(None), type(...), type(NotImplemented)),
+}
+"""Classes whose values are whole as they stand."""
+FUNCTION, METHOD, BUILT_IN = type(lambda: None), type(_Sample().method), type(len)
+SLOT = type(_Sample.__dict__["slot"])
+_VIEWS: "tuple[type, ...]" = (type({}.values()), type({}.keys()), type({}.items()))
+_HEAP = 1 << 9
+"""The flag of a class that was made while the program ran, of Python's or of others'."""
+
+_LATER = ("__await__", "__anext__", "add_done_callback", "is_completed")
+"""What only a value has that is computed later."""
+_STEPPED = ("generator", "map", "filter")
+"""Iterators that compute each item as it is asked for."""
+_HANDLES = (("is_alive", "join"), ("poll", "wait"), ("ready", "wait"), ("ready", "get"))
+"""What a handle has of something that runs."""
+_CONVERTED = (
+    *("__array__", "__array_interface__", "__cuda_array_interface__", "__dlpack__"),
+    *("__jax_array__", "__float__", "__complex__"),
+)
+_COMPUTING = (
+    *("block_until_ready", "collect", "compute", "evaluate", "execute", "force", "materialize"),
+    *("numpy", "realize", "result", "to_numpy", "tolist"),
+)
+"""Methods in which an unknown value may do its work, if they need no arguments."""
+_EAGER = frozenset(
+    (
+        *("astropy", "diffrax", "distrax", "equinox", "flax", "haiku", "jax", "jaxlib", "jaxopt"),
+        *("lineax", "llvmlite", "lmfit", "ml_dtypes", "mpmath", "networkx", "numba", "numpy"),
+        *("optax", "optimistix", "pandas", "pint", "scipy", "sklearn", "sparse", "statsmodels"),
+        *("sympy", "torch", "triton", "uncertainties", "xarray"),
+    )
+)
+"""Packages that compute at once, or keep what they compute later in arrays that are looked at."""
+_WHOLE = {
+    "polars": {"DataFrame", "Series"},
+    "pyarrow": {"Array", "Buffer", "ChunkedArray", "DataType", "RecordBatch", "Scalar", "Table"},
+}
+"""Of packages that are lazy as well, the classes that are not."""
+_DEFERRED = {
+    "pandas": ("pandas.core.groupby.", "pandas.core.resample", "pandas.core.window."),
+    "xarray": ("xarray.core.groupby", "xarray.core.resample"),
+    "torch": ("torch.utils.data.",),
+}
+"""Of packages that compute at once, the modules whose classes do not."""
+_LAZY_CLASSES = {
+    "numpy": ("NpzFile",),
+    "scipy": ("_ProductLinearOperator", "_SumLinearOperator", "_PowerLinearOperator"),
+    "xarray": ("LazilyIndexedArray", "LazilyVectorizedIndexedArray", "BackendArray"),
+}
+"""Of packages that compute at once, classes that do not."""
+
+
+def containers() -> "tuple[type, ...]":
+    """Return the classes that hold items, dictionaries left out."""
+    deque = getattr(sys.modules.get("_collections"), "deque", None)
+    return (list, tuple, set, frozenset, *_VIEWS, *([] if deque is None else [deque]))
+
+
+def array_framework(kind: type) -> "str | None":
+    """Return whose array it is: ``numpy``, ``jax``, ``torch``, ``cupy``, ``numba``, or none."""
+    for module, names in (
+        ("numpy", ("ndarray", "generic")),
+        ("jax", ("Array",)),
+        ("torch", ("Tensor",)),
+        ("cupy", ("ndarray",)),
+        ("numba.cuda.cudadrv.devicearray", ("DeviceNDArrayBase",)),
+    ):
+        loaded = sys.modules.get(module)
+        if loaded is None:
+            continue
+        for name in names:
+            base = getattr(loaded, name, None)
+            if type.__instancecheck__(type, base) and issubclass(kind, base):  # type: ignore[arg-type]
+                return module.partition(".")[0]
+    return None
+
+
+def is_lazy(kind: type, *, inner: bool = False) -> bool:
+    """Say whether values of a class are computed only later, or handles of what runs.
+
+    ``inner``: such a value is an attribute of another one. Python's own iterators, threads,
+    locks and queues are then how the other one works, and no part of the result.
+    """
+    root = package(kind)
+    if root in sys.stdlib_module_names and inner:
+        later = any(_has(kind, name) for name in _LATER)
+        return later or kind.__name__ in _STEPPED
+    if any(_has(kind, name) for name in ("__next__", *_LATER)) or any(
+        map(_is_deferred, kind.__mro__)
+    ):
+        return True
+    if any(all(_has(kind, name) for name in pair) for pair in _HANDLES):
+        return True
+    return any(_defers(kind, name) for name in (*_CONVERTED, *_COMPUTING))
+
+
+def has_uncomputed(value: "Any", kind: type) -> bool:
+    """Say whether a user's own class has a property that is kept once it was computed."""
+    own = getattr(value, "__dict__", None) if _has(kind, "__dict__") else None
+    return any(
+        type(member).__name__ == "cached_property" and name not in (own or ())
+        for base in kind.__mro__
+        if not _is_known(base)
+        for name, member in base.__dict__.items()
+    )
+
+
+def is_mapped(value: "Any") -> bool:
+    """Say whether an array of NumPy is a file, read when somebody looks at it."""
+    while value is not None and array_framework(type(value)) == "numpy":
+        if type(value).__name__ == "memmap" and getattr(value, "mode", "w+") != "w+":
+            return True
+        value = getattr(value, "base", None)
+    return False
+
+
+def _has(kind: type, name: str) -> bool:
+    return any(name in base.__dict__ for base in kind.__mro__)
+
+
+def _defers(kind: type, name: str) -> bool:
+    """Say whether a class may compute in a method, and is of nobody who is known not to."""
+    definer = next((base for base in kind.__mro__ if name in base.__dict__), None)
+    if definer is None or _is_known(definer):
+        return False
+    code = getattr(definer.__dict__[name], "__code__", None)
+    if code is None:
+        # A field of a dataclass has its default here.
+        return callable(definer.__dict__[name]) or _has(type(definer.__dict__[name]), "__get__")
+    given = len(definer.__dict__[name].__defaults__ or ())
+    return name in _CONVERTED or code.co_argcount - given <= 1
+
+
+def _is_known(kind: type) -> bool:
+    root = package(kind)
+    if root in _WHOLE:
+        return kind.__name__ in _WHOLE[root]
+    lazy = _is_deferred(kind)
+    # What has no module of its own is said to be built in, and a capsule holds anything.
+    own = root == "builtins" and (
+        (kind.__flags__ & _HEAP and kind.__name__ not in _BUILT_IN_NAMES)
+        or kind.__name__ == "PyCapsule"
+    )
+    return (root in _EAGER or root in sys.stdlib_module_names) and not lazy and not own
+
+
+def _is_deferred(kind: type) -> bool:
+    root = package(kind)
+    named = kind.__name__ in _LAZY_CLASSES.get(root, ())
+    return named or str(kind.__module__).startswith(_DEFERRED.get(root, ("?",)))
+
+
+_BUILT_IN_NAMES = set(vars(sys.modules["builtins"]))
+
+
+def package(kind: type) -> str:
+    """Return the top-level package that a class says it is of."""
+    return str(kind.__dict__.get("__module__") or kind.__module__).partition(".")[0]
+
+
+def is_of_python(kind: type) -> bool:
+    """Say whether a class is one of Python's own, written in C."""
+    return package(kind) in sys.stdlib_module_names and not kind.__flags__ & _HEAP
+
+
+def is_opaque(kind: type) -> bool:
+    """Say whether a class keeps something where Python cannot see it, and is not known."""
+    if any(package(base) in _WHOLE and _is_known(base) for base in kind.__mro__):
+        return False
+    return any(not _is_pythons(base) and not _is_known(base) for base in kind.__mro__)
+
+
+def _is_pythons(kind: type) -> bool:
+    """Say whether a class adds to its base no more memory than its slots take.
+
+    A class written in another language keeps its state in the rest.
+    """
+    base = kind.__base__
+    if base is None:
+        return True
+    own = kind.__dict__
+    slots = sum(type(member) is SLOT for member in own.values())
+    slots += ("__dict__" in own) + ("__weakref__" in own)
+    word = tuple.__itemsize__
+    return kind.__basicsize__ - base.__basicsize__ <= slots * word
+
+
+def is_elsewhere(value: "Any", framework: str) -> bool:
+    """Say whether an array is on a device of which nobody here knows how to wait."""
+    return framework == "torch" and value.device.type not in {"cpu", "cuda"}
+
+
+def objects_of(value: "Any", kind: type) -> "list[Any]":
+    """Return the objects in a table of pandas, which keeps them where Python cannot see."""
+    if package(kind) != "pandas" and all(package(base) != "pandas" for base in kind.__mro__):
+        return []
+    if _has(kind, "dtypes") and _has(kind, "items") and _has(kind, "columns"):
+        return [column for _, column in value.items()]
+    of_objects = getattr(getattr(value, "dtype", None), "hasobject", False)
+    return [value.to_numpy()] if of_objects and _has(kind, "to_numpy") else []

@@ -1,0 +1,127 @@
+"""Whether a call has done all its work when it returns, looked at outside the timed window.
+
+Nothing here waits for the work, or does it: what is not done is refused.
+"""
+
+import os
+import sys
+import time
+
+from coldwarm.frameworks.base import module_of
+from coldwarm.functions import opened, running
+from coldwarm.functions.opened import UnfinishedError
+from coldwarm.wire import because
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_STEP_S, _IDLE_STEPS = 0.005, 2
+_LONGEST_S = 0.6
+_IDLE_SHARE = 0.3
+_SPINNING_S = 0.3
+"""How long the threads of OpenMP and of BLAS may go on for nothing: up to 0.2 s by default."""
+_POOL_S = 0.002
+"""What the threads of XLA may use, which do not."""
+
+
+class Pending:
+    """Looks for what calls leave undone, from before the first of them."""
+
+    def __init__(self) -> None:
+        """Remember what is at work already."""
+        self._before = running.Running()
+        jax = "jax" in sys.modules
+        self._alarm_s = _alarm_s()
+        self._n_exits: int | None = None
+        self._arrays: list[Any] = module_of("jax").in_flight() if jax else []
+
+    def wait(self) -> None:
+        """Wait for the arrays that were being computed already, and forget them."""
+        if self._arrays:
+            module_of("jax").wait(self._arrays)
+        self._arrays = []
+
+    def refuse(self) -> None:
+        """Refuse a call that has left work undone.
+
+        Raises:
+            UnfinishedError: arrays are being computed, a GPU is at work, or a thread, a process
+                or a task that the call has started.
+        """
+        if "jax" in sys.modules:
+            left = module_of("jax").unfinished(self._arrays)
+            if left:
+                raise UnfinishedError(because("arrays_unfinished", n_arrays=left))
+        for framework in ("torch", "cupy", "numba"):
+            if framework in sys.modules and module_of(framework).unfinished():
+                raise UnfinishedError(because("gpu_unfinished", framework=framework))
+        threads, processes, tasks = running.Running().since(self._before)
+        if threads:
+            raise UnfinishedError(because("threads_unfinished", n_threads=threads))
+        if processes:
+            raise UnfinishedError(because("processes_unfinished", n_processes=processes))
+        if tasks:
+            raise UnfinishedError(because("tasks_unfinished", n_tasks=tasks))
+        self._refuse_later()
+
+    def _refuse_later(self) -> None:
+        if _alarm_s() and not self._alarm_s:
+            raise UnfinishedError(because("signal_pending"))
+        # A first call may load a framework, which cleans up at the end.
+        n_exits = getattr(sys.modules.get("atexit"), "_ncallbacks", int)()
+        if self._n_exits is not None and n_exits > self._n_exits:
+            n_functions = n_exits - self._n_exits
+            raise UnfinishedError(because("left_until_exit", n_functions=n_functions))
+        self._n_exits = n_exits
+
+
+def _spins() -> bool:
+    """Say whether the user lets the threads of OpenMP spin for longer than they do by default."""
+    active = os.environ.get("OMP_WAIT_POLICY", "").lower() == "active"
+    return active or bool({"KMP_BLOCKTIME", "GOMP_SPINCOUNT"} & os.environ.keys())
+
+
+def _alarm_s() -> float:
+    """Return the seconds until an alarm of this process; 0: there is none."""
+    signal = sys.modules.get("_signal")
+    return 0.0 if signal is None else float(signal.getitimer(signal.ITIMER_REAL)[0])
+
+
+def refuse_busy(call_s: float) -> None:
+    """Refuse a call of so many seconds after which this process goes on computing.
+
+    For work that no Python object stands for: a dropped array, a thread of a compiled library.
+    It watches until the process is idle, for at most 0.6 s.
+
+    Raises:
+        UnfinishedError: it does.
+    """
+    began_s, before = time.perf_counter(), running.threads_used_ns()
+    last, n_idle = before, 0
+    while n_idle < _IDLE_STEPS and time.perf_counter() < began_s + _LONGEST_S:
+        time.sleep(_STEP_S)
+        now = running.threads_used_ns()
+        used_ns = sum(now.values()) - sum(last.values())
+        # On a busy machine what is at work may have to wait for a processor.
+        idle = used_ns < _IDLE_SHARE * _STEP_S * 1e9 and not running.is_runnable()
+        n_idle, last = n_idle + 1 if idle else 0, now
+    used = {one: (ns - before.get(one, 0)) / 1e9 for one, ns in last.items()}
+    of_xla_s = sum(seconds for one, seconds in used.items() if b" tf_" in one)
+    watched_s, used_s = time.perf_counter() - began_s, sum(used.values())
+    # Every thread of a pool may spin, however many there are.
+    longest_s = 0.0 if _spins() else max(used.values(), default=0.0)
+    if of_xla_s > max(_POOL_S, 0.1 * call_s) or longest_s > max(_SPINNING_S, 0.2 * call_s):
+        raise UnfinishedError(because("busy_afterwards", used_s=used_s, watched_s=watched_s))
+
+
+def refuse_result(value: "Any", *, named: bool) -> None:
+    """Refuse a result of which nobody can tell whether it is there.
+
+    ``named``: the user has named what waits for it, and answers for that.
+
+    Raises:
+        UnfinishedError: it is lazy, or cannot be looked into.
+    """
+    if not named:
+        opened.refuse_unknown(value)

@@ -1,0 +1,256 @@
+"""What goes on in this process after a call has returned: threads, children, tasks.
+
+A thread that waits for its next job is idle, as those of a pool are; one that is in the midst of
+a function is not. A thread's Python frames tell which, and for what is inside a compiled
+library the processor time that it uses.
+"""
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+    from typing import Any
+
+_WAITS = {
+    "threading.py": {"wait", "acquire", "join", "_wait_for_tstate_lock"},
+    "thread.py": {"_worker"},
+    "process.py": {"wait_result_broken_or_wakeup"},
+    "pool.py": {"_wait_for_updates", "worker"},
+    "queue.py": {"get"},
+    "queues.py": {"get"},
+    "connection.py": {"_recv", "wait", "select"},
+    "selectors.py": {"select"},
+    "socketserver.py": {"serve_forever"},
+    "subprocess.py": {"wait", "_wait", "_try_wait", "communicate", "_communicate"},
+    "popen_fork.py": {"poll"},
+}
+"""Of Python's own files, the functions in which a thread waits for others."""
+_INSTALLED = ("site-packages" + os.sep, "dist-packages" + os.sep)
+_LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120 - pathlib is not loaded yet
+_POOLED = (b"multiprocessing.spawn", b"loky")
+"""In the command line of a process that waits for jobs."""
+_HELPERS = (b"multiprocessing.resource_tracker", b"multiprocessing.forkserver", b"compile_worker")
+"""In the command line of one that does no work of a call: PyTorch starts its compiler's
+processes in advance, which takes them seconds."""
+_MOMENTS, _MOMENT_S = 5, 2e-4
+_LOOK_S = 0.003
+_USED_NS = 500_000
+"""Processor time in that while from which something is at work."""
+
+
+class Running:
+    """What is at work in one moment."""
+
+    def __init__(self) -> None:
+        """Look at all threads, children and tasks."""
+        self.started = set(_tasks())
+        """The kernel's threads, among them some that have no Python frame yet."""
+        self.threads = dict(_working_threads())
+        """By thread, whether its code is the user's, so that no more has to be asked."""
+        self.n_threads = len(sys._current_frames()) - 1  # noqa: SLF001 - as below
+        self.children = set(_children())
+        self.tasks = set(map(id, _pending_tasks()))
+
+    def since(self, before: "Running") -> "tuple[int, int, int]":
+        """Return how many threads, processes and tasks are at work that were not before.
+
+        What has given its result may still be on its way back to where it waits for the next job,
+        so that something is at work only where it still is a moment later.
+        """
+        found = _at_work(self, before)
+        # What a call has handed to another thread may not have begun.
+        begun = self.started <= before.started and self.n_threads == 0
+        for _ in range(_MOMENTS):
+            if begun and not any(found):
+                break
+            time.sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
+            found, begun = _at_work(Running(), before), True
+        return found
+
+
+def _at_work(now: Running, before: Running) -> "tuple[int, int, int]":
+    threads = {one: own for one, own in now.threads.items() if one not in before.threads}
+    sure = {one for one, own in threads.items() if own}
+    unsure = _native(threads.keys() - sure)
+    children = {pid for pid in now.children if not _is_named(pid, _HELPERS)}
+    pools = _pool_processes()
+    strangers = {pid for pid in children - before.children if pid not in pools}
+    strangers = {pid for pid in strangers if not _is_named(pid, _POOLED)}
+    processes = {pid for pid in strangers if _state(pid) not in "ZX"}
+    working = set(_using_processor([*unsure, *(children - processes)]))
+    n_threads = len(sure) + len(working & set(unsure))
+    n_processes = len(processes) + len(working & children)
+    return n_threads, n_processes, len(now.tasks - before.tasks)
+
+
+def _working_threads() -> "Iterator[tuple[int, bool]]":
+    import _thread
+
+    # Who calls from a thread of their own may do other things in the main one.
+    main = getattr(sys.modules.get("threading"), "_main_thread", None)
+    others = {_thread.get_ident(), getattr(main, "ident", None)}
+    for ident, frame in sys._current_frames().items():  # noqa: SLF001 - documented, for this purpose
+        if ident in others:
+            continue
+        frames = list(_stack(frame))
+        own = any(_is_users(one) for one in frames)
+        # The function of a thread or of a job is then no Python function.
+        compiled = frame.f_code.co_name == "run" and _is_in(frame, ("threading.py", "thread.py"))
+        jobs = compiled or any(map(_has_jobs, frames))
+        if jobs or not _is_idle(frames, own=own):
+            yield ident, own or jobs
+
+
+def _stack(frame: "FrameType | None") -> "Iterator[FrameType]":
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _is_users(frame: "FrameType") -> bool:
+    file = frame.f_code.co_filename
+    return not (
+        file.startswith((_LIBRARY, "<frozen")) or any(place in file for place in _INSTALLED)
+    )
+
+
+def _is_in(frame: "FrameType", files: "Sequence[str]") -> bool:
+    """Say whether a frame is of one of these files of Python's own."""
+    file = frame.f_code.co_filename
+    return file.startswith(_LIBRARY) and file.rpartition(os.sep)[2] in files
+
+
+def _is_idle(frames: "list[FrameType]", *, own: bool) -> bool:
+    innermost = frames[0]
+    files = [file for file, names in _WAITS.items() if innermost.f_code.co_name in names]
+    waits = _is_in(innermost, files)
+    # One that wakes by itself goes on with its function then.
+    timeout = innermost.f_locals.get("timeout")
+    return waits and not (own and timeout is not None and timeout >= 0)
+
+
+def _has_jobs(frame: "FrameType") -> bool:
+    """Say whether the thread looks after a pool that has not finished, or waits for its time."""
+    name, held = frame.f_code.co_name, frame.f_locals
+    if name == "_worker" and hasattr(held.get("work_queue"), "qsize"):
+        return bool(held["work_queue"].qsize())
+    if name == "run" and type(held.get("self")).__name__ == "Timer":
+        return True
+    if name == "_handle_results":
+        return bool(held.get("cache"))
+    if name == "run" and hasattr(held.get("self"), "pending_work_items"):
+        return bool(held["self"].pending_work_items)
+    return False
+
+
+def _native(threads: "set[int]") -> "list[int]":
+    """Return the kernel's numbers of threads."""
+    known = getattr(sys.modules.get("threading"), "_active", {})
+    found = [getattr(known.get(one), "native_id", None) for one in threads]
+    return [number for number in found if number is not None]
+
+
+def _children() -> "Iterator[int]":
+    for task in _tasks():
+        yield from map(int, read(f"/proc/self/task/{task}/children").split())
+
+
+def _tasks() -> "list[str]":
+    try:
+        return os.listdir("/proc/self/task")  # noqa: PTH208 - as above
+    except OSError:
+        return []
+
+
+def read(path: str) -> bytes:
+    """Return a small file of the kernel's; nothing where it is not there any more."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _state(pid: int) -> str:
+    """Return the state of a process, or of a thread, by its letter; ``X``: it is gone."""
+    fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return fields[0].decode() if fields else "X"
+
+
+def _is_named(pid: int, names: "Sequence[bytes]") -> bool:
+    command = read(f"/proc/{pid}/cmdline")
+    return any(name in command for name in names)
+
+
+def _pool_processes() -> "set[int]":
+    """Return the processes of pools, which stay when their jobs are done."""
+    found: set[int] = set()
+    for child in list(getattr(sys.modules.get("multiprocessing.process"), "_children", ())):
+        if "PoolWorker" in child.name or "Loky" in child.name:
+            found.add(child.pid)
+    managers = getattr(sys.modules.get("concurrent.futures.process"), "_threads_wakeups", ())
+    for manager in list(managers):
+        found.update(getattr(manager, "processes", None) or ())
+    return found
+
+
+def _pending_tasks() -> "list[Any]":
+    """Return the tasks of asyncio that are not done."""
+    module = sys.modules.get("asyncio.tasks")
+    for name in ("_scheduled_tasks", "_all_tasks"):
+        known = getattr(module, name, None)
+        if known is not None:
+            return [task for task in list(known) if not task.done()]
+    return []
+
+
+def _using_processor(numbers: "list[int]") -> "list[int]":
+    """Return those threads and processes that use a processor while this thread sleeps."""
+    if not numbers:
+        return []
+    before = {number: _used_ns(number) for number in numbers}
+    time.sleep(_LOOK_S)
+    return [
+        number
+        for number in numbers
+        if _used_ns(number) - before[number] > _USED_NS or _state(number) == "R"
+    ]
+
+
+def _used_ns(number: int) -> int:
+    """Return the processor time of a process's first thread, or of a thread of this one."""
+    counts = read(f"/proc/{number}/schedstat") or read(f"/proc/self/task/{number}/schedstat")
+    return int((counts or b"0").split()[0])
+
+
+def threads_used_ns() -> "dict[bytes, int]":
+    """Return the processor time of each thread of this process but the calling one.
+
+    By the thread's number and name, such as ``b"123 python"``.
+    """
+    import _thread
+
+    mine = _thread.get_native_id()
+    found = {}
+    for task in _tasks():
+        if int(task) != mine:
+            name = read(f"/proc/self/task/{task}/comm").strip()
+            found[task.encode() + b" " + name] = _used_ns(int(task))
+    return found
+
+
+def is_runnable() -> bool:
+    """Say whether a thread of this process other than the calling one is at work, or would be."""
+    import _thread
+
+    mine = _thread.get_native_id()
+    return any(_state(task) == "R" for task in map(int, _tasks()) if task != mine)

@@ -1,0 +1,69 @@
+"""Waits until what a function returned is there, inside the timed window."""
+
+import sys
+
+from coldwarm.frameworks.base import module_of
+from coldwarm.functions import values
+from coldwarm.functions.opened import Opened
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_GPU = ("torch", "cupy", "numba")
+
+
+def wait(value: "Any") -> None:
+    """Wait until every array in a value is there, whatever framework it is of."""
+    for waiter in waiters(value):
+        waiter(value)
+
+
+def waiters(value: "Any") -> "list[Callable[[Any], None]]":
+    """Return what must be called with values like this one until they are there.
+
+    Of the frameworks that compute on a GPU, all work of a device is waited for, whatever stream
+    it is in; and of one that has used a GPU, also where it returns numbers of the host.
+    """
+    if values.is_jax(value):
+        alone: Callable[[Any], None] = module_of("jax").wait_for_array
+        return [alone, *_of_gpus({})]
+    arrays: dict[str, list[Any]] = {}
+    for framework, array in Opened(value).arrays:
+        arrays.setdefault(framework, []).append(array)
+    ours = arrays.pop("jax", [])
+    of_jax = [_of_jax(value, len(ours))] if ours else []
+    return [*of_jax, *_of_gpus(arrays)]
+
+
+def finished_by(
+    sync: "Callable[[Any], Any]", function: "Callable[..., Any]"
+) -> "Callable[..., Any]":
+    """Return a function that calls one, and another on its result, which it may replace."""
+
+    def called(*positional: "Any", **named: "Any") -> "Any":
+        out = function(*positional, **named)
+        done = sync(out)
+        return out if done is None else done
+
+    return called
+
+
+def _of_gpus(arrays: "dict[str, list[Any]]") -> "list[Callable[[Any], None]]":
+    found = [
+        module_of(framework).waiter(arrays.get(framework, []))
+        for framework in _GPU
+        if framework in sys.modules
+    ]
+    return [waiter for waiter in found if waiter is not None]
+
+
+def _of_jax(value: "Any", n_arrays: int) -> "Callable[[Any], None]":
+    """Return what waits for all arrays, also for those in what JAX does not open."""
+    jax = module_of("jax")
+    inside = filter(values.is_jax, sys.modules["jax"].tree.leaves(value))
+    if sum(1 for _ in inside) == n_arrays:
+        wait_for_tree: Callable[[Any], None] = jax.wait
+        return wait_for_tree
+    return lambda out: jax.wait([one for name, one in Opened(out).arrays if name == "jax"])

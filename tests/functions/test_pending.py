@@ -1,0 +1,227 @@
+"""Work that goes on after a call is found, whoever does it; pools that wait for jobs are not."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import multiprocessing
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from coldwarm.functions import pending
+from coldwarm.functions.opened import UnfinishedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LONG_S = 0.5
+kept: list[Any] = []
+
+
+def spin(seconds: float = LONG_S) -> None:
+    """Compute, in Python."""
+    end_s = time.perf_counter() + seconds
+    while time.perf_counter() < end_s:
+        sum(range(100))
+
+
+def waiting() -> None:
+    """Wait, and would then go on."""
+    threading.Event().wait(LONG_S)
+
+
+@pytest.fixture(autouse=True)
+def _ends() -> Iterator[None]:
+    yield
+    for one in kept:
+        getattr(one, "wait" if isinstance(one, subprocess.Popen) else "join", bool)()
+    kept.clear()
+
+
+def started(target: Callable[..., object], *given: object) -> None:
+    kept.append(threading.Thread(target=target, args=given))
+    kept[-1].start()
+
+
+def timer() -> None:
+    kept.append(threading.Timer(LONG_S, float))
+    kept[-1].start()
+
+
+def bare() -> None:
+    import _thread
+
+    _thread.start_new_thread(spin, ())
+
+
+def child() -> None:
+    kept.append(subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({LONG_S})"]))
+
+
+def forked() -> None:
+    kept.append(multiprocessing.get_context("fork").Process(target=time.sleep, args=(LONG_S,)))
+    kept[-1].start()
+
+
+@pytest.mark.parametrize(
+    ("code", "work"),
+    [
+        ("threads_unfinished", lambda: started(spin)),
+        ("threads_unfinished", lambda: started(time.sleep, LONG_S)),
+        ("threads_unfinished", lambda: started(waiting)),
+        ("threads_unfinished", lambda: started(np.linalg.svd, np.random.rand(900, 900))),  # noqa: NPY002 - any numbers
+        ("threads_unfinished", timer),
+        ("threads_unfinished", bare),
+        ("processes_unfinished", child),
+        ("processes_unfinished", forked),
+    ],
+)
+def test_what_a_call_starts_and_leaves_at_work_is_found(
+    code: str, work: Callable[[], None]
+) -> None:
+    looking = pending.Pending()
+    work()
+    with pytest.raises(UnfinishedError, match=code):
+        looking.refuse()
+
+
+@pytest.mark.parametrize("job", [spin, waiting])
+def test_a_pool_that_was_there_before_is_at_work_or_idle(job: Callable[[], None]) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(float).result()
+        looking = pending.Pending()
+        assert pool.submit(float).result() == 0.0
+        looking.refuse()
+        pool.submit(job)
+        with pytest.raises(UnfinishedError, match="threads_unfinished"):
+            looking.refuse()
+
+
+@pytest.mark.slow
+def test_pools_of_processes_are_idle_until_they_have_jobs() -> None:
+    looking = pending.Pending()
+    with ProcessPoolExecutor(1) as pool:
+        pool.submit(abs, -1.0).result()
+        looking.refuse()
+        pool.submit(time.sleep, LONG_S)
+        with pytest.raises(UnfinishedError, match="threads_unfinished"):
+            looking.refuse()
+    with multiprocessing.get_context("fork").Pool(1) as workers:
+        workers.apply(abs, (-1.0,))
+        looking.refuse()
+        workers.apply_async(time.sleep, (LONG_S,))
+        with pytest.raises(UnfinishedError, match="threads_unfinished"):
+            looking.refuse()
+
+
+def test_what_has_ended_or_was_there_before_is_no_work_of_the_call() -> None:
+    started(spin)
+    looking = pending.Pending()
+    one = threading.Thread(target=float)
+    one.start()
+    one.join()
+    subprocess.run(["/bin/true"], check=True)
+    looking.refuse()
+
+
+def test_what_is_left_until_later_is_found() -> None:
+    looking = pending.Pending()
+    atexit.register(float)  # as a framework does that is loaded late
+    looking.refuse()
+    looking.refuse()
+    atexit.register(float)
+    with pytest.raises(UnfinishedError, match="left_until_exit"):
+        looking.refuse()
+    looking = pending.Pending()
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 30.0)
+    try:
+        with pytest.raises(UnfinishedError, match="signal_pending"):
+            looking.refuse()
+        pending.Pending().refuse()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_task_that_was_not_awaited_is_found() -> None:
+    loop = asyncio.new_event_loop()
+    looking = pending.Pending()
+    task = loop.create_task(asyncio.sleep(LONG_S))
+    with pytest.raises(UnfinishedError, match="tasks_unfinished"):
+        looking.refuse()
+    task.cancel()
+    loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+    loop.close()
+    looking.refuse()
+
+
+JAX_LEAVES = """
+import jax, time
+import jax.numpy as jnp
+from collections import deque
+from coldwarm.functions import opened, pending, waiting
+
+x = jnp.ones((800, 800))
+heavy = jax.jit(lambda x: jax.lax.fori_loop(0, 12, lambda _, y: y @ y / 800, x))
+jax.block_until_ready(heavy(x))
+kept = {}
+
+class Nested:
+    def __init__(self, inner):
+        self.inner = inner
+
+def shared():
+    kept["array"] = heavy(x)
+    return 1.0
+
+def closed():
+    y = heavy(x)
+    kept["function"] = lambda: y
+    return 1.0
+
+def dropped():
+    heavy(x)
+    return 1.0
+
+def shown():
+    return deque([Nested({"a": heavy(x)})])
+
+def said(function):
+    looking = pending.Pending()
+    looking.wait()
+    try:
+        out = function()
+        waiting.wait(out)
+        looking.refuse()
+        pending.refuse_busy(0.001)
+        opened.refuse_unknown(out)
+    except opened.UnfinishedError as error:
+        return error.coded_reason["code"]
+    return "finished"
+
+print([said(one) for one in (shared, closed, dropped, shown)])
+heavy(x)  # of before
+kept["before"] = heavy(x)
+looking = pending.Pending()
+looking.refuse()
+"""
+
+
+@pytest.mark.slow
+def test_arrays_of_jax_that_nothing_returned_shows_are_found() -> None:
+    pytest.importorskip("jax")
+    done = subprocess.run(
+        [sys.executable, "-c", JAX_LEAVES], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    expected = ["arrays_unfinished", "arrays_unfinished", "busy_afterwards", "finished"]
+    assert done.stdout.strip() == str(expected)
