@@ -78,6 +78,8 @@ CODES: dict[str, str] = {
     "no_warm_block": "",
     "blocks_uncounted": "n_blocks",
     "compiled_in_window": "n_programs",
+    "every_call_compiled": "n_programs n_calls",
+    "second_call_compiled": "n_programs",
     "nothing_compiled": "n_blocks",
     "bytecode_as_installed": "",
     "pages_as_left": "",

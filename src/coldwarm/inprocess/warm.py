@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.caches.modes import EVERY_CALL, judge_blocks
 from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 BLOCK_S = 0.1
 BLOCKS = 10
 """Blocks of warm calls at least; three times as many where the calls are not steady."""
+FEWEST_BLOCKS = 3
+"""Blocks in which every call compiled, after which no other would do otherwise."""
 _FIRST_BLOCK_S = 0.05
 _SHARED = because("shared_process")
 
@@ -164,6 +167,9 @@ def measure(
         blocks = _blocks(calls, ends_s)
     clean = sum(block.compiles == 0 for block in blocks)
     reason = because("clean_blocks", n_clean=clean, n_blocks=len(blocks))
+    judged = judge_blocks(blocks)
+    if judged.reason.code == EVERY_CALL:
+        reason = judged.reason
     observation = Observation(
         case=name,
         cache_mode="warm_process",
@@ -203,7 +209,9 @@ def _blocks(calls: _Warm, ends_s: float | None) -> list[Block]:
         blocks.append(calls.block(len(blocks), batch, seconds))
         clean = [one.samples_s for one in blocks if one.compiles == 0 and one.batch == batch]
         enough = sum(map(len, clean)) >= FEWEST_SAMPLES
-        if enough and ends_s is not None and time.perf_counter() >= ends_s:
+        every = len(blocks) >= FEWEST_BLOCKS and judge_blocks(blocks).reason.code == EVERY_CALL
+        late = ends_s is not None and time.perf_counter() >= ends_s
+        if every or (late and (enough or len(blocks) >= BLOCKS)):
             break
         if len(blocks) > BLOCKS and enough and detect(clean).steady:
             break

@@ -14,7 +14,13 @@ from coldwarm.report.figures import (
     peak_memory,
     reached,
 )
-from coldwarm.report.reasons import CAUTION_ADVICE, caution_words, with_advice, words
+from coldwarm.report.reasons import (
+    CAUTION_ADVICE,
+    advice,
+    caution_words,
+    with_advice,
+    words,
+)
 from coldwarm.report.words import KINDS, MODE_NAMES, mode_name
 from coldwarm.stats.cautions import severity
 
@@ -38,7 +44,7 @@ class Remark(NamedTuple):
 def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[Remark, ...]:
     """Return what holds for candidates of one group, validity first."""
     remarks = [
-        Remark("warned", f"{case.candidate}: {words(case.reason)}")
+        Remark("warned", f"{case.candidate}: {with_advice(case.reason)}")
         for case in cases
         if case.status == "warn" and case.reason
     ]
@@ -48,7 +54,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
             Remark(
                 KINDS[kind],
                 f"{case.candidate}, {mode_name(caution.cache_mode or '')}:"
-                f" {caution_words(caution)}; {CAUTION_ADVICE[kind]}",
+                f" {caution_words(caution)}; {advice(caution.reason) or CAUTION_ADVICE[kind]}",
             )
             for case, caution in _of_kind(cases, kind)
         ]

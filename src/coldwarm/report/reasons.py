@@ -75,6 +75,10 @@ WORDS: dict[str, str] = {
     "no_warm_block": "no warm block was measured",
     "blocks_uncounted": "{n_blocks:# block} without a count of compiles",
     "compiled_in_window": "{n_programs:# program} compiled in the warm window",
+    "every_call_compiled": "every call compiled: {n_programs:# program} in {n_calls:# call}",
+    "second_call_compiled": (
+        "every call compiles: a second one with the same arguments compiled {n_programs:# program}"
+    ),
     "nothing_compiled": "0 compiles in {n_blocks:# block}",
     "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
     "pages_as_left": "file pages are as the machine left them in every mode but first_ever",
@@ -268,8 +272,11 @@ WORDS: dict[str, str] = {
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""
 
+_ONCE = "build the jitted function once, outside of the function that is called"
 _BY_NAME = "define it by name in a file that can be imported"
 ADVICE: dict[str, str] = {
+    "every_call_compiled": _ONCE,
+    "second_call_compiled": _ONCE,
     "few_processes_each": "raise --min-runs",
     "few_processes_of": "measure with a higher --min-runs",
     "interval_across": "more processes narrow it",

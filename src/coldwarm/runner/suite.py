@@ -127,7 +127,7 @@ class _Session:
                 interrupted = True
             finally:
                 guard.sweep()
-        wall_s = previous_s + self.clock.now_s() - began_s
+        wall_s = self.spent_s + previous_s + self.clock.now_s() - began_s
         return self._finish(facts, place, interrupted=interrupted, wall_s=wall_s)
 
     def _measure(

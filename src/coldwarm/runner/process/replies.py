@@ -156,6 +156,8 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     further: Count
     device: Literal["cpu", "gpu"]
     counters: dict[str, Counters]
+    compiled_again: Count | None = None
+    """Programs that a second call with the same arguments compiled."""
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
 
