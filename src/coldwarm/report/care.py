@@ -142,8 +142,8 @@ def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
         return []
     names = ", ".join(case.candidate for case, _ in slow)
     ratio = _range([severity(caution.reason) for _, caution in slow], units.times)
-    advice = CAUTION_ADVICE["second_call"]
-    return [Remark(KINDS["second_call"], f"{ratio} a steady one in {names}; {advice}")]
+    cure = CAUTION_ADVICE["second_call"]
+    return [Remark(KINDS["second_call"], f"{ratio} a steady one in {names}; {cure}")]
 
 
 def _range(values: Sequence[float], write: Callable[[float], str]) -> str:
@@ -157,13 +157,14 @@ def _noisy(cases: Sequence[CaseResult]) -> list[Remark]:
     for _, caution in _of_kind(cases, "noisy"):
         disturbances.setdefault(caution.reason.code, []).append(caution)
     watched = sum(o.telemetry is not None for case in cases for o in case.observations)
-    parts = []
+    parts, cures = [], []
     for cautions in disturbances.values():
         worst = max((caution.reason for caution in cautions), key=severity)
+        cures.append(advice(worst) or CAUTION_ADVICE["noisy"])
         noisy = sum(caution.n_processes for caution in cautions)
         parts.append(f"{words(worst)} at worst ({noisy} of {max(watched, noisy)} processes)")
-    advice = CAUTION_ADVICE["noisy"]
-    return [Remark(KINDS["noisy"], f"{', '.join(parts)}; {advice}")] if parts else []
+    cure = "; ".join(dict.fromkeys(cures))
+    return [Remark(KINDS["noisy"], f"{', '.join(parts)}; {cure}")] if parts else []
 
 
 def _precision(cases: Sequence[CaseResult]) -> list[Remark]:

@@ -32,6 +32,11 @@ WORDS: dict[str, str] = {
     "output_flood": "printed more than {limit_bytes:size}",
     "garbage": "garbage on the pipe: {text}",
     "malformed": "malformed {message!r} message: {text}",
+    "no_plain_folder": (
+        "{folder} has a blank, a quote or another character that takes the command of the C++"
+        " compiler apart, which torch.compile runs there; and no link to it can be made under the"
+        " folders for temporary files"
+    ),
     "reference_failed": "no reference answer: {parts}",
     "making_failed": "could not be made ahead of time: {parts}",
     "no_artifact": "the backend wrote no file, so there is nothing to load",
@@ -127,6 +132,8 @@ WORDS: dict[str, str] = {
     ),
     "steal": "the host took {steal_share:.1%} of the processor time",
     "throttled": "the CPU quota throttled it for {throttled_s:.3g} s",
+    "throttled_warm": "the CPU quota throttled it for {throttled_s:.3g} s during warm calls",
+    "group_unseen": "its own control group cannot be read from here",
     "thermal": "{n_throttles:# thermal throttle}",
     "switches": "{switches_per_s:.0f} involuntary switches a second",
     "budget_ended": "the time budget ended while {process} ran",
@@ -273,10 +280,14 @@ WORDS: dict[str, str] = {
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""
 
 _ONCE = "build the jitted function once, outside of the function that is called"
+_QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus of its container)"
 _BY_NAME = "define it by name in a file that can be imported"
 ADVICE: dict[str, str] = {
     "every_call_compiled": _ONCE,
     "second_call_compiled": _ONCE,
+    "throttled": _QUOTA,
+    "throttled_warm": _QUOTA,
+    "no_plain_folder": "choose another --out-dir, or set TMPDIR to a folder without such a name",
     "few_processes_each": "raise --min-runs",
     "few_processes_of": "measure with a higher --min-runs",
     "interval_across": "more processes narrow it",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import modes
-from coldwarm.contracts.base import WARM, CacheMode  # noqa: TC001 - names a constant's type
+from coldwarm.contracts.base import WARM, CacheMode
 from coldwarm.runner import launch, making, translate
 from coldwarm.runner.process import space
 from coldwarm.runner.process.spawn import ProcessFailedError

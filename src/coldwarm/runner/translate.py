@@ -235,14 +235,14 @@ def _telemetry(running: Running) -> Telemetry:
     measured = telemetry.between(
         running.start_telemetry, running.start_after, running.start_cpu_s, totals
     )
-    used, flags = telemetry.during_blocks(running.readings)
-    reasons = dict(measured.null_reasons)
-    if used is not None:
-        del reasons["warm_foreign_cpu"]
-    elif running.readings:
-        reasons["warm_foreign_cpu"] = _NO_STATUS
-    flags = [*measured.flags, *flags]
-    return replace(measured, warm_foreign_cpu=used, flags=flags, null_reasons=reasons)
+    seen = telemetry.during_blocks(running.readings)
+    warm = {"warm_foreign_cpu": seen.foreign_cpu, "warm_throttled_s": seen.throttled_s}
+    unread = {"warm_foreign_cpu": _NO_STATUS, "warm_throttled_s": because("group_unseen")}
+    reasons = {name: why for name, why in measured.null_reasons.items() if warm.get(name) is None}
+    if running.readings:
+        reasons |= {name: unread[name] for name, value in warm.items() if value is None}
+    flags = [*measured.flags, *seen.flags]
+    return replace(measured, **warm, flags=flags, null_reasons=reasons)
 
 
 def totals_of(ended: ProcessTotals) -> ProcessTotals:
