@@ -105,8 +105,10 @@ def test_rejected_blocks_have_no_figure_and_are_not_called_ok(observation: Obser
         ["–", "rejected: 1 program compiled in the warm window"],
         [
             "–",
-            "rejected: every call compiled: 2 programs in 2 calls; build the jitted function"
-            " once, outside of the function that is called",
+            (
+                "rejected: every call compiled: 2 programs in 2 calls; build the jitted function"
+                " once, outside of the function that is called"
+            ),
         ],
         ["–", "rejected: no warm block was measured"],
     ]

@@ -276,6 +276,9 @@ class Observation(Record, frozen=True, kw_only=True):
     compiled: dict[str, int | float | None] = {}
     """Memory and cost analysis of the compiled program (``_bytes``, ``_flops``)."""
     versions: dict[str, str] = {}
+    settings: dict[str, str] = {}
+    """By name, what was set and may change what was measured: variables of the user's, and what
+    a file or a module has configured."""
     harness: HarnessCost | None = None
     telemetry: Telemetry | None = None
     null_reasons: dict[str, Reason] = {}

@@ -50,6 +50,8 @@ CODES: dict[str, str] = {
     "garbage": "text",
     "malformed": "message text",
     "no_plain_folder": "folder",
+    "setting_changes": "backend setting_names",
+    "settings": "setting_names",
     "reference_failed": "",
     "making_failed": "",
     "no_artifact": "",

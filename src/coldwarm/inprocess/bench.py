@@ -205,6 +205,10 @@ def _cautions(
     compiled = sum(bool(block.compiles) for block in blocks)
     if compiled and warm_calls is not None:
         cautions.append(because("in_process_compiled", n_blocks=compiled))
+    here = in_process.observation.settings if in_process.observation else {}
+    if here:
+        named = [f"{name}={value}" for name, value in here.items()]
+        cautions.append(because("settings", setting_names=named))
     if case is not None:
         cautions += [one for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL]
         cautions += [one for one in case.limitations if one.code == "not_kept"]

@@ -6,6 +6,7 @@ The user's own arguments are never called with: a call might change them, or giv
 from __future__ import annotations
 
 import gc
+import os
 import resource
 import statistics
 import time
@@ -20,7 +21,9 @@ from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.base import loaded
+from coldwarm.frameworks.settings import found
 from coldwarm.functions import values
+from coldwarm.runner.machine import settings
 from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.allocator import keep_freed_memory
@@ -180,9 +183,17 @@ def measure(
         started_at=started_at,
         wall_s=(time.perf_counter_ns() - began_ns) / 1e9,
         blocks=blocks,
+        settings=_settings(),
         judgements={"warm_process": Judgement(proved=clean > 0, reason=reason)},
     )
     return InProcess(observation, first_s, out, changed, repeats)
+
+
+def _settings() -> dict[str, str]:
+    """Return what is set in this process and may change what it shows."""
+    seen = found()
+    every = {**settings.known(os.environ), **seen["configured"]}
+    return settings.relevant(every, seen["loaded"])
 
 
 def _once(function: Callable[..., Any], call: Call) -> tuple[Any, float]:

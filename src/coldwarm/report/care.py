@@ -61,6 +61,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _by_candidate(cases, "unsteady", "the warm call did not become steady")
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
+    remarks += _settings(cases)
     remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
     return tuple(remarks + _second_call(cases))
 
@@ -125,6 +126,16 @@ def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> 
         for (figure, candidates), noun in zip(figures.items(), nouns, strict=False)
     ]
     return [Remark(KINDS[kind], f"{', '.join(names)}: {what}; {CAUTION_ADVICE[kind]}")]
+
+
+def _settings(cases: Sequence[CaseResult]) -> list[Remark]:
+    """Say under which settings candidates were measured, those of equal ones together."""
+    having: dict[str, list[str]] = {}
+    for case, caution in _of_kind(cases, "settings"):
+        having.setdefault(words(caution.reason), []).append(case.candidate)
+    parts = [f"{', '.join(candidates)}: {said}" for said, candidates in having.items()]
+    cure = CAUTION_ADVICE["settings"]
+    return [Remark(KINDS["settings"], f"{'; '.join(parts)}; {cure}")] if parts else []
 
 
 def _figure(caution: Caution) -> str:

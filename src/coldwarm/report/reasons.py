@@ -37,6 +37,11 @@ WORDS: dict[str, str] = {
         " compiler apart, which torch.compile runs there; and no link to it can be made under the"
         " folders for temporary files"
     ),
+    "setting_changes": (
+        "with {setting_names} {backend} is another thing than its name says, and its figures would"
+        " be taken for those of {backend} as it comes"
+    ),
+    "settings": "measured with {setting_names}",
     "reference_failed": "no reference answer: {parts}",
     "making_failed": "could not be made ahead of time: {parts}",
     "no_artifact": "the backend wrote no file, so there is nothing to load",
@@ -288,6 +293,10 @@ ADVICE: dict[str, str] = {
     "throttled": _QUOTA,
     "throttled_warm": _QUOTA,
     "no_plain_folder": "choose another --out-dir, or set TMPDIR to a folder without such a name",
+    "setting_changes": (
+        "unset it; coldwarm bench measures a function of your own as it is set up, and names the"
+        " setting beside its figures"
+    ),
     "few_processes_each": "raise --min-runs",
     "few_processes_of": "measure with a higher --min-runs",
     "interval_across": "more processes narrow it",
@@ -314,6 +323,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "bimodal": "look at the raw series; frequency changes and memory placement are usual causes",
     "second_call": "do not take it for steady state when you time by hand",
     "compiled": "look for shapes or types that change from call to call",
+    "settings": "unset them, or name them wherever the figures are quoted",
     "bytecode": "run python -m compileall on the folders that they are installed in",
 }
 """By kind of caution, what a person can do about it."""

@@ -62,6 +62,7 @@ KINDS: dict[CautionKind, str] = {
     "bimodal": "two speeds",
     "second_call": "second call",
     "compiled": "compiled",
+    "settings": "settings",
     "bytecode": "no bytecode",
 }
 """What a list of cautions calls each kind."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.caches import listing, made, pages
 from coldwarm.errors import storage_error
 from coldwarm.runner import artifacts
-from coldwarm.runner.machine import telemetry
+from coldwarm.runner.machine import settings, telemetry
 from coldwarm.runner.process import replies, temporary
 from coldwarm.runner.process.isolation import build, owners_of, program
 from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
@@ -107,6 +107,7 @@ def start(place: Place, slot: Slot) -> Running:
     """
     case = slot.case
     owners = owners_of(case.backend, case.device, slot.mode)
+    base = {**os.environ, **case.variables}
     try:
         found = variables(place, case, slot.mode, slot.root)
         copies = artifacts.lay(place.work, case, slot.root)
@@ -133,6 +134,7 @@ def start(place: Place, slot: Slot) -> Running:
     running = Running(
         slot, process, order, started_at, before, reply, reading, after, cpu_s, expected
     )
+    running.variables, running.user_settings = found, settings.of_user(base, found)
     if slot.persistent:
         running.after = _listings(slot, owners)
     return running

@@ -16,7 +16,7 @@ from coldwarm.runner import references, results, resuming
 from coldwarm.runner.directory import RunDirectory
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.listener import Listener
-from coldwarm.runner.machine import environment, ptxas
+from coldwarm.runner.machine import environment, ptxas, settings
 from coldwarm.runner.process import isolation, temporary
 from coldwarm.runner.process.guarded import Guard, terminable
 from coldwarm.runner.process.spawn import OutOfTimeError
@@ -76,6 +76,7 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
         StorageError: a file could not be written.
     """
     chosen = suites.choose(options) if cases is None else list(cases)
+    settings.refuse(chosen, os.environ)
     try:
         isolation.refuse_unnameable(out_dir.absolute(), [case.backend for case in chosen])
         with RunDirectory(out_dir, resume=resume) as directory, terminable():

@@ -25,7 +25,7 @@ from coldwarm.contracts.observation import (
 )
 from coldwarm.contracts.reasons import because, missing, together
 from coldwarm.runner import accounts
-from coldwarm.runner.machine import telemetry
+from coldwarm.runner.machine import settings, telemetry
 from coldwarm.runner.process.replies import Counters, as_reason
 
 if TYPE_CHECKING:
@@ -126,6 +126,10 @@ def observation(running: Running) -> Observation:
     if gate is not None and not gate.passed:
         reason = because("correctness_gate")
         return Observation(**common, status="failed", reason=reason, gate=gate)
+    in_force = _settings(running)
+    against = settings.against(slot.case, in_force)
+    if against is not None:
+        return Observation(**common, status="failed", reason=against, settings=in_force)
     spans = phases(start.entered_ns, start.phases, running.process.spawned_ns)
     by_name = {span.name: span for span in spans}
     first = by_name["first_call"]
@@ -152,9 +156,23 @@ def observation(running: Running) -> Observation:
         device=device(end.device if end else start.device),
         compiled=end.analysis if end else {},
         versions=start.versions,
+        settings=in_force,
         harness=_harness(start, end.harness if end else None),
         telemetry=_telemetry(running),
     )
+
+
+def _settings(running: Running) -> dict[str, str]:
+    """Return what was set and may change what is measured: by the user, a file or a module."""
+    case, found = running.slot.case, running.start.settings
+    known = settings.known(found.variables)
+    changed = {name: v for name, v in known.items() if running.variables.get(name) != v}
+    configured = dict(found.configured)
+    if case.described is None and case.dtype == "f64":
+        configured.pop("jax_enable_x64", None)  # its backend has set it
+    frameworks = settings.frameworks_of(case.backend) or set(found.loaded)
+    every = {**running.user_settings, **changed, **configured}
+    return settings.relevant(every, frameworks, gpu=case.device == "gpu")
 
 
 def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str, Any]:

@@ -84,6 +84,14 @@ class Loop(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
     parts: Parts
 
 
+class Found(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """Settings that are not as the frameworks come; see ``coldwarm.frameworks.settings``."""
+
+    loaded: list[str] = msgspec.field(default_factory=list)
+    variables: dict[str, str] = msgspec.field(default_factory=dict)
+    configured: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="start"):
     """After the second call and the gate."""
 
@@ -99,6 +107,7 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     read_bytes: Count | None
     gate: Gate | None
     loop: Loop | None = None
+    settings: Found = Found()
 
 
 class Block(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="block"):
