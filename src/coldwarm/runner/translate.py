@@ -272,10 +272,11 @@ def failed(
     slot: Slot, error: ProcessFailedError, date: str, order: int, wall_s: float
 ) -> Observation:
     """Return the observation of a process that gave no result."""
+    reason = settings.against(slot.case, error.settings) or error.reason
     return Observation(
         **_common(slot, order, date, wall_s),
         status="failed",
-        reason=error.reason,
+        reason=reason,
         stderr_tail=error.detail or None,
-        null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), error.reason),
+        null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), reason),
     )

@@ -57,9 +57,9 @@ def _xla(value: str) -> bool:
         except OSError:
             return False
     flags: dict[str, str] = {}
-    for flag in value.split():
-        name, _, given = flag.lstrip("-").partition("=")
-        flags[name] = given.strip("'\"") if "=" in flag else "true"
+    for option in value.split():
+        name, _, given = option.lstrip("-").partition("=")
+        flags[name] = given.strip("'\"") if "=" in option else "true"
     return any(
         re.fullmatch(pattern, name) is not None and changes(given)
         for name, given in flags.items()

@@ -185,6 +185,7 @@ class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
     detail: str
     line: Count | None = None
     """Of the user's file, where it failed."""
+    settings: Found | None = None
 
     @property
     def why(self) -> Reason:
@@ -211,7 +212,10 @@ def receive(process: MeasuredProcess, due: type[R]) -> R:
         raise ProcessFailedError(error.reason, process.output_tail) from error
     if isinstance(reply, Failed):
         process.kill()
-        raise ProcessFailedError(reply.why, reply.detail or process.output_tail, reply.line)
+        error = ProcessFailedError(reply.why, reply.detail or process.output_tail, reply.line)
+        found = reply.settings or Found()
+        error.settings = {**found.variables, **found.configured}
+        raise error
     return reply
 
 
