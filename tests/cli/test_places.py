@@ -38,7 +38,9 @@ def run(desk: Desk) -> tuple[Done, str]:
 def bench(desk: Desk) -> tuple[Done, str]:
     desk.write("double.py", "import torch\ndouble = torch.compile(lambda x: x * 2 + 1)\n")
     x = ("--input", "x=f32[50]")
-    return desk.command("bench", "double.py:double", *x, *ONE, desk.out, timeout_s=400), "double"
+    return desk.command(
+        "bench", "double.py:double", *x, "--cold-only", *ONE, desk.out, timeout_s=400
+    ), "double"
 
 
 @pytest.mark.parametrize("command", [run, bench])
@@ -51,7 +53,7 @@ def test_a_blank_or_a_quote_in_a_path_breaks_nothing(desk: Desk, command: object
     cold = next(one for one in case["observations"] if one["cache_mode"].endswith("cold_cache"))
     (evidence,) = [one for one in cold["evidence"] if one["owner"] == "inductor"]
     assert evidence["files_before"] == 0
-    assert evidence["new_files"][".so"] >= 1
+    assert evidence["files_after"] > 0
     assert "my env" not in str(case["protocol"].get("own", {}).get("target", ""))
     links = [link for place in ("/tmp", "/var/tmp") for link in Path(place).glob("cw-*")]  # noqa: S108 - where links are put
     left = [link for link in links if link.is_symlink() and ODD in str(link.readlink())]

@@ -212,10 +212,10 @@ def receive(process: MeasuredProcess, due: type[R]) -> R:
         raise ProcessFailedError(error.reason, process.output_tail) from error
     if isinstance(reply, Failed):
         process.kill()
-        error = ProcessFailedError(reply.why, reply.detail or process.output_tail, reply.line)
+        failed = ProcessFailedError(reply.why, reply.detail or process.output_tail, reply.line)
         found = reply.settings or Found()
-        error.settings = {**found.variables, **found.configured}
-        raise error
+        failed.settings = {**found.variables, **found.configured}
+        raise failed
     return reply
 
 
