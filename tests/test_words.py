@@ -71,6 +71,7 @@ ALLOWED = {
     ),
     "runner/functions/targets.py": ("text", "arguments of the command line"),
     "runner/machine/environment.py": ("text line", "metadata of distributions"),
+    "runner/machine/groups.py": ("line", "files of /proc and /sys"),
     "runner/machine/hardware.py": ("text line", "files of /proc and /sys"),
     "runner/machine/software.py": ("line", "output of nvidia-smi"),
     "runner/machine/telemetry.py": ("text line", "files of /proc"),

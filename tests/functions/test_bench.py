@@ -380,3 +380,11 @@ def test_a_time_budget_is_kept(fit: Desk) -> None:
     code, report = fit.report("fit.py:fit", "fit.py:other", *X, "--time-budget", "10s")
     assert code == 0
     assert report.wall_s < 14.0
+
+
+def test_the_seconds_of_the_look_count_in_all(desk: Desk) -> None:
+    desk.write("late.py", "import time\ntime.sleep(3)\n\ndef f(x):\n    return x + 1\n")
+    done = desk.bench("late.py:f", "--input", "x=f64[9]", "--cold-only")
+    assert done.code == 0, done.err
+    suite = json.loads((desk.out / "suite.json").read_text())
+    assert suite["wall_s"] - suite["measured_s"] >= 3.0

@@ -158,3 +158,28 @@ def test_a_numba_module_with_a_cache_of_its_own_is_never_called_cold(desk: Desk)
     said = desk.refused("cached.py:fit", *X, COLD)
     assert said.startswith("fit: cached sets NUMBA_CACHE_DIR by itself")
     assert said.endswith("or give --warm-only")
+
+
+def test_a_function_that_compiles_in_each_call_is_told_what_to_do(desk: Desk) -> None:
+    pytest.importorskip("jax")
+    desk.write(
+        "each.py",
+        """
+        import jax
+        import jax.numpy as jnp
+
+        def each(x):
+            return jax.jit(lambda v: jnp.sin(v) @ v.T)(x)
+        """,
+    )
+    done = desk.bench("each.py:each", "--input", "x=f32[50,50]")
+    said = " ".join((done.out + done.err).split())
+    cure = "build the jitted function once, outside of the function that is called"
+    assert "rejected: every call compiled: " in said
+    assert said.count(cure) >= 3  # as it happened, at the figure, at the candidate
+    assert "every call compiles: a second one with the same arguments compiled 1 program" in said
+    lines = [line for line in done.err.splitlines() if "every call compiled" in line]
+    assert lines
+    assert not any(line.endswith("ok") for line in lines)
+    warm = [one for one in desk.case("each")["observations"] if one["blocks"]]
+    assert len(warm) <= 2  # no time is spent on what cannot become better

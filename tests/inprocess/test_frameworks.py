@@ -122,3 +122,26 @@ def test_jax_that_only_the_arguments_bring_is_in_the_import(tmp_path: Path) -> N
     assert spans
     for import_s, setup_s in spans:
         assert import_s > 3 * setup_s
+
+
+def test_a_function_that_compiles_in_each_call_is_told_so_whatever_the_budget(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("jax")
+    body = """
+        import jax, jax.numpy as jnp
+
+        CALLS = []
+
+        def each(x):
+            CALLS.append(1)
+            return jax.jit(lambda v: v * 2)(x)
+
+        if __name__ == "__main__":
+            result = coldwarm.Benchmark(time_budget_s=15)(each, jnp.ones(10))
+            assert len(CALLS) < 300, len(CALLS)
+            told(result)
+    """
+    (told,) = run(tmp_path, body)
+    assert "every call compiled" in told["reasons"]["warm"]
+    assert "build the jitted function once" in told["reasons"]["warm"]

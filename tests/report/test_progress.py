@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from coldwarm.caches import modes
 from coldwarm.contracts.observation import Block
 from coldwarm.contracts.reasons import because
 from coldwarm.report.progress import LiveProgress, PlainProgress, open_progress
@@ -62,7 +63,7 @@ def test_plain_lines(observation: Observation) -> None:
         )
         stays = msgspec.structs.replace(observation, cache_mode=FILLED, also_modes=[WARM])
         progress.observed(stays)
-        progress.observed(msgspec.structs.replace(stays, blocks=[block]))
+        progress.observed(with_blocks(stays, block))
         progress.observed(observation)
         progress.note(because("stated", text="[b]no GPU[/b]"))
     lines = written(to).splitlines()
@@ -77,6 +78,42 @@ def test_plain_lines(observation: Observation) -> None:
         "note: [b]no GPU[/b]",
     ]
     assert max(len(line) for line in lines if line.endswith("ok")) <= 80
+
+
+def with_blocks(start: Observation, *blocks: Block) -> Observation:
+    """Return a process at its end, its blocks judged as in a run."""
+    judgements = {**start.judgements, WARM: modes.judge_blocks(blocks)}
+    return msgspec.structs.replace(start, blocks=list(blocks), judgements=judgements)
+
+
+def test_rejected_blocks_have_no_figure_and_are_not_called_ok(observation: Observation) -> None:
+    clean = Block(order=1, start_s=2.0, batch=1, samples_s=[0.5, 0.5], compiles=0)
+    compiled = msgspec.structs.replace(clean, order=2, compiles=1)
+    each = msgspec.structs.replace(clean, order=3, compiles=2)
+    stays = msgspec.structs.replace(observation, cache_mode=FILLED, also_modes=[WARM])
+    alone = msgspec.structs.replace(observation, cache_mode=WARM, status="rejected")
+    alone = msgspec.structs.replace(alone, reason=because("no_warm_block"))
+    to, live = console(terminal=False), console(terminal=True)
+    for progress in (PlainProgress(to), LiveProgress(live)):
+        with progress:
+            progress.started(4, None)
+            progress.observed(with_blocks(stays, clean, compiled))
+            progress.observed(with_blocks(stays, each))
+            progress.observed(with_blocks(alone, compiled))
+    ends = [line.split(" warm ", 1)[1].split(maxsplit=1) for line in written(to).splitlines()[2:]]
+    assert ends == [
+        ["–", "rejected: 1 program compiled in the warm window"],
+        [
+            "–",
+            (
+                "rejected: every call compiled: 2 programs in 2 calls; build the jitted function"
+                " once, outside of the function that is called"
+            ),
+        ],
+        ["–", "rejected: no warm block was measured"],
+    ]
+    after = written(live).rsplit("\x1b[?25h", 1)[-1]
+    assert f"note: {CASE} · warm: rejected: 1 program compiled" in " ".join(after.split())
 
 
 def test_live_display(observation: Observation, cases: list[CaseResult]) -> None:

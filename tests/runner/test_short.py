@@ -42,8 +42,12 @@ def test_what_someone_else_put_there_is_not_followed(tmp_path: Path) -> None:
     name = temporary.link(folder)
     name.unlink()
     name.symlink_to(tmp_path)
-    assert temporary.link(folder) == folder
+    other = temporary.link(folder)
+    assert other != name
+    assert other.readlink() == folder
     name.unlink()
+    temporary.unlink_all()
+    assert not other.is_symlink()
 
 
 def test_processes_can_talk_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,13 @@ import pytest
 
 from coldwarm.contracts.observation import ProcessTotals
 from coldwarm.runner.machine import telemetry
-from coldwarm.runner.machine.telemetry import BlockReading, Reading, between, during_blocks
+from coldwarm.runner.machine.telemetry import (
+    BlockReading,
+    Meanwhile,
+    Reading,
+    between,
+    during_blocks,
+)
 
 BEFORE = Reading(
     now_s=100.0,
@@ -31,7 +37,12 @@ def test_a_quiet_machine_is_not_flagged() -> None:
     assert (seen.load_1m_before, seen.load_1m_after) == (0.5, 0.5)
     assert seen.involuntary_switches == 4
     assert seen.cpu_user_s == 0.9
-    assert seen.null_reasons.keys() == {"cpu_system_s", "child_cpu_s", "warm_foreign_cpu"}
+    assert seen.null_reasons.keys() == {
+        "cpu_system_s",
+        "child_cpu_s",
+        "warm_foreign_cpu",
+        "warm_throttled_s",
+    }
 
 
 @pytest.mark.parametrize(
@@ -83,11 +94,24 @@ def test_reading_is_cheap_and_moves_on() -> None:
 
 def test_what_others_do_during_warm_blocks_is_flagged_apart() -> None:
     busy = replace(QUIET, busy_s=12.0)
-    used, flags = during_blocks([BlockReading(BEFORE, busy, 1.0)] * 2)
-    assert used == 0.5
-    assert list(map(str, flags)) == ["foreign_cpu_warm: 0.5"]
-    assert during_blocks([BlockReading(BEFORE, QUIET, 1.0)]) == (0.0, [])
-    assert during_blocks([]) == (None, [])
+    seen = during_blocks([BlockReading(BEFORE, busy, 1.0)] * 2)
+    assert seen.foreign_cpu == 0.5
+    assert list(map(str, seen.flags)) == ["foreign_cpu_warm: 0.5"]
+    assert during_blocks([BlockReading(BEFORE, QUIET, 1.0)]) == Meanwhile(0.0, 0.0, [])
+    assert during_blocks([]) == Meanwhile(None, None, [])
+
+
+def test_a_quota_is_flagged_from_a_notable_share_on_also_in_warm_blocks() -> None:
+    little = replace(QUIET, throttled_s=0.001)
+    much = replace(QUIET, throttled_s=0.5)
+    assert between(BEFORE, little, 1.0, ProcessTotals()).flags == []
+    assert between(BEFORE, little, 1.0, ProcessTotals()).throttled_s == 0.001
+    assert during_blocks([BlockReading(BEFORE, little, 1.0)]).flags == []
+    seen = during_blocks([BlockReading(BEFORE, QUIET, 1.0), BlockReading(BEFORE, much, 1.0)])
+    assert seen.throttled_s == 0.5
+    assert list(map(str, seen.flags)) == ["throttled_warm: 0.5"]
+    unknown = BlockReading(BEFORE, replace(QUIET, throttled_s=None), 1.0)
+    assert during_blocks([unknown]).throttled_s is None
 
 
 def test_the_runner_is_nobody_else_and_a_few_ticks_say_nothing() -> None:

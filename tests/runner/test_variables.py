@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import tempfile
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -10,12 +13,15 @@ import pytest
 from coldwarm import registry
 from coldwarm.caches import modes
 from coldwarm.contracts.base import CACHE_MODES
+from coldwarm.contracts.reasons import RefusedError
+from coldwarm.runner import suite
+from coldwarm.runner.process import temporary
 from coldwarm.runner.process.guarded import MARK
-from coldwarm.runner.process.isolation import build, owners_of
+from coldwarm.runner.process.isolation import build, owners_of, program, refuse_unnameable
+from coldwarm.runner.schedule.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
 
@@ -62,7 +68,64 @@ def test_no_cache_of_the_user_is_used(tmp_path: Path, backend: str, mode: CacheM
     variables = made(tmp_path, backend, mode, base=dict.fromkeys(CACHES, USERS))
     assert USERS not in variables.values()
     for name in set(CACHES) - {"PYTHONPYCACHEPREFIX"}:
-        assert variables[name].startswith(str(tmp_path)), name
+        assert Path(variables[name]).resolve().is_relative_to(tmp_path.resolve()), name
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "it's", 'say "x"', "Müller", "a;b", "$HOME", "a\nb", "(x)"]
+)
+def test_no_folder_of_a_process_is_called_by_what_takes_a_command_apart(
+    tmp_path: Path, name: str
+) -> None:
+    root = tmp_path / name / "caches"
+    variables = made(root, "torch_compile")
+    named = {key: value for key, value in variables.items() if value.startswith("/")}
+    assert {"TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TRITON_HOME", "TMPDIR"} <= named.keys()
+    for value in named.values():
+        assert shlex.split(value) == [value]
+        assert value.isascii()
+        assert Path(value).resolve().is_relative_to(root.resolve())
+    assert made(root, "torch_compile") == variables  # or a filled cache would not be found again
+    links = {Path(*Path(value).parts[:3]) for value in named.values()}
+    temporary.unlink_all()
+    assert not any(link.is_symlink() for link in links)
+
+
+def test_links_are_made_where_a_plain_folder_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blank = tmp_path / "a b"
+    blank.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(blank))
+    assert temporary.is_plain(temporary.plain(blank))
+
+
+def test_where_no_plain_name_can_be_had_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blank = tmp_path / "a b"
+    blank.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(blank))
+    monkeypatch.setattr(temporary, "_PLACES", ())
+    kinds = registry.backends()
+    refuse_unnameable(blank, [kinds["numpy"], kinds["jax_jit"]])
+    with pytest.raises(RefusedError) as refused:
+        refuse_unnameable(blank, [kinds["numpy"], kinds["torch_compile"]])
+    assert refused.value.reason.code == "no_plain_folder"
+    with pytest.raises(RefusedError):
+        suite.run(Options(cases=("torch_compile_cpu_matmul_512_f32",)), blank / "out")
+    assert not (blank / "out").exists()
+
+
+def test_an_interpreter_is_started_by_a_plain_name(tmp_path: Path) -> None:
+    python = tmp_path / "my env" / "bin" / "python"
+    kinds = registry.backends()
+    assert program(str(python), kinds["numpy"]) == str(python)
+    named = Path(program(str(python), kinds["torch_compile"]))
+    assert temporary.is_plain(named)
+    assert named.parts[-2:] == ("bin", "python")
+    assert named.parent.parent.readlink() == tmp_path / "my env"
+    assert program("python3", kinds["torch_compile"]) == "python3"
 
 
 def test_the_rest_of_the_environment_is_the_users_and_nothing_secret_is_added(

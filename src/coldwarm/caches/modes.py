@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.reasons import Reason
 
+EVERY_CALL = "every_call_compiled"
+"""The code of the judgement that a function compiles whenever it is called."""
+FEWEST_CALLS = 2
+"""Calls below which nothing can be said of every one."""
+
 
 class Owner(Protocol):
     """What a file of this folder offers for the cache that it is named after.
@@ -83,6 +88,10 @@ def judge_blocks(blocks: Sequence[Block]) -> Judgement:
         why = distinct(reason for reason in given if reason is not None)
         reason = because("blocks_uncounted", *why, n_blocks=uncounted)
         return Judgement(proved=False, reason=reason)
+    calls = [block.batch * len(block.samples_s) for block in blocks]
+    each = all((block.compiles or 0) >= n for block, n in zip(blocks, calls, strict=True))
+    if each and sum(calls) >= FEWEST_CALLS:
+        return refuted(EVERY_CALL, n_programs=compiled, n_calls=sum(calls))
     if compiled:
         return refuted("compiled_in_window", n_programs=compiled)
     return proved("nothing_compiled", n_blocks=len(blocks))

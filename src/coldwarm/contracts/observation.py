@@ -221,7 +221,10 @@ class Telemetry(ProcessTotals, frozen=True, kw_only=True):
     """The same during the warm blocks."""
     steal_share: float | None = None
     throttled_s: Seconds | None = None
-    """Time the control group was throttled by its CPU quota."""
+    """Time for which CPU quotas held up this process's control groups during the start, added up
+    over processors and over the groups that can be seen."""
+    warm_throttled_s: Seconds | None = None
+    """The same during the warm blocks."""
     thermal_throttles: Count | None = None
     flags: list[Reason] = []
     """What made this observation noisy; it is flagged and never dropped."""
@@ -278,6 +281,9 @@ class Observation(Record, frozen=True, kw_only=True):
     compiled: dict[str, int | float | None] = {}
     """Memory and cost analysis of the compiled program (``_bytes``, ``_flops``)."""
     versions: dict[str, str] = {}
+    settings: dict[str, str] = {}
+    """By name, what was set and may change what was measured: variables of the user's, and what
+    a file or a module has configured."""
     harness: HarnessCost | None = None
     telemetry: Telemetry | None = None
     null_reasons: dict[str, Reason] = {}

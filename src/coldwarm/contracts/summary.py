@@ -56,6 +56,7 @@ CautionKind = Literal[
     "bimodal",
     "second_call",
     "compiled",
+    "settings",
     "bytecode",
     "kept",
 ]

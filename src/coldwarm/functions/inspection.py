@@ -99,7 +99,10 @@ class Inspection:
         device = "gpu" if used else "cpu"
         first = None if self.job["answer"] is None else self._answer(out)
         mutates = call.gone or values.digest(list(call.flat)) != before
+        compiles = self.backend.compiles_so_far()
         repeats = values.digest(self._called(function, spare)) == digest
+        compiled = self.backend.compiles_so_far()
+        again = None if compiled is None or compiles is None else compiled - compiles
         return {
             "type": "inspect",
             "kind": self.kind,
@@ -111,6 +114,7 @@ class Inspection:
             "strays": _strays(self.spec.get("elsewhere")),
             "mutates": mutates,
             "repeats": repeats,
+            "compiled_again": again,
             "further": further,
             "device": device,
             "counters": self.backend.counters(),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.caches.modes import EVERY_CALL
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.functions import values
@@ -173,7 +174,9 @@ def _result(name: str, in_process: InProcess, case: CaseResult | None, why: Reas
         observed = [in_process.observation]
         warm_calls = warm_summary(observed, warm_processes(observed), 0)
         if warm_calls.call_s is None:
-            reasons["warm"] = warm_calls.null_reasons["call_s"]
+            judged = in_process.observation.judgements["warm_process"].reason
+            every = judged.code == EVERY_CALL
+            reasons["warm"] = judged if every else warm_calls.null_reasons["call_s"]
             warm_calls = None
     failed = why if case is None else _failure(case)
     cold: dict[CacheMode, ColdSummary | None] = dict.fromkeys(COLD)
@@ -218,6 +221,10 @@ def _cautions(
     compiled = sum(bool(block.compiles) for block in blocks)
     if compiled and warm_calls is not None:
         cautions.append(because("in_process_compiled", n_blocks=compiled))
+    here = in_process.observation.settings if in_process.observation else {}
+    if here:
+        named = [f"{name}={value}" for name, value in here.items()]
+        cautions.append(because("settings", setting_names=named))
     if case is not None:
         cautions += [one for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL]
         cautions += [one for one in case.limitations if one.code == "not_kept"]

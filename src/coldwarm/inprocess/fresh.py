@@ -19,6 +19,7 @@ from coldwarm.report.progress import open_progress
 from coldwarm.runner import suite
 from coldwarm.runner.functions import candidates, inspection
 from coldwarm.runner.functions.inspection import Setting
+from coldwarm.runner.process import temporary
 from coldwarm.runner.process.guarded import Guard
 from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
@@ -80,6 +81,8 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
             raise NotMeasuredError(_in_process(error.reason, target)) from error
         except ColdwarmError as error:
             raise NotMeasuredError(because("stated", text=str(error))) from error
+        finally:
+            temporary.unlink_all()
     if outcome.interrupted:
         raise KeyboardInterrupt
     return outcome.cases[0]

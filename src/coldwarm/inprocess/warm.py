@@ -6,6 +6,7 @@ The user's own arguments are never called with: a call might change them, or giv
 from __future__ import annotations
 
 import gc
+import os
 import resource
 import statistics
 import time
@@ -17,14 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import convert
 
+from coldwarm.caches.modes import EVERY_CALL, judge_blocks
 from coldwarm.contracts.observation import Block, Judgement, Observation
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.arrivals import Arrivals
+from coldwarm.frameworks.settings import found
 from coldwarm.functions import values, waiting
 from coldwarm.functions.opened import UnfinishedError
 from coldwarm.functions.pending import Pending, refuse_result
 from coldwarm.report.reasons import with_advice
+from coldwarm.runner.machine import settings
 from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.allocator import keep_freed_memory
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
 BLOCK_S = 0.1
 BLOCKS = 10
 """Blocks of warm calls at least; three times as many where the calls are not steady."""
+FEWEST_BLOCKS = 3
+"""Blocks in which every call compiled, after which no other would do otherwise."""
 _FIRST_BLOCK_S = 0.05
 _SHARED = because("shared_process")
 _now_s, _now_ns = time.perf_counter, time.perf_counter_ns
@@ -187,6 +193,9 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         blocks = _blocks(calls, ends_s)
     clean = sum(block.compiles == 0 for block in blocks)
     reason = because("clean_blocks", n_clean=clean, n_blocks=len(blocks))
+    judged = judge_blocks(blocks)
+    if judged.reason.code == EVERY_CALL:
+        reason = judged.reason
     observation = Observation(
         case=name,
         cache_mode="warm_process",
@@ -197,9 +206,17 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         started_at=started_at,
         wall_s=(_now_ns() - began_ns) / 1e9,
         blocks=blocks,
+        settings=_settings(),
         judgements={"warm_process": Judgement(proved=clean > 0, reason=reason)},
     )
     return InProcess(observation, first_s, out, changed, repeats)
+
+
+def _settings() -> dict[str, str]:
+    """Return what is set in this process and may change what it shows."""
+    seen = found()
+    every = {**settings.known(os.environ), **seen["configured"]}
+    return settings.relevant(every, seen["loaded"])
 
 
 def _once(
@@ -239,7 +256,9 @@ def _blocks(calls: _Warm, ends_s: float | None) -> list[Block]:
         blocks.append(calls.block(len(blocks), batch, seconds))
         clean = [one.samples_s for one in blocks if one.compiles == 0 and one.batch == batch]
         enough = sum(map(len, clean)) >= FEWEST_SAMPLES
-        if enough and ends_s is not None and _now_s() >= ends_s:
+        every = len(blocks) >= FEWEST_BLOCKS and judge_blocks(blocks).reason.code == EVERY_CALL
+        late = ends_s is not None and _now_s() >= ends_s
+        if every or (late and (enough or len(blocks) >= BLOCKS)):
             break
         if len(blocks) > BLOCKS and enough and detect(clean).steady:
             break

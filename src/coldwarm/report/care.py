@@ -14,7 +14,13 @@ from coldwarm.report.figures import (
     peak_memory,
     reached,
 )
-from coldwarm.report.reasons import CAUTION_ADVICE, caution_words, with_advice, words
+from coldwarm.report.reasons import (
+    CAUTION_ADVICE,
+    advice,
+    caution_words,
+    with_advice,
+    words,
+)
 from coldwarm.report.words import KINDS, MODE_NAMES, mode_name
 from coldwarm.stats.cautions import severity
 
@@ -38,7 +44,7 @@ class Remark(NamedTuple):
 def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[Remark, ...]:
     """Return what holds for candidates of one group, validity first."""
     remarks = [
-        Remark("warned", f"{case.candidate}: {words(case.reason)}")
+        Remark("warned", f"{case.candidate}: {with_advice(case.reason)}")
         for case in cases
         if case.status == "warn" and case.reason
     ]
@@ -48,13 +54,14 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
             Remark(
                 KINDS[kind],
                 f"{case.candidate}, {mode_name(caution.cache_mode or '')}:"
-                f" {caution_words(caution)}; {CAUTION_ADVICE[kind]}",
+                f" {caution_words(caution)}; {advice(caution.reason) or CAUTION_ADVICE[kind]}",
             )
             for case, caution in _of_kind(cases, kind)
         ]
     remarks += _by_candidate(cases, "unsteady", "the warm call did not become steady")
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
+    remarks += _settings(cases)
     remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
     return tuple(remarks + _second_call(cases))
 
@@ -121,6 +128,16 @@ def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> 
     return [Remark(KINDS[kind], f"{', '.join(names)}: {what}; {CAUTION_ADVICE[kind]}")]
 
 
+def _settings(cases: Sequence[CaseResult]) -> list[Remark]:
+    """Say under which settings candidates were measured, those of equal ones together."""
+    having: dict[str, list[str]] = {}
+    for case, caution in _of_kind(cases, "settings"):
+        having.setdefault(words(caution.reason), []).append(case.candidate)
+    parts = [f"{', '.join(candidates)}: {said}" for said, candidates in having.items()]
+    cure = CAUTION_ADVICE["settings"]
+    return [Remark(KINDS["settings"], f"{'; '.join(parts)}; {cure}")] if parts else []
+
+
 def _figure(caution: Caution) -> str:
     values = caution.reason.values
     if caution.reason.code == "compiled_blocks":
@@ -136,8 +153,8 @@ def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
         return []
     names = ", ".join(case.candidate for case, _ in slow)
     ratio = _range([severity(caution.reason) for _, caution in slow], units.times)
-    advice = CAUTION_ADVICE["second_call"]
-    return [Remark(KINDS["second_call"], f"{ratio} a steady one in {names}; {advice}")]
+    cure = CAUTION_ADVICE["second_call"]
+    return [Remark(KINDS["second_call"], f"{ratio} a steady one in {names}; {cure}")]
 
 
 def _range(values: Sequence[float], write: Callable[[float], str]) -> str:
@@ -151,13 +168,14 @@ def _noisy(cases: Sequence[CaseResult]) -> list[Remark]:
     for _, caution in _of_kind(cases, "noisy"):
         disturbances.setdefault(caution.reason.code, []).append(caution)
     watched = sum(o.telemetry is not None for case in cases for o in case.observations)
-    parts = []
+    parts, cures = [], []
     for cautions in disturbances.values():
         worst = max((caution.reason for caution in cautions), key=severity)
+        cures.append(advice(worst) or CAUTION_ADVICE["noisy"])
         noisy = sum(caution.n_processes for caution in cautions)
         parts.append(f"{words(worst)} at worst ({noisy} of {max(watched, noisy)} processes)")
-    advice = CAUTION_ADVICE["noisy"]
-    return [Remark(KINDS["noisy"], f"{', '.join(parts)}; {advice}")] if parts else []
+    cure = "; ".join(dict.fromkeys(cures))
+    return [Remark(KINDS["noisy"], f"{', '.join(parts)}; {cure}")] if parts else []
 
 
 def _precision(cases: Sequence[CaseResult]) -> list[Remark]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rich.live import Live
 from rich.text import Text
@@ -18,10 +18,11 @@ from rich.text import Text
 from coldwarm.contracts.base import WARM
 from coldwarm.report import units
 from coldwarm.report.figures import headline
-from coldwarm.report.reasons import with_advice, words
+from coldwarm.report.reasons import with_advice
 from coldwarm.report.share import Share
 from coldwarm.report.words import mode_name
 from coldwarm.runner.listener import Listener
+from coldwarm.stats.selection import clean_blocks, rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,9 +86,9 @@ class PlainProgress(Progress):
         """Print the line of a finished process."""
         self._share.ended()
         done = "[extra]" if self._share.beyond else f"[{100 * self._share.value:3.0f} %]"
-        mode, seconds = _what_it_shows(observation)
-        took = units.duration(seconds)
-        self._row(done, observation.case, mode_name(mode), took, outcome(observation))
+        shown = _what_it_shows(observation)
+        took = units.MISSING if shown.seconds is None else units.duration(shown.seconds)
+        self._row(done, observation.case, mode_name(shown.mode), took, shown.outcome)
 
     def note(self, reason: Reason) -> None:
         """Print a note."""
@@ -156,9 +157,10 @@ class LiveProgress(Progress):
     def observed(self, observation: Observation) -> None:
         """Show how a process ended, where it did not end well."""
         self._share.ended()
-        if observation.status != "ok":
-            where = f"{observation.case} · {mode_name(_what_it_shows(observation)[0])}"
-            self._notes.append(f"{where}: {outcome(observation)}")
+        shown = _what_it_shows(observation)
+        if not shown.fine:
+            where = f"{observation.case} · {mode_name(shown.mode)}"
+            self._notes.append(f"{where}: {shown.outcome}")
         self._draw()
 
     def case_updated(self, case_result: CaseResult) -> None:
@@ -206,22 +208,41 @@ class LiveProgress(Progress):
         )
 
 
-def _what_it_shows(observation: Observation) -> tuple[CacheMode, float]:
-    """Return the mode that a record has news of, and its seconds: wall clock, or a warm call.
+class _Shown(NamedTuple):
+    """What a record has news of."""
 
-    A persistent process is recorded twice: at its start, and with its warm blocks at its end.
+    mode: CacheMode
+    seconds: float | None
+    """Wall clock, or a warm call; ``None``: no figure of it counts."""
+    outcome: str
+    """``ok``, or ``failed: timeout``."""
+    fine: bool = False
+
+
+def _what_it_shows(observation: Observation) -> _Shown:
+    """Return what a record has news of, and whether it counts.
+
+    A persistent process is recorded twice: at its start, and with its warm blocks at its end,
+    which may be rejected although its start was good.
     """
-    samples = [sample for block in observation.blocks for sample in block.samples_s]
-    if observation.status == "ok" and samples:
-        return WARM, statistics.median(samples)
-    return observation.cache_mode, observation.wall_s
+    if observation.status != "ok" or not observation.blocks:
+        mode, fine = observation.cache_mode, observation.status == "ok"
+        called = mode == WARM and observation.blocks
+        seconds = None if called else observation.wall_s
+        return _Shown(mode, seconds, outcome(observation), fine)
+    refused = next(iter(rejected([observation], WARM)), None)
+    if refused is not None:
+        return _Shown(WARM, None, f"rejected: {with_advice(refused)}")
+    samples = [sample for block in clean_blocks(observation) for sample in block.samples_s]
+    seconds = statistics.median(samples) if samples else None
+    return _Shown(WARM, seconds, observation.status, fine=True)
 
 
 def outcome(observation: Observation) -> str:
     """Say how a process ended: ``ok``, or ``failed: timeout``."""
     if observation.reason is None:
         return observation.status
-    return f"{observation.status}: {words(observation.reason)}"
+    return f"{observation.status}: {with_advice(observation.reason)}"
 
 
 def _row(case: CaseResult) -> _Row:

@@ -32,6 +32,16 @@ WORDS: dict[str, str] = {
     "output_flood": "printed more than {limit_bytes:size}",
     "garbage": "garbage on the pipe: {text}",
     "malformed": "malformed {message!r} message: {text}",
+    "no_plain_folder": (
+        "{folder} has a blank, a quote or another character that takes the command of the C++"
+        " compiler apart, which torch.compile runs there; and no link to it can be made under the"
+        " folders for temporary files"
+    ),
+    "setting_changes": (
+        "with {setting_names} {backend} is another thing than its name says, and its figures would"
+        " be taken for those of {backend} as it comes"
+    ),
+    "settings": "measured with {setting_names}",
     "reference_failed": "no reference answer: {parts}",
     "making_failed": "could not be made ahead of time: {parts}",
     "no_artifact": "the backend wrote no file, so there is nothing to load",
@@ -90,6 +100,10 @@ WORDS: dict[str, str] = {
     "extensions_by_files": "extensions: torch.utils.cpp_extension counts nothing; its files alone"
     " are judged",
     "compiled_in_window": "{n_programs:# program} compiled in the warm window",
+    "every_call_compiled": "every call compiled: {n_programs:# program} in {n_calls:# call}",
+    "second_call_compiled": (
+        "every call compiles: a second one with the same arguments compiled {n_programs:# program}"
+    ),
     "nothing_compiled": "0 compiles in {n_blocks:# block}",
     "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
     "pages_as_left": "file pages are as the machine left them in every mode but first_ever",
@@ -138,6 +152,8 @@ WORDS: dict[str, str] = {
     ),
     "steal": "the host took {steal_share:.1%} of the processor time",
     "throttled": "the CPU quota throttled it for {throttled_s:.3g} s",
+    "throttled_warm": "the CPU quota throttled it for {throttled_s:.3g} s during warm calls",
+    "group_unseen": "its own control group cannot be read from here",
     "thermal": "{n_throttles:# thermal throttle}",
     "switches": "{switches_per_s:.0f} involuntary switches a second",
     "budget_ended": "the time budget ended while {process} ran",
@@ -301,11 +317,22 @@ is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a
 
 _OR_SYNC = "or name what waits for it: --sync PACKAGE:FUNCTION (sync= in Python)"
 _BY_NAME = "define it by name in a file that can be imported"
+_ONCE = "build the jitted function once, outside of the function that is called"
+_QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus of its container)"
 ADVICE: dict[str, str] = {
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",
     "listeners_removed": "do not clear them while it is measured",
     "caches_moved": "leave that to the environment, or give --warm-only",
     "no_new_header": "leave tempfile.tempdir and TMPDIR as they are",
+    "every_call_compiled": _ONCE,
+    "second_call_compiled": _ONCE,
+    "throttled": _QUOTA,
+    "throttled_warm": _QUOTA,
+    "no_plain_folder": "choose another --out-dir, or set TMPDIR to a folder without such a name",
+    "setting_changes": (
+        "unset it; coldwarm bench measures a function of your own as it is set up, and names the"
+        " setting beside its figures"
+    ),
     "few_processes_each": "raise --min-runs",
     "few_processes_of": "measure with a higher --min-runs",
     "interval_across": "more processes narrow it",
@@ -344,6 +371,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "second_call": "do not take it for steady state when you time by hand",
     "compiled": "look for shapes or types that change from call to call",
     "kept": "empty what it keeps before each run, or quote it as filled",
+    "settings": "unset them, or name them wherever the figures are quoted",
     "bytecode": "run python -m compileall on the folders that they are installed in",
 }
 """By kind of caution, what a person can do about it."""

@@ -63,6 +63,7 @@ KINDS: dict[CautionKind, str] = {
     "bimodal": "two speeds",
     "second_call": "second call",
     "compiled": "compiled",
+    "settings": "settings",
     "bytecode": "no bytecode",
     "kept": "kept by itself",
 }

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import listing, made, pages
 from coldwarm.errors import storage_error
 from coldwarm.runner import artifacts
-from coldwarm.runner.machine import telemetry
+from coldwarm.runner.machine import settings, telemetry
 from coldwarm.runner.process import replies, temporary
-from coldwarm.runner.process.isolation import build, owners_of
+from coldwarm.runner.process.isolation import build, owners_of, program
 from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
 from coldwarm.runner.running import Place, Running, Slot
 from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode
@@ -81,7 +81,6 @@ def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str
         mark=place.guard.mark_value,
         deterministic=place.options.deterministic,
     )
-    found["TMPDIR"] = str(temporary.link(Path(found["TMPDIR"])))
     return {**found, "PATH": place.gpu_search_path} if case.device == "gpu" else found
 
 
@@ -95,7 +94,7 @@ def spawn(
         variables_,
         place.guard,
         timeout_s=options.timeout_s,
-        python=case.python,
+        python=program(case.python, case.backend),
         affinity=affinity(options) if options.threads else None,
     )
 
@@ -108,6 +107,7 @@ def start(place: Place, slot: Slot) -> Running:
     """
     case = slot.case
     owners = owners_of(case.backend, case.device, slot.mode)
+    base = {**os.environ, **case.variables}
     try:
         found = variables(place, case, slot.mode, slot.root)
         copies = artifacts.lay(place.work, case, slot.root)
@@ -134,6 +134,7 @@ def start(place: Place, slot: Slot) -> Running:
     running = Running(
         slot, process, order, started_at, before, reply, reading, after, cpu_s, expected
     )
+    running.variables, running.user_settings = found, settings.of_user(base, found)
     if slot.persistent:
         running.after = _listings(slot, owners)
     return running

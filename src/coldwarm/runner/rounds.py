@@ -13,7 +13,8 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
+from coldwarm.caches import modes
+from coldwarm.contracts.base import WARM, CacheMode
 from coldwarm.runner import launch, making, translate
 from coldwarm.runner.process import space
 from coldwarm.runner.process.spawn import ProcessFailedError
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.schedule.ledger import Ledger
 
 MAX_ATTEMPTS = 3
+ENOUGH = 2
+"""Processes in which every call compiled, after which no other would do otherwise."""
 COLD_ORDER: tuple[CacheMode, ...] = (
     "first_ever",
     "cold_process_cold_cache",
@@ -166,7 +169,8 @@ class Rounds:
         """Say whether a mode's process of a round may be started, for the first time or again."""
         contradicted = self.ledger.contradicted(case, mode, round_)
         fine = self.ledger.failure(case) is None and contradicted < MAX_ATTEMPTS
-        return fine and not self.late()
+        hopeless = mode == WARM and self.ledger.refuted(case, mode, modes.EVERY_CALL) >= ENOUGH
+        return fine and not hopeless and not self.late()
 
     def _keep(self, slot: Slot) -> None:
         """Keep the caches that a process has filled, instead of those from before."""

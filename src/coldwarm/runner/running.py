@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from coldwarm.caches.listing import Listing
@@ -81,5 +82,9 @@ class Running:
     """From its spawn to its exit."""
     counted: bool = False
     """Whether the time of its process is in ``Place.measured_s``."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """What it had in its environment."""
+    user_settings: Mapping[str, str] = field(default_factory=dict)
+    """What of it is a setting of the user's that may change what is measured."""
     blocks: list[Block] = field(default_factory=list)
     readings: list[telemetry.BlockReading] = field(default_factory=list)

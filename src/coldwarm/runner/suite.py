@@ -16,7 +16,8 @@ from coldwarm.runner import references, results, resuming
 from coldwarm.runner.directory import RunDirectory
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.listener import Listener
-from coldwarm.runner.machine import environment, ptxas
+from coldwarm.runner.machine import environment, ptxas, settings
+from coldwarm.runner.process import isolation, temporary
 from coldwarm.runner.process.guarded import Guard, terminable
 from coldwarm.runner.process.spawn import OutOfTimeError
 from coldwarm.runner.rounds import Rounds
@@ -75,11 +76,16 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
         StorageError: a file could not be written.
     """
     chosen = suites.choose(options) if cases is None else list(cases)
-    with RunDirectory(out_dir, resume=resume) as directory, terminable():
-        session = _Session(
-            options, chosen, directory, listener or Listener(), clock or Clock(), spent_s
-        )
-        return session.run(resume=resume, more_s=more_s)
+    settings.refuse(chosen, os.environ)
+    try:
+        isolation.refuse_unnameable(out_dir.absolute(), [case.backend for case in chosen])
+        with RunDirectory(out_dir, resume=resume) as directory, terminable():
+            session = _Session(
+                options, chosen, directory, listener or Listener(), clock or Clock(), spent_s
+            )
+            return session.run(resume=resume, more_s=more_s)
+    finally:
+        temporary.unlink_all()
 
 
 @dataclass
@@ -127,7 +133,7 @@ class _Session:
                 interrupted = True
             finally:
                 guard.sweep()
-        wall_s = previous_s + self.clock.now_s() - began_s
+        wall_s = self.spent_s + previous_s + self.clock.now_s() - began_s
         return self._finish(facts, place, interrupted=interrupted, wall_s=wall_s)
 
     def _measure(

@@ -28,7 +28,7 @@ from coldwarm.contracts.observation import (
 )
 from coldwarm.contracts.reasons import because, missing, together
 from coldwarm.runner import accounts
-from coldwarm.runner.machine import telemetry
+from coldwarm.runner.machine import settings, telemetry
 from coldwarm.runner.process.replies import Counters, as_reason
 
 if TYPE_CHECKING:
@@ -132,6 +132,10 @@ def observation(running: Running) -> Observation:
     if gate is not None and not gate.passed:
         reason = because("correctness_gate")
         return Observation(**common, status="failed", reason=reason, gate=gate)
+    in_force = _settings(running)
+    against = settings.against(slot.case, in_force)
+    if against is not None:
+        return Observation(**common, status="failed", reason=against, settings=in_force)
     spans = phases(start.entered_ns, start.phases, running.process.spawned_ns)
     by_name = {span.name: span for span in spans}
     first = by_name["first_call"]
@@ -159,9 +163,23 @@ def observation(running: Running) -> Observation:
         device=device(end.device if end else start.device),
         compiled=end.analysis if end else {},
         versions=start.versions,
+        settings=in_force,
         harness=_harness(start, end.harness if end else None),
         telemetry=_telemetry(running),
     )
+
+
+def _settings(running: Running) -> dict[str, str]:
+    """Return what was set and may change what is measured: by the user, a file or a module."""
+    case, found = running.slot.case, running.start.settings
+    known = settings.known(found.variables)
+    changed = {name: v for name, v in known.items() if running.variables.get(name) != v}
+    configured = dict(found.configured)
+    if case.described is None and case.dtype == "f64":
+        configured.pop("jax_enable_x64", None)  # its backend has set it
+    frameworks = settings.frameworks_of(case.backend) or set(found.loaded)
+    every = {**running.user_settings, **changed, **configured}
+    return settings.relevant(every, frameworks, gpu=case.device == "gpu")
 
 
 def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str, Any]:
@@ -246,14 +264,14 @@ def _telemetry(running: Running) -> Telemetry:
     measured = telemetry.between(
         running.start_telemetry, running.start_after, running.start_cpu_s, totals
     )
-    used, flags = telemetry.during_blocks(running.readings)
-    reasons = dict(measured.null_reasons)
-    if used is not None:
-        del reasons["warm_foreign_cpu"]
-    elif running.readings:
-        reasons["warm_foreign_cpu"] = _NO_STATUS
-    flags = [*measured.flags, *flags]
-    return replace(measured, warm_foreign_cpu=used, flags=flags, null_reasons=reasons)
+    seen = telemetry.during_blocks(running.readings)
+    warm = {"warm_foreign_cpu": seen.foreign_cpu, "warm_throttled_s": seen.throttled_s}
+    unread = {"warm_foreign_cpu": _NO_STATUS, "warm_throttled_s": because("group_unseen")}
+    reasons = {name: why for name, why in measured.null_reasons.items() if warm.get(name) is None}
+    if running.readings:
+        reasons |= {name: unread[name] for name, value in warm.items() if value is None}
+    flags = [*measured.flags, *seen.flags]
+    return replace(measured, **warm, flags=flags, null_reasons=reasons)
 
 
 def totals_of(ended: ProcessTotals) -> ProcessTotals:
@@ -265,10 +283,11 @@ def failed(
     slot: Slot, error: ProcessFailedError, date: str, order: int, wall_s: float
 ) -> Observation:
     """Return the observation of a process that gave no result."""
+    reason = settings.against(slot.case, error.settings) or error.reason
     return Observation(
         **_common(slot, order, date, wall_s),
         status="failed",
-        reason=error.reason,
+        reason=reason,
         stderr_tail=error.detail or None,
-        null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), error.reason),
+        null_reasons=dict.fromkeys(("ttfr_s", "ttfr_process_s"), reason),
     )

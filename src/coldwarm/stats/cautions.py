@@ -50,7 +50,7 @@ def case_warnings(
         cautions += _of_mode(observations, WARM, warm.n_processes)
         cautions += _imprecise(WARM, warm.n_processes, warm.precision_reached, precision)
         cautions += _warm(observations, warm, processes)
-    return cautions + _parsed(observations) + _noisy(observations)
+    return cautions + _set(observations) + _parsed(observations) + _noisy(observations)
 
 
 def kept_itself(cold: Sequence[ColdSummary], inspected_call_s: float | None) -> list[Caution]:
@@ -78,6 +78,17 @@ def _caution(
 ) -> Caution:
     n, of = processes
     return Caution(kind=kind, cache_mode=mode, n_processes=n, of_processes=of, reason=reason)
+
+
+def _set(observations: Sequence[Observation]) -> list[Caution]:
+    """Name what was set and may change what was measured."""
+    having = [o.settings for o in observations if o.settings]
+    if not having:
+        return []
+    names = sorted({f"{name}={value}" for one in having for name, value in one.items()})
+    n_seen = len([o for o in observations if o.phases]) or len(having)
+    processes = len(having), max(n_seen, len(having))
+    return [_caution("settings", None, processes, because("settings", setting_names=names))]
 
 
 def _parsed(observations: Sequence[Observation]) -> list[Caution]:

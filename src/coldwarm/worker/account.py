@@ -3,6 +3,7 @@
 import os
 import sys
 
+from coldwarm.frameworks import settings
 from coldwarm.worker import gate, inputs, reference
 from coldwarm.worker.loop import make_loop
 from coldwarm.worker.phases import Phases, now_ns
@@ -29,6 +30,7 @@ def start(prepared: "Prepared", first: "Any", phases: Phases) -> "dict[str, Any]
         "gate": _gate(prepared, first),
         "input_sha256": _input_digest(prepared),
         "device": backend.device_info(),
+        "settings": settings.found(),
         "versions": {"python": sys.version.split()[0], **backend.versions()},
     }
 

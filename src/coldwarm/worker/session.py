@@ -63,8 +63,19 @@ def _fail(
         "reason": reason,
         "detail": _readable(detail[-8000:]),
         "line": line,
+        "settings": _settings(),
     }
     wire.write_all(writer, wire.encode(failed))
+
+
+def _settings() -> "dict[str, Any] | None":
+    """Return what may have been the cause; ``None`` where it cannot be read in this state."""
+    try:
+        from coldwarm.frameworks import settings
+
+        return settings.found()
+    except Exception:  # noqa: BLE001 - the error itself is what is to be told
+        return None
 
 
 def _line(error: BaseException, file: "str | None") -> "int | None":

@@ -200,6 +200,8 @@ def _notes(inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
         for owner, counts in inspected.counters.items()
         if counts.compiles and owner not in owners
     ]
+    if inspected.compiled_again:
+        notes.append(because("second_call_compiled", n_programs=inspected.compiled_again))
     if not inspected.repeats:
         notes.append(because("answers_differ"))
     if inspected.mutates:

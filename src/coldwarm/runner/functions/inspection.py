@@ -15,7 +15,7 @@ from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
 from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import replies
-from coldwarm.runner.process.isolation import build, shared
+from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
 from coldwarm.runner.process.replies import Inspection, Marked
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.specs import Source
@@ -141,7 +141,7 @@ def ask(  # noqa: PLR0913 - what a process needs
             variables,
             guard,
             timeout_s=setting.timeout_s,
-            python=target.python,
+            python=program(target.python, BACKEND),
         )
     except OSError as error:
         text = error.strerror or str(error)
@@ -150,6 +150,7 @@ def ask(  # noqa: PLR0913 - what a process needs
     try:
         return replies.receive(process, due), process.wait().wall_s
     except ProcessFailedError as error:
+        refuse_unnameable(caches, [BACKEND])
         raise RefusedError(_why(target, error)) from error
     except OutOfTimeError as error:
         raise RefusedError(because("inspection_late", label=target.label)) from error

@@ -17,6 +17,7 @@ import psutil
 
 from coldwarm.contracts.environment import Cpu, CpuCache, Frequency, Limits, System
 from coldwarm.contracts.reasons import because, missing
+from coldwarm.runner.machine.groups import of_this_process
 from coldwarm.runner.machine.software import answer
 
 if TYPE_CHECKING:
@@ -51,20 +52,19 @@ def limits(root: Path) -> Limits:
 
     A group is bound by every group above it too, so the lowest of them counts.
     """
-    groups = _groups(root)
+    groups = of_this_process(root)
     if groups is None:
         names = ("cgroup_version", "cpu_quota", "memory_bytes")
         return Limits(null_reasons=dict.fromkeys(names, because("no_control_groups")))
-    version, cpu_folders, memory_folders = groups
-    quotas = [q for q in map(_quota, cpu_folders) if q is not None]
-    memories = [m for m in map(_memory, memory_folders) if m is not None]
+    quotas = [q for q in map(_quota, groups.processor) if q is not None]
+    memories = [m for m in map(_memory, groups.memory) if m is not None]
     reasons = {}
     if not quotas:
-        reasons["cpu_quota"] = because("unlimited")
+        reasons["cpu_quota"] = because("unlimited" if groups.processor else "group_unseen")
     if not memories:
-        reasons["memory_bytes"] = because("unlimited")
+        reasons["memory_bytes"] = because("unlimited" if groups.memory else "group_unseen")
     return Limits(
-        cgroup_version=version,
+        cgroup_version=groups.version,
         cpu_quota=min(quotas, default=None),
         memory_bytes=min(memories, default=None),
         null_reasons=reasons,
@@ -173,32 +173,6 @@ def _boost(root: Path) -> bool | None:
         return allowed == "1"
     forbidden = _read(root / _CPU / "intel_pstate/no_turbo")
     return None if forbidden is None else forbidden == "0"
-
-
-def _groups(root: Path) -> tuple[int, list[Path], list[Path]] | None:
-    """Return the version, and the folders that bind the processor and the memory."""
-    paths: dict[str, str] = {}
-    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
-        _, _, named = line.partition(":")
-        controllers, _, path = named.partition(":")
-        paths.update(dict.fromkeys(controllers.split(","), path))
-    top = root / "sys/fs/cgroup"
-    if "cpu" in paths or "memory" in paths:
-        return (
-            1,
-            _and_above(top / "cpu", paths.get("cpu", "/")),
-            _and_above(top / "memory", paths.get("memory", "/")),
-        )
-    if "" in paths:
-        folders = _and_above(top, paths[""])
-        return 2, folders, folders
-    return None
-
-
-def _and_above(top: Path, below: str) -> list[Path]:
-    """Return a group's folder and all above it; inside a container some are not there."""
-    steps = [step for step in below.split("/") if step not in {"", ".."}]
-    return [top.joinpath(*steps[:depth]) for depth in range(len(steps), -1, -1)]
 
 
 def _quota(folder: Path) -> float | None:

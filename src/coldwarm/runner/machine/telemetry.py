@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 
 from coldwarm.contracts.observation import Telemetry
 from coldwarm.contracts.reasons import because, missing
+from coldwarm.runner.machine import groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 FOREIGN_CPU_FLAG = 0.15
 STEAL_FLAG = 0.01
+THROTTLED_FLAG = 0.01
+"""Of the wall clock, held up by a quota."""
 SWITCHES_PER_S_FLAG = 200.0
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 FEWEST_TICKS_S = 5 * _TICK_S
@@ -63,7 +66,7 @@ def read(now_s: float) -> Reading:
         total_s=total_s,
         steal_s=steal_s,
         pressure_s=_pressure(),
-        throttled_s=_throttled(),
+        throttled_s=groups.throttled_s(),
         thermal=_thermal(),
         runner_s=time.process_time(),
     )
@@ -100,17 +103,6 @@ def _pressure() -> float | None:
     return int(text.split("\n", 1)[0].rsplit("total=", 1)[1]) / 1e6
 
 
-def _throttled() -> float | None:
-    for path, key, scale in (
-        ("/sys/fs/cgroup/cpu.stat", "throttled_usec", 1e6),
-        ("/sys/fs/cgroup/cpu/cpu.stat", "throttled_time", 1e9),
-    ):
-        for line in (_text(path) or "").splitlines():
-            if line.startswith(key + " "):
-                return int(line.split()[1]) / scale
-    return None
-
-
 def _thermal() -> int | None:
     counts = [
         int(text)
@@ -144,7 +136,11 @@ def between(
         "thermal_throttles": None if thermal is None else int(thermal),
     }
     reasons = missing(values, because("not_told", by="this system"))
-    reasons["warm_foreign_cpu"] = because("no_warm_block")
+    if values["throttled_s"] is None:
+        reasons["throttled_s"] = because("group_unseen")
+    reasons.update(
+        dict.fromkeys(("warm_foreign_cpu", "warm_throttled_s"), because("no_warm_block"))
+    )
     measured = Telemetry(**values, null_reasons=reasons)
     return replace(measured, flags=_flags(measured, wall_s))
 
@@ -156,7 +152,7 @@ def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
         flags.append(because("foreign_cpu", foreign_processors=foreign))
     if measured.steal_share is not None and measured.steal_share > STEAL_FLAG:
         flags.append(because("steal", steal_share=measured.steal_share))
-    if measured.throttled_s:
+    if measured.throttled_s is not None and measured.throttled_s > THROTTLED_FLAG * wall_s:
         flags.append(because("throttled", throttled_s=measured.throttled_s))
     if measured.thermal_throttles:
         flags.append(because("thermal", n_throttles=measured.thermal_throttles))
@@ -180,15 +176,42 @@ def _foreign(
     return max(0.0, busy_s - own_cpu_s - runner_s) / wall_s
 
 
-def during_blocks(readings: Sequence[BlockReading]) -> tuple[float | None, list[Reason]]:
-    """Return the processors that others used during warm blocks, and the flag for it."""
-    wall_s = foreign_s = 0.0
+@dataclass(frozen=True)
+class Meanwhile:
+    """What happened during warm blocks; ``None`` where this system does not tell it."""
+
+    foreign_cpu: float | None
+    """Processors that others used."""
+    throttled_s: float | None
+    flags: list[Reason]
+
+
+def during_blocks(readings: Sequence[BlockReading]) -> Meanwhile:
+    """Return what others and quotas did during warm blocks, and the flags for it."""
+    wall_s = sum(_wall_s(reading) for reading in readings)
+    used, flags = _foreign_in(readings, wall_s)
+    held_s = [_difference(one.before.throttled_s, one.after.throttled_s) for one in readings]
+    known_s = [seconds for seconds in held_s if seconds is not None]
+    throttled_s = sum(known_s) if readings and len(known_s) == len(held_s) else None
+    if throttled_s is not None and throttled_s > THROTTLED_FLAG * wall_s:
+        flags = [*flags, because("throttled_warm", throttled_s=throttled_s)]
+    return Meanwhile(used, throttled_s, flags)
+
+
+def _wall_s(reading: BlockReading) -> float:
+    return max(reading.after.now_s - reading.before.now_s, 1e-9)
+
+
+def _foreign_in(
+    readings: Sequence[BlockReading], wall_s: float
+) -> tuple[float | None, list[Reason]]:
+    foreign_s = 0.0
     for reading in readings:
-        block_s = max(reading.after.now_s - reading.before.now_s, 1e-9)
+        block_s = _wall_s(reading)
         foreign = _foreign(reading.before, reading.after, reading.own_cpu_s, block_s)
         if foreign is None:
             return None, []
-        wall_s, foreign_s = wall_s + block_s, foreign_s + foreign * block_s
+        foreign_s += foreign * block_s
     if not wall_s:
         return None, []
     used = foreign_s / wall_s

@@ -1,15 +1,17 @@
-"""The environment of a measured process: the user's own, with every cache moved. Pure."""
+"""The environment of a measured process: the user's own, with every cache moved."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import bytecode, made, modes
+from coldwarm.caches import bytecode, inductor, made, modes
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.runner.process import temporary
 from coldwarm.runner.process.guarded import MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.specs import BackendSpec
@@ -49,6 +51,23 @@ def shared(base: Mapping[str, str], backend: BackendSpec) -> dict[str, str]:
     return {} if any(base.get(name) for name in found) else found
 
 
+def program(python: str, backend: BackendSpec) -> str:
+    """Return the name by which an interpreter is started, plain where a compiler is told it."""
+    return temporary.plain_program(python) if inductor.OWNER in backend.caches else python
+
+
+def refuse_unnameable(folder: Path, backends: Iterable[BackendSpec]) -> None:
+    """Refuse a folder for caches that the C++ compiler could not be told.
+
+    Raises:
+        RefusedError: its name has blanks or quotes, no link to it can be made, and one of the
+            backends compiles C++.
+    """
+    told = any(inductor.OWNER in one.caches for one in backends)
+    if told and not temporary.is_plain(temporary.plain(folder)):
+        raise RefusedError(because("no_plain_folder", folder=str(folder)))
+
+
 def build(  # noqa: PLR0913 - each is one independent fact of a process
     base: Mapping[str, str],
     backend: BackendSpec,
@@ -63,20 +82,24 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
     """Return the variables of one process; creates the directories they name.
 
     Every cache that anyone here knows lies under ``root``, also those that this backend
-    does not use, and so do temporary files.
+    does not use, and so do temporary files; where its name has a blank, they are called by a
+    link's.
     """
     variables = {name: value for name, value in base.items() if name != "PYTHONPYCACHEPREFIX"}
     # No measured process changes the bytecode that the next one finds.
     variables["PYTHONDONTWRITEBYTECODE"] = "1"
-    temporary = root / "tmp"
-    temporary.mkdir(parents=True, exist_ok=True)
-    variables["TMPDIR"] = str(temporary)
+    root.mkdir(parents=True, exist_ok=True)
+    root = temporary.plain(root)
+    folder = root / "tmp"
+    folder.mkdir(exist_ok=True)
+    variables["TMPDIR"] = str(folder)
     for name, owner in modes.owners().items():
         if name == bytecode.OWNER and mode != "first_ever":
             continue
         folder = root / name
         folder.mkdir(exist_ok=True)
         variables.update(owner.isolate(folder))
+    variables["TMPDIR"] = str(temporary.link(Path(variables["TMPDIR"])))
     if device == "gpu":
         variables.update(shared(base, backend))
     variables.update(settings(backend, device, threads, deterministic=deterministic))

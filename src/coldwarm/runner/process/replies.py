@@ -86,6 +86,14 @@ class Loop(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
     parts: Parts
 
 
+class Found(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """Settings that are not as the frameworks come; see ``coldwarm.frameworks.settings``."""
+
+    loaded: list[str] = msgspec.field(default_factory=list)
+    variables: dict[str, str] = msgspec.field(default_factory=dict)
+    configured: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="start"):
     """After the second call and the gate."""
 
@@ -103,6 +111,7 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     loop: Loop | None = None
     moved: list[str] = msgspec.field(default_factory=list)
     """Settings by which the program has moved a cache away from where it was given one."""
+    settings: Found = Found()
 
 
 class Block(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="block"):
@@ -166,6 +175,8 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """Inputs that go by position, in order; the others go by name."""
     first_s: Seconds | None = None
     """What its first call took, and making it, where a factory does."""
+    compiled_again: Count | None = None
+    """Programs that a second call with the same arguments compiled."""
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
 
@@ -184,6 +195,7 @@ class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
     detail: str
     line: Count | None = None
     """Of the user's file, where it failed."""
+    settings: Found | None = None
 
     @property
     def why(self) -> Reason:
@@ -210,7 +222,10 @@ def receive(process: MeasuredProcess, due: type[R]) -> R:
         raise ProcessFailedError(error.reason, process.output_tail) from error
     if isinstance(reply, Failed):
         process.kill()
-        raise ProcessFailedError(reply.why, reply.detail or process.output_tail, reply.line)
+        failed = ProcessFailedError(reply.why, reply.detail or process.output_tail, reply.line)
+        found = reply.settings or Found()
+        failed.settings = {**found.variables, **found.configured}
+        raise failed
     return reply
 
 

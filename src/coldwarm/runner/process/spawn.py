@@ -38,6 +38,8 @@ class ProcessFailedError(Exception):
         self.reason = reason
         self.detail = detail
         self.line = line
+        self.settings: dict[str, str] = {}
+        """What was set in it, by variables or otherwise."""
         self.wall_s = 0.0
         """From the spawn to the exit of the process, once that is known."""
 

@@ -60,6 +60,11 @@ class Ledger:
         tried = [s.attempt for s in self.of(case) if (s.cache_mode, s.round) == (mode, round_)]
         return max(tried, default=-1) + 1
 
+    def refuted(self, case: Case, mode: CacheMode, code: str) -> int:
+        """Return how many processes of all rounds have not shown a mode, for this reason."""
+        judged = (seen.judgements.get(mode) for seen in self.of(case))
+        return sum(one is not None and one.reason.code == code for one in judged)
+
     def contradicted(self, case: Case, mode: CacheMode, round_: int) -> int:
         """Return how many attempts gave evidence against what they were to show."""
         return sum(

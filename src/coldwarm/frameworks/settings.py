@@ -1,0 +1,115 @@
+"""Settings of this process that are not as the frameworks come, whoever made them.
+
+A variable may be set before the start, a file obeyed, or a module may change a configuration while
+it is imported. What is in force is read here, after the first result; what it means is judged
+elsewhere. Nothing is imported.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+FRAMEWORKS = ("jax", "torch", "numba")
+_PREFIXES = ("JAX_", "XLA_", "NUMBA_", "TORCH", "PYTORCH_", "OMP_", "MKL_", "OPENBLAS_", "KMP_")
+
+_JAX: "dict[str, Any]" = {
+    **dict.fromkeys(("jax_disable_jit", "jax_disable_most_optimizations"), False),
+    **dict.fromkeys(("jax_debug_nans", "jax_debug_infs", "jax_debug_key_reuse"), False),
+    **dict.fromkeys(("jax_enable_checks", "jax_check_tracer_leaks", "jax_enable_x64"), False),
+    **dict.fromkeys(("jax_no_execution", "jax_no_tracing", "jax_enable_custom_prng"), False),
+    **dict.fromkeys(("jax_log_compiles", "jax_explain_cache_misses"), False),
+    **dict.fromkeys(("jax_default_matmul_precision", "jax_default_device"), None),
+    **dict.fromkeys(("jax_exec_time_optimization_effort", "jax_memory_fitting_effort"), 0.0),
+    "jax_transfer_guard": None,
+    "jax_optimization_level": "UNKNOWN",
+    "jax_numpy_dtype_promotion": "standard",
+    "jax_default_prng_impl": "threefry2x32",
+    "jax_cpu_enable_async_dispatch": True,
+    "jax_num_cpu_devices": -1,
+    "jax_platforms": None,
+}
+_NUMBA: "dict[str, Any]" = {
+    **dict.fromkeys(("DISABLE_JIT", "DEBUGINFO_DEFAULT", "ENABLE_CUDASIM", "TRACE", "DEBUG"), 0),
+    **dict.fromkeys(("EXTEND_VARIABLE_LIFETIMES", "JIT_COVERAGE", "NRT_STATS"), 0),
+    **dict.fromkeys(("BOUNDSCHECK", "CPU_NAME", "CPU_FEATURES"), None),
+    "OPT": 3,
+    "LOOP_VECTORIZE": 1,
+    "SLP_VECTORIZE": 0,
+    "THREADING_LAYER": "default",
+}
+"""As they come; what a version does not have is as it comes."""
+_TORCH = ("torch._dynamo.config", "torch._inductor.config", "torch._functorch.config")
+_TORCH_CALLS = {
+    "torch.get_float32_matmul_precision": "highest",
+    "torch.are_deterministic_algorithms_enabled": False,
+    "torch.is_anomaly_enabled": False,
+    "torch.get_default_dtype": "torch.float32",
+}
+
+
+def found() -> "dict[str, Any]":
+    """Return the frameworks that are loaded, variables, and configured values by name."""
+    configured = {**_python(), **dict(_jax()), **dict(_numba()), **dict(_torch())}
+    return {
+        "loaded": [name for name in FRAMEWORKS if name in sys.modules],
+        "variables": {k: v for k, v in os.environ.items() if k.startswith(_PREFIXES)},
+        "configured": {name: str(value)[:200] for name, value in configured.items()},
+    }
+
+
+def _python() -> "dict[str, Any]":
+    watched = {"sys.settrace": sys.gettrace(), "sys.setprofile": sys.getprofile()}
+    return {name: type(value).__name__ for name, value in watched.items() if value is not None}
+
+
+def _differs(value: "Any", usual: "Any") -> bool:
+    """Compare a value with the usual one, also where it is a member of an enumeration."""
+    plain = getattr(value, "value", value)
+    return plain not in {usual, str(usual)} if usual is not None else plain not in {None, ""}
+
+
+def _jax() -> "Iterator[tuple[str, Any]]":
+    config = getattr(sys.modules.get("jax"), "config", None)
+    for name, usual in _JAX.items():
+        if name.upper() in os.environ:
+            continue  # it is told by its variable
+        value = getattr(config, name, usual)
+        if _differs(value, usual):
+            yield name, getattr(value, "value", value)
+
+
+def _numba() -> "Iterator[tuple[str, Any]]":
+    config = sys.modules.get("numba.core.config")
+    if config is None:
+        return
+    dumps = [n for n in vars(config) if n.startswith(("DUMP_", "DEBUG_")) and n not in _NUMBA]
+    for name in [*_NUMBA, *dumps]:
+        value, usual = getattr(config, name, None), _NUMBA.get(name, 0)
+        if f"NUMBA_{name.removesuffix('_DEFAULT')}" in os.environ or value in {None, "none", ""}:
+            continue
+        if _differs(value, usual):
+            yield f"numba.config.{name}", value
+
+
+def _torch() -> "Iterator[tuple[str, Any]]":
+    for module in _TORCH:
+        # Each entry keeps its default beside what somebody has put in its place.
+        entries = getattr(sys.modules.get(module), "_config", None) or {}
+        for name, entry in [*entries.items()]:
+            usual = getattr(entry, "default", None)
+            override = getattr(entry, "user_override", None)
+            value = usual if override is None else override.get()
+            if isinstance(value, bool | int | float | str) and value != usual and name[0] != "_":
+                yield f"{module}.{name}", value
+    stance = getattr(sys.modules.get("torch._dynamo.eval_frame"), "_stance", None)
+    if getattr(stance, "stance", "default") != "default":
+        yield "torch.compiler.set_stance", getattr(stance, "stance", None)
+    torch = sys.modules.get("torch")
+    for name, usual in _TORCH_CALLS.items():
+        ask = getattr(torch, name.removeprefix("torch."), None)
+        if ask is not None and str(value := ask()) != str(usual):
+            yield name, value
