@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Sha256
+from coldwarm.contracts.base import (
+    Allocator,
+    CacheMode,
+    CacheSettings,
+    Count,
+    Record,
+    Seconds,
+    Sha256,
+)
 from coldwarm.contracts.reasons import Reason
 
 PHASES = (
@@ -144,6 +152,9 @@ class CacheEvidence(CacheCounts, frozen=True, kw_only=True):
     """New files by suffix."""
     raw: dict[str, float | int | str | None] = {}
     """The framework's own counters, under its own names."""
+    kept_by_default: Literal["all", "some", "none"] | None = None
+    """How much of what this process compiled the framework would have kept with its own settings
+    and only a cache directory; ``None``: nothing was compiled, or it is not known."""
     null_reasons: dict[str, Reason] = {}
 
 
@@ -246,6 +257,11 @@ class Observation(Record, frozen=True, kw_only=True):
     attempt: Count
     order: Count
     """Position among all processes of the suite, in time."""
+    allocator: Allocator | None = "keeps_memory"
+    """How its C allocator began; ``None``: it is not glibc's, so there is nothing to choose.
+    The default is how every process was measured before this field."""
+    cache_settings: CacheSettings = "keep_all"
+    """Whether its caches were set to keep everything, or as the framework has them by itself."""
     status: Literal["ok", "rejected", "failed"]
     reason: Reason | None = None
     """Why it failed; for a rejected one, the evidence that contradicts its mode."""

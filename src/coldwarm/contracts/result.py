@@ -8,6 +8,7 @@ from coldwarm.contracts.base import (
     CacheMode,
     Count,
     Dtype,
+    NotNegative,
     Record,
     Seconds,
     Sha256,
@@ -27,6 +28,36 @@ from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.summary import Caution, Comparison, Summary
 
 
+class DefaultSettings(Record, frozen=True, kw_only=True):
+    """Starts with caches that the framework filled with its own settings, a directory set alone."""
+
+    n_ok: Count
+    n_rejected: Count
+    seconds: dict[str, Summary]
+    """As in ``ColdSummary``."""
+
+
+class KeptMemory(Record, frozen=True, kw_only=True):
+    """Warm calls of processes whose C allocator keeps what they free, beside those as they come."""
+
+    n_processes: Count
+    call_s: Summary
+    page_faults: NotNegative | None = None
+    """Pages that the kernel handed out for one call; the median of the processes."""
+    comparison: Comparison
+    """Of these calls with those of the processes as they come, of the same rounds."""
+
+
+class CacheSetting(Record, frozen=True, kw_only=True):
+    """What a program must set to find the caches filled that a filled cache's figure had."""
+
+    owner: str
+    variables: dict[str, str] = {}
+    """Environment variables; ``DIR`` stands for a folder of one's own."""
+    code: str | None = None
+    """What has to stand in the program besides."""
+
+
 class ColdSummary(Record, frozen=True, kw_only=True):
     """One cold cache mode of a case: figures in seconds over its processes."""
 
@@ -44,6 +75,8 @@ class ColdSummary(Record, frozen=True, kw_only=True):
     compiling_share: Summary | None = None
     """Of a scenario: tracing, lowering, compiling and reading caches over ``total``."""
     peak_rss_bytes: Summary | None = None
+    framework_default: DefaultSettings | None = None
+    """Of filled caches: the same with the framework's own settings, where they keep less."""
     precision_reached: float | None = None
     """Relative half-width of the interval of the ``ttfr`` median, of a scenario of the
     ``total`` median."""
@@ -69,6 +102,10 @@ class WarmSummary(Record, frozen=True, kw_only=True):
     call_s: Summary | None
     steady: SteadyState
     batch: int | None
+    page_faults: NotNegative | None = None
+    """Pages that the kernel handed out for one call; the median of the processes."""
+    kept_memory: KeptMemory | None = None
+    """The same where freed memory is kept; measured where calls cause page faults."""
     precision_reached: float | None = None
     null_reasons: dict[str, Reason] = {}
 
@@ -147,6 +184,8 @@ class CaseResult(Record, frozen=True, kw_only=True):
     """What could not be controlled."""
     warnings: list[Caution] = []
     """Those about validity first; none where nothing was observed."""
+    filled_by: list[CacheSetting] = []
+    """What gives a program of one's own the filled caches of the figures."""
     made: list[Making] = []
     """What was made ahead of time and what it cost; empty where the backend makes nothing."""
     observations: list[Observation] = []

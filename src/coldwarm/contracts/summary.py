@@ -57,6 +57,7 @@ CautionKind = Literal[
     "second_call",
     "compiled",
     "bytecode",
+    "allocator",
 ]
 
 

@@ -22,6 +22,8 @@ _SPANS = {
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower_s",
     _COMPILE: "compile_s",
 }
+KEPT_FROM_S = 1.0
+"""``jax_persistent_cache_min_compile_time_secs`` as JAX has it by itself."""
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
 _HIT = "/jax/compilation_cache/cache_hits"
@@ -40,6 +42,9 @@ class JaxWatch(Watch):
         super().__init__(device)
         self.spans = SpanAccount()
         self.requests = self.hits = self.writes = self.compiles = 0
+        self.quick_compiles = 0
+        """Programs that compiled faster than those that JAX keeps by its own settings."""
+        self.longest_compile_s = 0.0
         self.reads = False
         """Whether something made or compiled earlier was read."""
         self.untold = False
@@ -78,6 +83,8 @@ class JaxWatch(Watch):
             if event == _COMPILE:
                 self._hit = False
                 self.compiles += not hit
+                self.quick_compiles += not hit and seconds < KEPT_FROM_S
+                self.longest_compile_s = max(self.longest_compile_s, 0.0 if hit else seconds)
 
     def install(self) -> None:
         """Register the listeners."""
@@ -116,7 +123,11 @@ class JaxWatch(Watch):
                 "writes": self.writes,
                 "bypasses": None,
                 "compiles": self.compiles,
-                "raw": dict(self.spans.closed),
+                "raw": {
+                    **self.spans.closed,
+                    "quick_compiles": self.quick_compiles,
+                    "longest_compile_s": self.longest_compile_s,
+                },
             }
         }
 

@@ -22,7 +22,7 @@ from coldwarm.frameworks.base import loaded
 from coldwarm.functions import values
 from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
-from coldwarm.worker.allocator import keep_freed_memory
+from coldwarm.worker.allocator import is_glibc
 from coldwarm.worker.loop import make_loop
 
 if TYPE_CHECKING:
@@ -63,14 +63,13 @@ class _Warm:
     began_ns: int
 
     def __post_init__(self) -> None:
-        """Make the loop, and set the allocator as in a measured process."""
+        """Make the loop. The allocator stays as the program has it."""
         self.loop = make_loop(
             len(self.call.flat),
             self.call.keywords,
             synchronous=not self.waiters,
             renewing=self.renewing,
         )
-        keep_freed_memory()
 
     def _compiles(self) -> int:
         return sum(watch.compiles_so_far() for watch in self.watches)
@@ -172,9 +171,11 @@ def measure(
         order=0,
         status="ok",
         started_at=started_at,
+        allocator="as_it_is" if is_glibc() else None,
         wall_s=(time.perf_counter_ns() - began_ns) / 1e9,
         blocks=blocks,
         judgements={"warm_process": Judgement(proved=clean > 0, reason=reason)},
+        null_reasons={} if is_glibc() else {"allocator": because("no_glibc")},
     )
     return InProcess(observation, first_s, out, changed, repeats)
 

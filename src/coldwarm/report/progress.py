@@ -22,6 +22,7 @@ from coldwarm.report.reasons import with_advice, words
 from coldwarm.report.share import Share
 from coldwarm.report.words import mode_name
 from coldwarm.runner.listener import Listener
+from coldwarm.stats.selection import is_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,11 +84,11 @@ class PlainProgress(Progress):
 
     def observed(self, observation: Observation) -> None:
         """Print the line of a finished process."""
-        self._share.ended()
+        _ended(self._share, observation)
         done = "[extra]" if self._share.beyond else f"[{100 * self._share.value:3.0f} %]"
         mode, seconds = _what_it_shows(observation)
         took = units.duration(seconds)
-        self._row(done, observation.case, mode_name(mode), took, outcome(observation))
+        self._row(done, observation.case, _kind(observation, mode), took, outcome(observation))
 
     def note(self, reason: Reason) -> None:
         """Print a note."""
@@ -155,7 +156,7 @@ class LiveProgress(Progress):
 
     def observed(self, observation: Observation) -> None:
         """Show how a process ended, where it did not end well."""
-        self._share.ended()
+        _ended(self._share, observation)
         if observation.status != "ok":
             where = f"{observation.case} · {mode_name(_what_it_shows(observation)[0])}"
             self._notes.append(f"{where}: {outcome(observation)}")
@@ -209,12 +210,26 @@ class LiveProgress(Progress):
 def _what_it_shows(observation: Observation) -> tuple[CacheMode, float]:
     """Return the mode that a record has news of, and its seconds: wall clock, or a warm call.
 
-    A persistent process is recorded twice: at its start, and with its warm blocks at its end.
+    A persistent process shows its start and its warm blocks; the blocks came last.
     """
     samples = [sample for block in observation.blocks for sample in block.samples_s]
     if observation.status == "ok" and samples:
         return WARM, statistics.median(samples)
     return observation.cache_mode, observation.wall_s
+
+
+def _ended(share: Share, observation: Observation) -> None:
+    """Count what a process was planned for: a persistent one shows two modes."""
+    if not is_beside(observation):
+        for _ in (observation.cache_mode, *observation.also_modes):
+            share.ended()
+
+
+def _kind(observation: Observation, mode: CacheMode) -> str:
+    """Name what a process was for."""
+    if not is_beside(observation):
+        return mode_name(mode)
+    return "by default" if observation.cache_settings == "framework_default" else "memory kept"
 
 
 def outcome(observation: Observation) -> str:

@@ -63,6 +63,7 @@ KINDS: dict[CautionKind, str] = {
     "second_call": "second call",
     "compiled": "compiled",
     "bytecode": "no bytecode",
+    "allocator": "memory",
 }
 """What a list of cautions calls each kind."""
 

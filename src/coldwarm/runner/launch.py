@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.caches.listing import Listing
-    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.runner.schedule.case import Case
 
 
@@ -39,6 +39,8 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         "tolerance": case.workload.tolerances[case.dtype],
         "reference": place.references[case.group],
         "persistent": slot.persistent,
+        "allocator": slot.allocator,
+        "cache_settings": slot.cache_settings,
         "analyse": slot.analyse,
         "list_modules": False,
         # Such calls show their cost at the end of a cold process, and disturb nothing after them.
@@ -69,7 +71,13 @@ def workload_job(case: Case, seed: int) -> dict[str, Any]:
     }
 
 
-def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str, str]:
+def variables(
+    place: Place,
+    case: Case,
+    mode: CacheMode,
+    root: Path,
+    cache_settings: CacheSettings = "keep_all",
+) -> dict[str, str]:
     """Return the environment of a process; makes the folders of its caches under ``root``."""
     found = build(
         {**os.environ, **case.variables},
@@ -80,6 +88,7 @@ def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str
         root=root,
         mark=place.guard.mark_value,
         deterministic=place.options.deterministic,
+        cache_settings=cache_settings,
     )
     found["TMPDIR"] = str(temporary.link(Path(found["TMPDIR"])))
     return {**found, "PATH": place.gpu_search_path} if case.device == "gpu" else found
@@ -109,7 +118,7 @@ def start(place: Place, slot: Slot) -> Running:
     case = slot.case
     owners = owners_of(case.backend, case.device, slot.mode)
     try:
-        found = variables(place, case, slot.mode, slot.root)
+        found = variables(place, case, slot.mode, slot.root, slot.cache_settings)
         copies = artifacts.lay(place.work, case, slot.root)
         before = _listings(slot, owners)
     except OSError as error:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, get_args
 from msgspec.structs import replace
 
 from coldwarm.caches import modes, pages
-from coldwarm.contracts.base import Status
+from coldwarm.contracts.base import FILLED, Status
 from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
+from coldwarm.contracts.result import CacheSetting, CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.process.isolation import owners_of
 from coldwarm.stats import ratio, summarise
-from coldwarm.stats.selection import warm_processes
+from coldwarm.stats.selection import counted, warm_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -88,10 +88,22 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         warm=summary.warm,
         limitations=_limitations(case, facts.options),
         warnings=summary.warnings,
+        filled_by=_filled_by(case, observations),
         made=[] if wrong else ledger.made(case),
         observations=[_without_timing(seen) for seen in observations] if wrong else observations,
         null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
     )
+
+
+def _filled_by(case: Case, observations: Sequence[Observation]) -> list[CacheSetting]:
+    """Return what a program must set for the filled caches that the figures have."""
+    filled = [seen for seen in counted(observations, FILLED) if seen.cache_mode == FILLED]
+    found = [
+        one
+        for seen in filled
+        for one in modes.settings(seen.evidence, on_request=case.backend.keeps_on_request)
+    ]
+    return [one for place, one in enumerate(found) if one not in found[:place]]
 
 
 def _null_reasons(

@@ -10,6 +10,7 @@ import numpy as np
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.reasons import because, brief
 from coldwarm.contracts.summary import Caution
+from coldwarm.stats.beside import memory_caution
 from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _warm(
     if ratio is not None and ratio >= SLOW_SECOND_CALL:
         reason = because("slow_second_call", steady_ratio=ratio)
         cautions.append(_caution("second_call", WARM, (total, total), reason))
-    return cautions + _compiled(observations)
+    return cautions + memory_caution(warm, processes) + _compiled(observations)
 
 
 def _compiled(observations: Sequence[Observation]) -> list[Caution]:

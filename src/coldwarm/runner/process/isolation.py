@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.specs import BackendSpec
 
 _DETERMINISTIC = {
@@ -53,6 +53,7 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
     root: Path,
     mark: str,
     deterministic: bool,
+    cache_settings: CacheSettings = "keep_all",
 ) -> dict[str, str]:
     """Return the variables of one process; creates the directories they name.
 
@@ -70,7 +71,7 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
             continue
         folder = root / name
         folder.mkdir(exist_ok=True)
-        variables.update(owner.isolate(folder))
+        variables.update(modes.variables(owner, folder, cache_settings))
     variables.update(settings(backend, device, threads, deterministic=deterministic))
     variables[MARK] = mark
     # What an owner or a backend sets to nothing must not be set at all; what the user has
