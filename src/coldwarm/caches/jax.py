@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from coldwarm.caches import counts
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import CacheSetting
+from coldwarm.contracts.summary import CacheSetting
 
 if TYPE_CHECKING:
     from pathlib import Path

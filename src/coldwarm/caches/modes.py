@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CacheSetting
+    from coldwarm.contracts.summary import CacheSetting
 
     Kept = Literal["all", "some", "none"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.caches import counts
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import CacheSetting
+from coldwarm.contracts.summary import CacheSetting
 
 if TYPE_CHECKING:
     from pathlib import Path

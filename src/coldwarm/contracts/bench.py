@@ -7,8 +7,13 @@ from typing import Literal
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.result import CacheSetting, DefaultSettings, KeptMemory
-from coldwarm.contracts.summary import Comparison, Summary
+from coldwarm.contracts.summary import (
+    CacheSetting,
+    Comparison,
+    DefaultSettings,
+    KeptMemory,
+    Summary,
+)
 
 
 class BenchCandidate(Record, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from coldwarm.contracts.base import Count, Record, Seconds
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.result import CacheSetting
+from coldwarm.contracts.summary import CacheSetting
 
 Reading = Literal["process", "imported", "cached"]
 READINGS: tuple[Reading, ...] = get_args(Reading)

@@ -11,7 +11,8 @@ from coldwarm.report import units
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.result import CacheSetting, CaseResult, DefaultSettings
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.summary import CacheSetting, DefaultSettings
 
 TITLE = "Filled caches are those of a program with these settings; DIR is a folder of yours"
 CODE = "{code} in the program"

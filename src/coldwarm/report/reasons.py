@@ -84,7 +84,7 @@ WORDS: dict[str, str] = {
     "nothing_compiled": "0 compiles in {n_blocks:# block}",
     "no_glibc": "the C library is not glibc, whose allocator alone can be taught to keep memory",
     "memory_returned": "its memory goes back to the system after each call, which then costs"
-    " {n_faults:# page fault}; where it is kept, a call is {gain_ratio:.2f} times as fast",
+    " {n_faults:# page fault}; where it is kept, a call is {gain_ratio:.3g} times as fast",
     "memory_may_be_returned": "a call costs {n_faults:# page fault}, and too little was measured to"
     " tell whether keeping freed memory makes it faster",
     "few_page_faults": "a call costs {n_faults:# page fault}: there is nothing to gain",

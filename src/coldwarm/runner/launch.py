@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import listing, made, pages
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import storage_error
 from coldwarm.runner import artifacts
 from coldwarm.runner.machine import telemetry
@@ -192,6 +193,7 @@ def finish(place: Place, running: Running) -> None:
             process.go_on()
             process.send({"op": "quit"})
         running.end = replies.receive(process, replies.End)
+        _refuse_unchecked(running)
     except BaseException:
         process.kill()
         raise
@@ -200,6 +202,18 @@ def finish(place: Place, running: Running) -> None:
         _count(place, running)
     if not running.slot.persistent:
         running.after = _listings(running.slot, running.before)
+
+
+def _refuse_unchecked(running: Running) -> None:
+    """Refuse a process that never said what its first output was held against.
+
+    Raises:
+        ProcessFailedError: it did not.
+    """
+    end = running.end
+    if running.start.input_sha256 is None and (end is None or end.first is None):
+        reason = because("malformed", message="end", text="it has no check of the first output")
+        raise ProcessFailedError(reason, running.process.output_tail)
 
 
 def abandon(place: Place, running: Running) -> None:

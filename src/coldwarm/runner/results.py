@@ -11,7 +11,7 @@ from coldwarm.caches import modes, pages
 from coldwarm.contracts.base import FILLED, Status
 from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import CacheSetting, CaseResult, SuiteCase, SuiteResult
+from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.process.isolation import owners_of
 from coldwarm.stats import ratio, summarise
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.summary import CacheSetting
     from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.options import Options

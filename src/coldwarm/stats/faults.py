@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.observation import Block
-    from coldwarm.stats.selection import WarmProcess
 
 FAULT_S = 2e-6
 """What a page fault costs at most, the page cleared: in a virtual machine. Elsewhere a quarter."""
@@ -32,7 +31,7 @@ def gives_back(blocks: Sequence[Block]) -> bool:
     return faults is not None and faults * calls * FAULT_S >= GAIN * spent_s
 
 
-def median_per_call(processes: Iterable[WarmProcess]) -> float | None:
-    """Return the median over processes of the page faults of one call."""
-    known = [faults for p in processes if (faults := per_call(p.blocks)) is not None]
+def median_per_call(processes: Iterable[Sequence[Block]]) -> float | None:
+    """Return the median over processes, given by their blocks, of the page faults of one call."""
+    known = [faults for blocks in processes if (faults := per_call(blocks)) is not None]
     return statistics.median(known) if known else None

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import DefaultSettings
-    from coldwarm.contracts.summary import Caution, Comparison, Summary
+    from coldwarm.contracts.summary import Caution, Comparison, DefaultSettings, Summary
 
 
 @dataclass(frozen=True)
@@ -196,10 +195,10 @@ def warm_summary(
     reached = None if call is None else precision_of(call)
     if reached is None:
         reasons["precision_reached"] = because("no_interval", figure="call_s")
-    page_faults = faults.median_per_call(processes)
+    page_faults = faults.median_per_call(p.blocks for p in processes)
     if page_faults is None:
         reasons["page_faults"] = because("not_recorded")
-    kept, not_kept = beside.kept_memory(observations, processes, seed)
+    kept, not_kept = beside.kept_memory(observations, processes, _against_plain, seed)
     if not_kept is not None:
         reasons["kept_memory"] = not_kept
     return WarmSummary(
@@ -213,6 +212,11 @@ def warm_summary(
         precision_reached=reached,
         null_reasons=reasons,
     )
+
+
+def _against_plain(plain: Sequence[Observation], kept: Sequence[Observation]) -> Comparison:
+    limits = {"threshold": faults.GAIN, "confidence": CONFIDENCE}
+    return _compare_warm("as_it_is", plain, kept, limits)
 
 
 def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:

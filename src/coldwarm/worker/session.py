@@ -110,6 +110,7 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     else:
         # To check takes arrays as large as the answer's, whose memory the warm calls would use
         # again. They are to find the heap as their own program leaves it.
+        report.update(gate=None, input_sha256=None)
         wire.write_all(writer, wire.encode_bare(report))
         warm.serve(prepared, reader, writer)
         checked = account.checked(prepared, first)

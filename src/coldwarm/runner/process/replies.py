@@ -96,8 +96,8 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     loaded_ns: _Moment
     bytecode: dict[str, Count]
     read_bytes: Count | None
-    gate: Gate | None = None
-    input_sha256: Sha256 | None = None
+    gate: Gate | None
+    input_sha256: Sha256 | None
     """``None``: its end has it, and the gate."""
     glibc: bool = True
     loop: Loop | None = None
