@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
@@ -17,6 +17,9 @@ from coldwarm.contracts.base import (
     Sha256,
 )
 from coldwarm.contracts.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PHASES = (
     "interpreter",
@@ -308,3 +311,14 @@ class Observation(Record, frozen=True, kw_only=True):
         """Mean of the calls with shapes that this process had not seen, in seconds."""
         calls = [p.duration_s for p in self.phases if p.name.startswith("new_shape_")]
         return math.fsum(calls) / len(calls) if calls else None
+
+
+def published(observations: Iterable[Observation]) -> list[Observation]:
+    """Return the observations that figures are from.
+
+    Those are of programs as they come, and of caches that were set to keep everything. Where all
+    processes kept memory, as they did before there were others, they are all there is.
+    """
+    own = [seen for seen in observations if seen.cache_settings == "keep_all"]
+    plain = [seen for seen in own if seen.allocator != "keeps_memory"]
+    return plain or own

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED
+from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.summary import DefaultSettings, KeptMemory
 from coldwarm.stats import faults
@@ -15,7 +16,6 @@ from coldwarm.stats.selection import (
     counts,
     filled_by_default,
     keeping,
-    published,
     warm_processes,
 )
 

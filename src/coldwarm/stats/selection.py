@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
+from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.steady import Steadiness, detect
 
@@ -43,17 +44,6 @@ def counts(observation: Observation, mode: CacheMode) -> bool:
     judgement = observation.judgements.get(mode)
     proved = judgement is not None and judgement.proved
     return observation.status == "ok" and claims(observation, mode) and proved
-
-
-def published(observations: Iterable[Observation]) -> list[Observation]:
-    """Return the observations that figures are from.
-
-    Those are of programs as they come, and of caches that were set to keep everything. Where all
-    processes kept memory, as they did before there were others, they are all there is.
-    """
-    own = [seen for seen in observations if seen.cache_settings == "keep_all"]
-    plain = [seen for seen in own if seen.allocator != "keeps_memory"]
-    return plain or own
 
 
 def is_beside(observation: Observation) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.selection import counted, published
+from coldwarm.contracts.observation import published
+from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

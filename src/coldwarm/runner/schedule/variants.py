@@ -10,8 +10,9 @@ import os
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED
+from coldwarm.contracts.observation import published
 from coldwarm.stats.faults import gives_back
-from coldwarm.stats.selection import counts, filled_by_default, keeping, published
+from coldwarm.stats.selection import counts, filled_by_default, keeping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
