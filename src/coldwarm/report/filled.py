@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import CacheSetting, DefaultSettings
 
-TITLE = "Filled caches are those of a program with these settings; DIR is a folder of yours"
+TITLE = "Filled caches come with these settings; DIR is a folder of your own"
 CODE = "{code} in the program"
 DEFAULT = "with the framework's own settings, only a cache directory set"
 

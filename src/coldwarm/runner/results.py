@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from coldwarm.caches import modes, pages
 from coldwarm.contracts.base import FILLED, Status
 from coldwarm.contracts.files import codec, nextstat
+from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
@@ -131,7 +132,8 @@ def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, Reason | 
 
 def _why_missing(missing: Sequence[CacheMode], case: Case, ledger: Ledger) -> Reason:
     names: list[str] = list(missing)
-    rejected = [o.reason for o in ledger.of(case) if o.status == "rejected" and o.reason]
+    seen = published(ledger.of(case))
+    rejected = [o.reason for o in seen if o.status == "rejected" and o.reason]
     if not rejected:
         return because("not_measured", mode_names=names)
     return because("not_proved", rejected[-1], mode_names=names)
