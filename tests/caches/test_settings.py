@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 LOWERED = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
 
 
-def evidence(quick: int, longest_s: float, n: int = 2, **changes: object) -> CacheEvidence:
-    raw = {"quick_compiles": quick, "longest_compile_s": longest_s}
-    return CacheEvidence(owner="jax", compiles=n, raw=raw, **changes)  # type: ignore[arg-type]
+def evidence(quick: int, longest_s: float, n: int = 2, **changes: Any) -> CacheEvidence:
+    raw: dict[str, float | int | str | None] = {
+        "quick_compiles": quick,
+        "longest_compile_s": longest_s,
+    }
+    return CacheEvidence(owner="jax", compiles=n, raw=raw, **changes)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,7 @@ def test_by_default_only_the_directory_is_set(
 
 
 def test_a_start_by_default_may_find_nothing_but_no_foreign_entry() -> None:
-    def judged(**counts: int) -> bool:
+    def judged(**counts: Any) -> bool:
         found = CacheEvidence(owner="jax", **counts)
         return modes.judge(
             "cold_process_warm_cache",

@@ -251,7 +251,7 @@ class Rounds:
             live = plain + self._turns.first(beside, shuffle)
             live = self._turns.run(live, shuffle)
             while live:
-                self._end(live.pop())
+                self._end(live.pop(0))
         finally:
             for running in live:
                 launch.abandon(self.place, running)

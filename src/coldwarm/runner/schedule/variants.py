@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from coldwarm.runner.schedule.options import Options
 
 MOST = 3
-"""Processes of each kind: enough for an interval."""
+"""Starts with what the framework's own settings keep: enough for an interval."""
+MOST_KEPT = 5
+"""Processes that keep memory: enough to judge a difference in spite of noise."""
 _THRESHOLDS = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MAX_")
 """Variables with which glibc adapts nothing. Another allocator comes by the last one."""
 _OTHERS = {"GLIBC_TUNABLES": "glibc.malloc.", "LD_PRELOAD": "alloc"}
@@ -44,7 +46,7 @@ def wants_kept(running: Running, ledger: Ledger, options: Options) -> bool:
     kept = keeping(ledger.of(case))
     if case.device == "gpu" or early(options, round_) or not running.start.glibc:
         return False
-    if len(kept) >= MOST or any(seen.round == round_ for seen in kept):
+    if len(kept) >= MOST_KEPT or any(seen.round == round_ for seen in kept):
         return False
     if thresholds_set({**os.environ, **case.variables}):
         return False
