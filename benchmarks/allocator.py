@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.allocator`` calls the same training step in processes that differ only in
 which modules of the standard library they load after making their inputs, once as they are and
-once with the allocator in the state in which ``coldwarm`` measures. Each figure is the median of a
+once with the allocator taught to keep what is freed. Each figure is the median of a
 process for one call, beside the pages that the kernel had to clear for it.
 """
 

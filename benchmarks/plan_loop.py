@@ -3,9 +3,8 @@
 ``python plan_loop.py THREADS BACKEND WORKLOAD SIZE CALLS [DTYPE]``, with the workload's module
 below ``coldwarm.workloads``, runs on as many processors as it has threads, and prints the
 monotonic clock, in nanoseconds, when the last call has finished; of a scenario, the last step of
-so many loops. Nothing is timed inside, and garbage is collected as usual. The C allocator keeps
-freed memory, as in a measured process: else a call takes what chance makes of it (``python -m
-benchmarks.allocator``).
+so many loops. Nothing is timed inside, and garbage is collected as usual. The C allocator
+is as it comes, as in a measured process.
 """
 
 import os
@@ -13,12 +12,10 @@ import sys
 import time
 
 from coldwarm.worker import load
-from coldwarm.worker.allocator import keep_freed_memory
 
 
 def main(name: str, module: str, size: int, calls: int, dtype: str) -> None:
     """Do what a measured process does until its first result, then go on calling."""
-    keep_freed_memory()
     backend = load.backend(
         {
             "backend": {"module": f"coldwarm.backends.{name.partition('_')[0]}", "path": ""}

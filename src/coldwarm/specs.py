@@ -51,6 +51,7 @@ class BackendSpec:
     variant: bool
     scenarios: bool
     prepares: bool
+    keeps_on_request: bool
     builders: tuple[str, ...]
     """The names under which a workload may have its candidate; the first that is there decides."""
     environment: Callable[[str, int | None], Mapping[str, str]]

@@ -8,13 +8,15 @@ Requests, runner to worker:
 
 - the *job*, one line, sent right after the spawn: which backend, workload, size, dtype,
   seed, role (``measure``, ``reference``, ``make``, ``inspect``, ``marked``), whether the process
-  is ``persistent``, and the folder of what was, or is to be, ``made`` ahead of time;
+  is ``persistent``, how its ``allocator`` begins, what its caches keep (``cache_settings``), and
+  the folder of what was, or is to be, ``made`` ahead of time;
 - to a persistent process: ``{"op": "block", "batch": n, "seconds": s, "limit": n}`` for a
   block of warm calls, then ``{"op": "quit"}``.
 
-Replies, worker to runner, by their ``type``: ``start`` (after the second call and the
-gate), ``block``, ``end``, ``reference``, ``made``, ``inspect``, ``marked``, and ``failed`` with
-``reason`` and ``detail``.
+Replies, worker to runner, by their ``type``: ``start`` (after the second call; of a process that
+is not persistent also after the gate), ``block``, ``end`` (of a persistent one with the gate of
+its first call), ``reference``, ``made``, ``inspect``, ``marked``, and ``failed`` with ``reason``
+and ``detail``.
 """
 
 LINE_LIMIT_BYTES = 8 * 1024 * 1024
@@ -49,6 +51,39 @@ def encode(message: "Mapping[str, Any]") -> bytes:
 
     text = json.dumps(message, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def encode_bare(message: "Mapping[str, Any]") -> bytes:
+    """Return what ``encode`` does, without importing ``json``.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    return _written(message).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _written(value: "Any") -> str:  # noqa: ANN401 - whatever a message holds
+    if value is None or value is True or value is False:
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return f'"{"".join(map(_escaped, value))}"'
+    if isinstance(value, dict):
+        fields = [f"{_written(str(name))}:{_written(item)}" for name, item in value.items()]
+        return f"{{{','.join(fields)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_written, value))}]"
+    number = value + 0  # a subclass may write itself in another way
+    if not -float("inf") < number < float("inf"):
+        text = f"{number} is no finite number"
+        raise ValueError(text)
+    whole = hasattr(number, "__index__")
+    return int.__repr__(int(number)) if whole else float.__repr__(float(number))
+
+
+def _escaped(sign: str) -> str:
+    if sign in '"\\':
+        return f"\\{sign}"
+    return sign if sign >= " " else f"\\u{ord(sign):04x}"
 
 
 def decode(line: bytes) -> "dict[str, Any]":

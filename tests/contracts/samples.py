@@ -111,6 +111,7 @@ def observation(mode: CacheMode = "cold_process_cold_cache", **changes: object) 
         status="ok",
         started_at="2026-01-02T03:04:05+00:00",
         wall_s=3.0,
+        allocator="as_it_is",
         phases=phases,
         gate=Gate(
             passed=True,

@@ -312,26 +312,32 @@ def test_names_are_found_by_the_object_that_they_hold() -> None:
 ALIAS = functools.partial(norm, power=4)
 
 
-def test_calls_take_no_memory_from_the_kernel() -> None:
-    """In a new process, whose allocator has not learnt to keep any."""
+def test_calls_find_the_allocator_as_the_program_has_it() -> None:
+    """What a program gives back to the kernel in each call, it gives back here too."""
     program = """
+import resource
 import numpy as np
 from coldwarm.inprocess import warm
 from coldwarm.functions.arguments import Call
-def several(x):
-    a = x + 1
-    b = a * 2
-    c = b - a
-    d = c * b
-    return d[:1].copy()
-call = Call((np.ones(40_000),), {})
-here = warm.measure(several, call, "several", warm=True, ends_s=None)
+X = np.zeros(2**18, dtype="float32")
+def parts():
+    kept = [X * i for i in range(12)]
+    return kept[3][:10].copy()
+parts()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    parts()
+own = (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 20
+here = warm.measure(parts, Call((), {}), "parts", warm=True, ends_s=None)
 last = here.observation.blocks[-1]
-print(last.page_faults / (last.batch * len(last.samples_s)))
+print(own, last.page_faults / (last.batch * len(last.samples_s)), here.observation.allocator)
 """
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 1
+    own, measured, allocator = done.stdout.split()
+    assert float(own) > 1000
+    assert float(measured) == pytest.approx(float(own), rel=0.1)
+    assert allocator == "as_it_is"
 
 
 def test_a_clock_that_the_program_replaced_measures_nothing(

@@ -267,4 +267,5 @@ def observation() -> Observation:
         status="ok",
         started_at="2026-01-02T03:04:05+00:00",
         wall_s=17.3,
+        allocator="as_it_is",
     )

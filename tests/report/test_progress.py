@@ -62,7 +62,6 @@ def test_plain_lines(observation: Observation) -> None:
             )
         )
         stays = msgspec.structs.replace(observation, cache_mode=FILLED, also_modes=[WARM])
-        progress.observed(stays)
         progress.observed(with_blocks(stays, block))
         progress.observed(observation)
         progress.note(because("stated", text="[b]no GPU[/b]"))
@@ -72,7 +71,6 @@ def test_plain_lines(observation: Observation) -> None:
     assert lines[2:] == [
         f"[ 25 %] {CASE}         empty caches   17.3 s  ok",
         f"[ 50 %] {CASE}         empty caches   60.0 s  failed: timeout: no answer within 60 s",
-        f"[ 75 %] {CASE}         filled caches  17.3 s  ok",
         f"[100 %] {CASE}         warm           583 µs  ok",
         f"[extra] {CASE}         empty caches   17.3 s  ok",
         "note: [b]no GPU[/b]",

@@ -38,6 +38,20 @@ def test_a_reply_is_read_as_it_was_written(reply: dict[str, object]) -> None:
     assert wire.decode(wire.encode(reply)) == reply
 
 
+@settings(max_examples=50)
+@given(st.dictionaries(WORDS, VALUES))
+def test_a_reply_is_the_same_without_json(reply: dict[str, object]) -> None:
+    line = wire.encode_bare(reply)
+    assert line.count(b"\n") == 1
+    assert wire.decode(line) == wire.decode(wire.encode(reply))
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_a_number_that_is_none_is_not_written_without_json(number: float) -> None:
+    with pytest.raises(ValueError, match="no finite number"):
+        wire.encode_bare({"a": [number]})
+
+
 @given(
     st.binary()
     | st.text().map(str.encode)

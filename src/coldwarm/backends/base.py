@@ -64,6 +64,9 @@ class Backend(ABC):
     prepares: "ClassVar[bool]" = False
     """Whether something is made ahead of time, in a process of its own: ``make`` and ``load``."""
 
+    keeps_on_request: "ClassVar[bool]" = False
+    """Whether the framework keeps what it compiles only where ``wrap`` asks for it."""
+
     pools: "ClassVar[tuple[str, ...]]" = ()
     """Variables that bound the threads of the libraries it calls."""
     watched_by: "ClassVar[type[Watch] | None]" = None
@@ -73,6 +76,9 @@ class Backend(ABC):
     """What observes the framework, set on creation; ``None``: the methods below tell it all."""
     dtype: str = "f32"
     """What the candidate computes in; set before ``import_runtime``."""
+
+    keep_all: bool = True
+    """Whether ``wrap`` asks for what the framework does not keep by itself; set on creation."""
 
     def __init__(self, device: str, threads: "int | None" = None) -> None:
         """Remember where to run; import nothing."""

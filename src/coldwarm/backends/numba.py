@@ -26,6 +26,7 @@ class NumbaBackend(Backend):
     device_suffix = False
     caches = ("numba",)
     compiles = True
+    keeps_on_request = True
     sync_policy = "none needed: a compiled function returns finished arrays"
     pools = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     watched_by = NumbaWatch
@@ -40,10 +41,10 @@ class NumbaBackend(Backend):
         return tuple(arrays)
 
     def wrap(self, function: "Callable[..., Any]") -> "Callable[..., Any]":
-        """Return ``numba.njit(cache=True)(function)``."""
+        """Return ``numba.njit(cache=True)(function)``, or as Numba has it by itself."""
         import numba
 
-        compiled: Callable[..., Any] = numba.njit(cache=True)(function)
+        compiled: Callable[..., Any] = numba.njit(cache=self.keep_all)(function)
         self.watcher.keep(compiled)
         return compiled
 

@@ -45,6 +45,20 @@ def by_files(mode: CacheMode, evidence: CacheEvidence) -> Judgement:
     return proved("written", owner=owner, n_files=new)
 
 
+def judge_by_default(evidence: CacheEvidence) -> Judgement:
+    """Judge a start with what the framework's own settings keep, which may be nothing.
+
+    Whatever it hit must lie in the private directories.
+    """
+    owner, files, hits = evidence.owner, evidence.files_before, evidence.hits
+    if files is None or hits is None:
+        return refuted("uncounted", owner=owner, count_names=["files", "hits"])
+    if hits and not files and not own_entries(evidence):
+        return refuted("foreign_hits", owner=owner, n_hits=hits)
+    counted = {"n_files": files, "n_hits": hits, "n_compiles": evidence.compiles or 0}
+    return proved("filled_by_default", owner=owner, **counted)
+
+
 def proved(code: str, **values: Value) -> Judgement:
     """Return the judgement that a mode is proved, and by what."""
     return Judgement(proved=True, reason=because(code, **values))

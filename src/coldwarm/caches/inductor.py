@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from coldwarm.caches import counts
 from coldwarm.contracts.base import FILLED
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.summary import CacheSetting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 OWNER = "inductor"
 LIMITATIONS = (because("inductor_compiler"), because("inductor_preprocessor"))
+
+SETTING = CacheSetting(owner=OWNER, variables={"TORCHINDUCTOR_CACHE_DIR": "DIR"})
 
 # Machine code: with a filled cache none of these may appear.
 EXECUTABLES = ("so", "o", "gch", "cubin", "hsaco")

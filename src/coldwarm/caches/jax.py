@@ -6,10 +6,11 @@ both thresholds are lowered, or a "warm" run of a small program would measure a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from coldwarm.caches import counts
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.summary import CacheSetting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
 
 OWNER = "jax"
 LIMITATIONS = (because("jax_cache_key"),)
+
+
+SETTING = CacheSetting(
+    owner=OWNER,
+    variables={
+        "JAX_COMPILATION_CACHE_DIR": "DIR",
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "all",
+    },
+)
+SURELY_NOT_KEPT_S = 0.5
+"""Half of the compile time from which JAX keeps a program by itself: no other run comes near it."""
 
 
 def isolate(root: Path) -> dict[str, str]:
@@ -31,6 +45,21 @@ def isolate(root: Path) -> dict[str, str]:
         "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "all",
         "JAX_COMPILATION_CACHE_MAX_SIZE": "-1",
     }
+
+
+def by_default(root: Path) -> dict[str, str]:
+    """Return the variables of a program that has set a cache directory and nothing else."""
+    return {"JAX_COMPILATION_CACHE_DIR": str(root)}
+
+
+def kept_by_default(evidence: CacheEvidence) -> Literal["all", "some", "none"] | None:
+    """Say how much of what a process compiled took long enough to be kept by itself."""
+    quick, longest_s = (evidence.raw.get(name) for name in ("quick_compiles", "longest_compile_s"))
+    if not isinstance(quick, int) or not isinstance(longest_s, int | float):
+        return None
+    if quick == 0:
+        return "all"
+    return "none" if longest_s < SURELY_NOT_KEPT_S else "some"
 
 
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:

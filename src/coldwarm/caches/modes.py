@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec.structs import replace
 
 import coldwarm.caches
+from coldwarm.caches import counts
 from coldwarm.caches.counts import proved, refuted
 from coldwarm.contracts.observation import Block, CacheEvidence, Judgement
 from coldwarm.contracts.reasons import because, distinct, together
@@ -17,8 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.summary import CacheSetting
+
+    Kept = Literal["all", "some", "none"]
 
 EVERY_CALL = "every_call_compiled"
 """The code of the judgement that a function compiles whenever it is called."""
@@ -41,6 +47,45 @@ class Owner(Protocol):
 
     def judge(self, mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:
         """Say whether the evidence proves the mode; ``counts`` has the usual rule."""
+
+    # An owner may define besides, where a program of one's own must set something to find its
+    # caches filled:
+    #   SETTING: CacheSetting, what it must set;
+    #   by_default(root), as ``isolate``, with nothing set but the directory;
+    #   kept_by_default(evidence), how much of what a process compiled is kept so.
+
+
+def variables(owner: Owner, root: Path, cache_settings: CacheSettings) -> dict[str, str]:
+    """Return the variables that move an owner's cache under ``root``, with these settings."""
+    by_default = getattr(owner, "by_default", owner.isolate)
+    moved: dict[str, str] = owner.isolate(root)
+    if cache_settings == "framework_default":
+        return {**dict.fromkeys(moved, ""), **by_default(root)}
+    return moved
+
+
+def kept_by_default(evidence: CacheEvidence, *, on_request: bool) -> Kept | None:
+    """Say how much of what a process compiled its framework keeps by itself.
+
+    ``on_request``: it keeps nothing unless the program asks for it.
+    """
+    if not evidence.compiles:
+        return None
+    if on_request:
+        return "none"
+    known = getattr(owner(evidence.owner), "kept_by_default", None)
+    kept: Kept | None = "all" if known is None else known(evidence)
+    return kept
+
+
+def settings(evidence: Iterable[CacheEvidence], *, on_request: bool) -> list[CacheSetting]:
+    """Return what a program must set to find the caches filled that this process hit."""
+    used = {one.owner: owner(one.owner) for one in evidence if one.hits}
+    found = [getattr(one, "SETTING", None) for one in used.values()]
+    needed = [setting for setting in found if setting is not None]
+    # Where the program is the user's own, it already has what must stand in it.
+    asked = [one if on_request else replace(one, code=None) for one in needed]
+    return [one for one in asked if one.variables or one.code]
 
 
 @cache
@@ -67,9 +112,21 @@ def owner(name: str) -> Owner:
     return known[name]
 
 
-def judge(mode: CacheMode, evidence: Iterable[CacheEvidence], *, compiles: bool) -> Judgement:
+def judge(
+    mode: CacheMode,
+    evidence: Iterable[CacheEvidence],
+    *,
+    compiles: bool,
+    cache_settings: CacheSettings = "keep_all",
+) -> Judgement:
     """Judge a start: every owner must prove the mode."""
-    judgements = [owner(e.owner).judge(mode, e, compiles=compiles) for e in evidence]
+    by_default = cache_settings == "framework_default"
+    judgements = [
+        counts.judge_by_default(e)
+        if by_default and hasattr(owner(e.owner), "by_default")
+        else owner(e.owner).judge(mode, e, compiles=compiles)
+        for e in evidence
+    ]
     if not judgements:
         return proved("no_cache")
     failed = [judgement.reason for judgement in judgements if not judgement.proved]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.caches import counts
 from coldwarm.contracts.reasons import because
+from coldwarm.contracts.summary import CacheSetting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,11 +21,17 @@ if TYPE_CHECKING:
 
 OWNER = "numba"
 LIMITATIONS = (because("numba_config"),)
+SETTING = CacheSetting(owner=OWNER, code="numba.njit(cache=True)")
 
 
 def isolate(root: Path) -> dict[str, str]:
     """Return the variables that give Numba a cache of its own under ``root``."""
     return {"NUMBA_CACHE_DIR": str(root), "NUMBA_CACHE_LOCATOR_CLASSES": ""}
+
+
+def by_default(root: Path) -> dict[str, str]:
+    """Return the same: Numba keeps what a program asks for by ``cache=True``, and no more."""
+    return isolate(root)
 
 
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:

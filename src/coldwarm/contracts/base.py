@@ -12,6 +12,10 @@ CacheMode = Literal[
 CACHE_MODES: tuple[CacheMode, ...] = get_args(CacheMode)
 WARM: CacheMode = "warm_process"
 FILLED: CacheMode = "cold_process_warm_cache"
+Allocator = Literal["as_it_is", "keeps_memory"]
+"""How a process's C allocator began: as every program's does, or taught to keep freed memory."""
+CacheSettings = Literal["keep_all", "framework_default"]
+"""What a framework's cache on disk was told to keep: everything, or what it keeps by itself."""
 Dtype = Literal["f32", "f64", "bf16", "own"]
 DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "own": "own"}
 Status = Literal["ok", "warn", "failed"]

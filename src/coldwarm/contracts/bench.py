@@ -7,7 +7,13 @@ from typing import Literal
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.summary import Comparison, Summary
+from coldwarm.contracts.summary import (
+    CacheSetting,
+    Comparison,
+    DefaultSettings,
+    KeptMemory,
+    Summary,
+)
 
 
 class BenchCandidate(Record, frozen=True, kw_only=True):
@@ -29,6 +35,12 @@ class BenchCandidate(Record, frozen=True, kw_only=True):
     call: Summary | None = None
     """A warm call."""
     steady: bool | None = None
+    kept_memory: KeptMemory | None = None
+    """The warm call where the C allocator keeps what the program frees, where that was measured."""
+    filled_by: list[CacheSetting] = []
+    """What gives a program of one's own the filled caches of the figures."""
+    framework_default: DefaultSettings | None = None
+    """Starts with what the framework's own settings keep, where that is less."""
     limitations: list[Reason] = []
     null_reasons: dict[str, Reason] = {}
 

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Sha256
+from coldwarm.contracts.base import (
+    Allocator,
+    CacheMode,
+    CacheSettings,
+    Count,
+    Record,
+    Seconds,
+    Sha256,
+)
 from coldwarm.contracts.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PHASES = (
     "interpreter",
@@ -149,6 +160,9 @@ class CacheEvidence(CacheCounts, frozen=True, kw_only=True):
     """New files by suffix."""
     raw: dict[str, float | int | str | None] = {}
     """The framework's own counters, under its own names."""
+    kept_by_default: Literal["all", "some", "none"] | None = None
+    """How much of what this process compiled the framework would have kept with its own settings
+    and only a cache directory; ``None``: nothing was compiled, or it is not known."""
     null_reasons: dict[str, Reason] = {}
 
 
@@ -254,6 +268,11 @@ class Observation(Record, frozen=True, kw_only=True):
     attempt: Count
     order: Count
     """Position among all processes of the suite, in time."""
+    allocator: Allocator | None = "keeps_memory"
+    """How its C allocator began; ``None``: it is not glibc's, so there is nothing to choose.
+    The default is how every process was measured before this field."""
+    cache_settings: CacheSettings = "keep_all"
+    """Whether its caches were set to keep everything, or as the framework has them by itself."""
     status: Literal["ok", "rejected", "failed"]
     reason: Reason | None = None
     """Why it failed; for a rejected one, the evidence that contradicts its mode."""
@@ -303,3 +322,14 @@ class Observation(Record, frozen=True, kw_only=True):
         """Mean of the calls with shapes that this process had not seen, in seconds."""
         calls = [p.duration_s for p in self.phases if p.name.startswith("new_shape_")]
         return math.fsum(calls) / len(calls) if calls else None
+
+
+def published(observations: Iterable[Observation]) -> list[Observation]:
+    """Return the observations that figures are from.
+
+    Those are of programs as they come, and of caches that were set to keep everything. Where all
+    processes kept memory, as they did before there were others, they are all there is.
+    """
+    own = [seen for seen in observations if seen.cache_settings == "keep_all"]
+    plain = [seen for seen in own if seen.allocator != "keeps_memory"]
+    return plain or own

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from coldwarm.contracts.base import Count, Record, Seconds
 from coldwarm.contracts.reasons import Reason
+from coldwarm.contracts.summary import CacheSetting
 
 Reading = Literal["process", "imported", "cached"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
@@ -122,6 +123,16 @@ class Plan(Record, frozen=True, kw_only=True):
     """By candidate, why the run has nothing of it."""
     not_steady: dict[str, Reason] = {}
     """By candidate, why its warm calls may not stand for later ones."""
+    memory_returned: dict[str, Reason] = {}
+    """By candidate, what its warm calls would gain if the C allocator kept what they free. The
+    totals are of programs as they come."""
+    filled_by: dict[str, list[CacheSetting]] = {}
+    """By candidate, what a program must set for the filled caches that the totals have."""
+    filled_by_default_s: dict[str, Seconds] = {}
+    """By candidate, where that is not set: seconds from the start of a process to its first
+    result, caches filled with the framework's own settings."""
+    filled_s: dict[str, Seconds] = {}
+    """The same with what must be set, as in the totals."""
     null_reasons: dict[str, Reason] = {}
 
 

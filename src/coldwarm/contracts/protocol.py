@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import CacheMode, Count, Dtype, Record, Seconds, Sha256
+from coldwarm.contracts.base import (
+    Allocator,
+    CacheMode,
+    CacheSettings,
+    Count,
+    Dtype,
+    Record,
+    Seconds,
+    Sha256,
+)
 
 
 class Effort(Record, frozen=True, kw_only=True):
@@ -70,6 +79,10 @@ class Protocol(Record, frozen=True, kw_only=True):
     """For each timed window, what is inside it and what is outside."""
     sync_policy: str
     warmup_policy: str
+    allocator: Allocator = "keeps_memory"
+    """How the C allocator of the processes began that the figures are from."""
+    cache_settings: CacheSettings = "keep_all"
+    """What the caches of the processes kept that the figures are from."""
     interleaving: str
     threads: int | None
     """Threads each library was set to use; ``None``: each library's own default."""

@@ -8,6 +8,7 @@ from coldwarm.contracts.base import (
     CacheMode,
     Count,
     Dtype,
+    NotNegative,
     Record,
     Seconds,
     Sha256,
@@ -24,7 +25,14 @@ from coldwarm.contracts.observation import (
 )
 from coldwarm.contracts.protocol import Protocol
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.summary import Caution, Comparison, Summary
+from coldwarm.contracts.summary import (
+    CacheSetting,
+    Caution,
+    Comparison,
+    DefaultSettings,
+    KeptMemory,
+    Summary,
+)
 
 
 class ColdSummary(Record, frozen=True, kw_only=True):
@@ -44,6 +52,8 @@ class ColdSummary(Record, frozen=True, kw_only=True):
     compiling_share: Summary | None = None
     """Of a scenario: tracing, lowering, compiling and reading caches over ``total``."""
     peak_rss_bytes: Summary | None = None
+    framework_default: DefaultSettings | None = None
+    """Of filled caches: the same with the framework's own settings, where they keep less."""
     precision_reached: float | None = None
     """Relative half-width of the interval of the ``ttfr`` median, of a scenario of the
     ``total`` median."""
@@ -69,6 +79,10 @@ class WarmSummary(Record, frozen=True, kw_only=True):
     call_s: Summary | None
     steady: SteadyState
     batch: int | None
+    page_faults: NotNegative | None = None
+    """Pages that the kernel handed out for one call; the median of the processes."""
+    kept_memory: KeptMemory | None = None
+    """The same where freed memory is kept; measured where calls cause page faults."""
     precision_reached: float | None = None
     null_reasons: dict[str, Reason] = {}
 
@@ -150,6 +164,8 @@ class CaseResult(Record, frozen=True, kw_only=True):
     """What could not be controlled."""
     warnings: list[Caution] = []
     """Those about validity first; none where nothing was observed."""
+    filled_by: list[CacheSetting] = []
+    """What gives a program of one's own the filled caches of the figures."""
     made: list[Making] = []
     """What was made ahead of time and what it cost; empty where the backend makes nothing."""
     observations: list[Observation] = []

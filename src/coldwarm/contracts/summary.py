@@ -59,6 +59,7 @@ CautionKind = Literal[
     "settings",
     "bytecode",
     "kept",
+    "allocator",
 ]
 
 
@@ -74,3 +75,33 @@ class Caution(Record, frozen=True, kw_only=True):
     """Processes that could have shown it."""
     reason: Reason
     """What was seen, with its figures: of several processes the worst, or the most common."""
+
+
+class DefaultSettings(Record, frozen=True, kw_only=True):
+    """Starts with caches that the framework filled with its own settings, a directory set alone."""
+
+    n_ok: Count
+    n_rejected: Count
+    seconds: dict[str, Summary]
+    """As in ``ColdSummary``."""
+
+
+class KeptMemory(Record, frozen=True, kw_only=True):
+    """Warm calls of processes whose C allocator keeps what they free, beside those as they come."""
+
+    n_processes: Count
+    call_s: Summary
+    page_faults: NotNegative | None = None
+    """Pages that the kernel handed out for one call; the median of the processes."""
+    comparison: Comparison
+    """Of these calls with those of the processes as they come, of the same rounds."""
+
+
+class CacheSetting(Record, frozen=True, kw_only=True):
+    """What a program must set to find the caches filled that a filled cache's figure had."""
+
+    owner: str
+    variables: dict[str, str] = {}
+    """Environment variables; ``DIR`` stands for a folder of one's own."""
+    code: str | None = None
+    """What has to stand in the program besides."""

@@ -23,6 +23,8 @@ _SPANS = {
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower_s",
     _COMPILE: "compile_s",
 }
+KEPT_FROM_S = 1.0
+"""``jax_persistent_cache_min_compile_time_secs`` as JAX has it by itself."""
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
 _HIT = "/jax/compilation_cache/cache_hits"
@@ -42,6 +44,9 @@ class JaxWatch(Watch):
         super().__init__(device)
         self.spans = SpanAccount()
         self.requests = self.hits = self.writes = self.compiles = 0
+        self.quick_compiles = 0
+        """Programs that compiled faster than those that JAX keeps by its own settings."""
+        self.longest_compile_s = 0.0
         self.reads = False
         """Whether something made or compiled earlier was read."""
         self.untold = False
@@ -85,6 +90,8 @@ class JaxWatch(Watch):
                 self._hit = False
                 self.compiles += not hit
                 self._keep_name(str(details.get("fun_name", "")))
+                self.quick_compiles += not hit and seconds < KEPT_FROM_S
+                self.longest_compile_s = max(self.longest_compile_s, 0.0 if hit else seconds)
 
     def _keep_name(self, name: str) -> None:
         if name and name not in self.names and len(self.names) < _NAMES:
@@ -143,7 +150,12 @@ class JaxWatch(Watch):
                 "writes": self.writes,
                 "bypasses": None,
                 "compiles": self.compiles,
-                "raw": {**self.spans.closed, "programs": ", ".join(self.names) or None},
+                "raw": {
+                    **self.spans.closed,
+                    "programs": ", ".join(self.names) or None,
+                    "quick_compiles": self.quick_compiles,
+                    "longest_compile_s": self.longest_compile_s,
+                },
             }
         }
 

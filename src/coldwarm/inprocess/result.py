@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Reason
-from coldwarm.report import units
+from coldwarm.report import filled, units
 from coldwarm.report.markdown import escaped
-from coldwarm.report.reasons import caution_words, counted, with_advice, words
+from coldwarm.report.reasons import CAUTION_ADVICE, caution_words, counted, with_advice, words
 from coldwarm.report.words import mode_name
 from coldwarm.runner.schedule.options import COLD
 
@@ -103,7 +103,22 @@ class BenchResult:
         for what, reason in self.reasons.items():
             by_reason.setdefault(reason, []).append(what)
         remarks += [f"no {_listed(parts)}: {reason}" for reason, parts in by_reason.items()]
-        return [*remarks, *self.notes]
+        return [*remarks, *self.notes, *self._settings()]
+
+    def _settings(self) -> list[str]:
+        """Say what filled caches need, and what they give without it."""
+        needed = filled.of_cases([self.case] if self.case else [])
+        if not needed:
+            return []
+        own = filled.by_default([self.case] if self.case else [])
+        codes = [one.code for one in needed if one.code]
+        texts = [f"{filled.TITLE}{': ' if codes else ''}{', '.join(codes)}"]
+        return texts + [f"{filled.DEFAULT}: {figure}" for _, figure in own]
+
+    def _to_copy(self) -> list[str]:
+        """Return the lines that a shell takes, which are not to be broken."""
+        needed = filled.of_cases([self.case] if self.case else [])
+        return [one.line for one in needed if one.line]
 
     def __repr__(self) -> str:
         """Return the table as text."""
@@ -117,14 +132,15 @@ class BenchResult:
             for row in rows
         ]
         remarks = (textwrap.fill(text, _WIDTH, subsequent_indent="  ") for text in self.remarks())
-        return "\n".join([self.name, *lines, *remarks])
+        return "\n".join([self.name, *lines, *remarks, *self._to_copy()])
 
     def _repr_markdown_(self) -> str:
         """Return the table as Markdown."""
         head = f"| {' | '.join(_COLUMNS)} |\n|---|---:|---|---|"
         lines = [f"| {' | '.join(row)} |" for row in self.rows()]
         remarks = [f"- {escaped(text)}" for text in self.remarks()]
-        return "\n".join([f"**{escaped(self.name)}**", "", head, *lines, "", *remarks])
+        copied = [f"- `{text}`" for text in self._to_copy()]
+        return "\n".join([f"**{escaped(self.name)}**", "", head, *lines, "", *remarks, *copied])
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook."""
@@ -134,6 +150,7 @@ class BenchResult:
             for row in self.rows()
         )
         remarks = "".join(f"<li>{html.escape(text)}</li>" for text in self.remarks())
+        remarks += "".join(f"<li><code>{html.escape(one)}</code></li>" for one in self._to_copy())
         return (
             f"<b>{html.escape(self.name)}</b>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
@@ -166,7 +183,8 @@ def _note(caution: Reason | Caution) -> str:
     if isinstance(caution, Reason):
         return words(caution)
     about = "" if caution.cache_mode is None else f", {mode_name(caution.cache_mode)}"
-    return f"fresh processes{about}: {caution_words(caution)}"
+    cure = f"; {CAUTION_ADVICE[caution.kind]}" if caution.kind == "allocator" else ""
+    return f"fresh processes{about}: {caution_words(caution)}{cure}"
 
 
 def _listed(what: Sequence[str]) -> str:

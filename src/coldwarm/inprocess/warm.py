@@ -31,7 +31,7 @@ from coldwarm.report.reasons import with_advice
 from coldwarm.runner.machine import settings
 from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
-from coldwarm.worker.allocator import keep_freed_memory
+from coldwarm.worker.allocator import is_glibc
 from coldwarm.worker.loop import make_loop
 
 if TYPE_CHECKING:
@@ -76,14 +76,13 @@ class _Warm:
     pending: Pending
 
     def __post_init__(self) -> None:
-        """Make the loop, and set the allocator as in a measured process."""
+        """Make the loop. The allocator stays as the program has it."""
         self.loop = make_loop(
             len(self.call.flat),
             self.call.keywords,
             synchronous=not self.waiters,
             renewing=self.renewing,
         )
-        keep_freed_memory()
 
     def sync(self, out: object) -> None:
         for waiter in self.waiters:
@@ -204,10 +203,12 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         order=0,
         status="ok",
         started_at=started_at,
+        allocator="as_it_is" if is_glibc() else None,
         wall_s=(_now_ns() - began_ns) / 1e9,
         blocks=blocks,
         settings=_settings(),
         judgements={"warm_process": Judgement(proved=clean > 0, reason=reason)},
+        null_reasons={} if is_glibc() else {"allocator": because("no_glibc")},
     )
     return InProcess(observation, first_s, out, changed, repeats)
 

@@ -63,7 +63,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
     remarks += _settings(cases)
     remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
-    return tuple(remarks + _second_call(cases))
+    return tuple(remarks + _memory(cases) + _second_call(cases))
 
 
 def of_suite(cases: Sequence[CaseResult]) -> tuple[Remark, ...]:
@@ -145,6 +145,14 @@ def _figure(caution: Caution) -> str:
     if caution.reason.code == "no_bytecode":
         return f"{values['n_missing']} of {values['n_modules']}"
     return f"{caution.n_processes} of {caution.of_processes}"
+
+
+def _memory(cases: Sequence[CaseResult]) -> list[Remark]:
+    """Say whose calls would be faster if freed memory were kept, and what does that."""
+    found = _of_kind(cases, "allocator")
+    texts = [f"{case.candidate}: {words(caution.reason)}" for case, caution in found]
+    advice = CAUTION_ADVICE["allocator"]
+    return [Remark(KINDS["allocator"], f"{'; '.join(texts)}; {advice}")] if texts else []
 
 
 def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report import scenarios
+from coldwarm.report import filled, scenarios
 from coldwarm.report.view import suite_view
 from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.report.filled import Needed
     from coldwarm.report.scenarios import Loops
     from coldwarm.report.view import Cell, Group
 
@@ -47,8 +48,22 @@ def _group(group: Group) -> list[str]:
         blocks += [f"{escaped(group.parts_title)}:", _parts_table(group)]
     if group.made:
         blocks += [f"{MADE_TITLE}:", terms(group.made)]
+    blocks += filled_by(group.filled, group.by_default)
     if group.care:
         blocks += ["Read with care:", terms(group.care)]
+    return blocks
+
+
+def filled_by(needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]) -> list[str]:
+    """Lay out what filled caches need, the lines for the shell as code."""
+    if not needed:
+        return []
+    blocks = [f"{filled.TITLE}:"]
+    for one in needed:
+        blocks.append(escaped(": ".join(filter(None, (one.candidates, one.code)))))
+        blocks += [f"```sh\n{one.line}\n```"] if one.line else []
+    if by_default:
+        blocks += [f"{filled.DEFAULT}:", terms(by_default)]
     return blocks
 
 

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from coldwarm.contracts.plan import READINGS
 from coldwarm.contracts.reasons import because
-from coldwarm.report import units
-from coldwarm.report.reasons import words
-from coldwarm.report.terminal import WIDEST, listing, print_blocks, table, title
+from coldwarm.report import filled, units
+from coldwarm.report.reasons import CAUTION_ADVICE, words
+from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, table, title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,6 +62,8 @@ def _plan(plan: Plan, width: int) -> list[Table | Text]:
     if plan.baseline and plan.break_even:
         against = f"Calls of one process from which it costs no more than {plan.baseline}"
         blocks += [Text(), Text(against, style="bold"), break_even_table(plan, width)]
+    by_default = [(name, _by_default(plan, name)) for name in plan.filled_by_default_s]
+    blocks += filled_by(filled.needed(plan.filled_by), by_default)
     if remarks := _remarks(plan):
         blocks += [Text(), listing(remarks, style="dim")]
     return blocks
@@ -72,6 +74,10 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     moving = ", ".join(plan.not_steady)
     text = f"the warm calls of {moving} did not become steady: later ones may cost something else"
     remarks = [("not steady", text)] if moving else []
+    remarks += [
+        ("memory", f"{name}: {words(reason)}; {CAUTION_ADVICE['allocator']}")
+        for name, reason in plan.memory_returned.items()
+    ]
     remarks += _making(plan)
     remarks += [
         ("no total", words(total.null_reasons["total_s"]))
@@ -82,6 +88,12 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     for candidate, reason in plan.not_measured.items():
         reasons.setdefault(words(reason), []).append(candidate)
     return remarks + [("not measured", f"{why}: {', '.join(who)}") for why, who in reasons.items()]
+
+
+def _by_default(plan: Plan, candidate: str) -> str:
+    """Write a start without the settings that the totals have, beside one with them."""
+    ours, default = plan.filled_s[candidate], plan.filled_by_default_s[candidate]
+    return f"a start of {units.duration(default)}, not {units.duration(ours)}"
 
 
 def _making(plan: Plan) -> list[tuple[str, str]]:

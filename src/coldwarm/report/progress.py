@@ -22,7 +22,7 @@ from coldwarm.report.reasons import with_advice
 from coldwarm.report.share import Share
 from coldwarm.report.words import mode_name
 from coldwarm.runner.listener import Listener
-from coldwarm.stats.selection import clean_blocks, rejected
+from coldwarm.stats.selection import clean_blocks, is_beside, rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,11 +84,12 @@ class PlainProgress(Progress):
 
     def observed(self, observation: Observation) -> None:
         """Print the line of a finished process."""
-        self._share.ended()
+        _ended(self._share, observation)
         done = "[extra]" if self._share.beyond else f"[{100 * self._share.value:3.0f} %]"
         shown = _what_it_shows(observation)
         took = units.MISSING if shown.seconds is None else units.duration(shown.seconds)
-        self._row(done, observation.case, mode_name(shown.mode), took, shown.outcome)
+        kind = _kind(observation, shown.mode)
+        self._row(done, observation.case, kind, took, shown.outcome)
 
     def note(self, reason: Reason) -> None:
         """Print a note."""
@@ -156,10 +157,10 @@ class LiveProgress(Progress):
 
     def observed(self, observation: Observation) -> None:
         """Show how a process ended, where it did not end well."""
-        self._share.ended()
+        _ended(self._share, observation)
         shown = _what_it_shows(observation)
         if not shown.fine:
-            where = f"{observation.case} · {mode_name(shown.mode)}"
+            where = f"{observation.case} · {_kind(observation, shown.mode)}"
             self._notes.append(f"{where}: {shown.outcome}")
         self._draw()
 
@@ -222,8 +223,8 @@ class _Shown(NamedTuple):
 def _what_it_shows(observation: Observation) -> _Shown:
     """Return what a record has news of, and whether it counts.
 
-    A persistent process is recorded twice: at its start, and with its warm blocks at its end,
-    which may be rejected although its start was good.
+    A persistent process shows its start and its warm blocks; the blocks came last, and may be
+    rejected although its start was good.
     """
     if observation.status != "ok" or not observation.blocks:
         mode, fine = observation.cache_mode, observation.status == "ok"
@@ -236,6 +237,20 @@ def _what_it_shows(observation: Observation) -> _Shown:
     samples = [sample for block in clean_blocks(observation) for sample in block.samples_s]
     seconds = statistics.median(samples) if samples else None
     return _Shown(WARM, seconds, observation.status, fine=True)
+
+
+def _ended(share: Share, observation: Observation) -> None:
+    """Count what a process was planned for: a persistent one shows two modes."""
+    if not is_beside(observation):
+        for _ in (observation.cache_mode, *observation.also_modes):
+            share.ended()
+
+
+def _kind(observation: Observation, mode: CacheMode) -> str:
+    """Name what a process was for."""
+    if not is_beside(observation):
+        return mode_name(mode)
+    return "by default" if observation.cache_settings == "framework_default" else "memory kept"
 
 
 def outcome(observation: Observation) -> str:

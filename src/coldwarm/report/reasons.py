@@ -76,6 +76,12 @@ WORDS: dict[str, str] = {
     "empty_before": (
         "{owner}: empty before, {n_hits:# hit} of its own entries, {n_compiles:# compile}"
     ),
+    "filled_by_default": "{owner}: as its own settings fill it, {n_files:# file} before,"
+    " {n_hits:# hit}, {n_compiles:# compile}",
+    "same_by_default": "the framework's own settings would have kept the same",
+    "not_measured_by_default": "the run ended before it was measured, or nothing showed what the"
+    " framework's own settings keep",
+    "not_filled": "caches are not filled in this mode",
     "filled_before": "{owner}: {n_files:# file} before, {n_hits:# hit}, no miss",
     "none_new": "{owner}: {n_files:# file} before, none new",
     "written": "{owner}: empty before, {n_files:# file} written",
@@ -105,6 +111,13 @@ WORDS: dict[str, str] = {
         "every call compiles: a second one with the same arguments compiled {n_programs:# program}"
     ),
     "nothing_compiled": "0 compiles in {n_blocks:# block}",
+    "no_glibc": "the C library is not glibc, whose allocator alone can be taught to keep memory",
+    "memory_returned": "its memory goes back to the system after each call, which then costs"
+    " {n_faults:# page fault}; where it is kept, a call is {gain_ratio:.3g} times as fast",
+    "memory_may_be_returned": "a call costs {n_faults:# page fault}, and too little was measured to"
+    " tell whether keeping freed memory makes it faster",
+    "few_page_faults": "a call costs {n_faults:# page fault}: there is nothing to gain",
+    "memory_not_compared": "no process that keeps memory was measured",
     "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
     "pages_as_left": "file pages are as the machine left them in every mode but first_ever",
     "pages_by_advice": (
@@ -373,6 +386,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "kept": "empty what it keeps before each run, or quote it as filled",
     "settings": "unset them, or name them wherever the figures are quoted",
     "bytecode": "run python -m compileall on the folders that they are installed in",
+    "allocator": "put `bytes(2**25 - 2**16)` into the program, before its loop",
 }
 """By kind of caution, what a person can do about it."""
 

@@ -27,6 +27,8 @@ WAYS_ON = {
     "windows": "the clock is not read at the same places: measure both with one coldwarm",
     "sync_policy": "calls are not waited for in the same way: measure both with one coldwarm",
     "warmup_policy": "warm samples are taken differently: measure both with one coldwarm",
+    "allocator": "the processes of one side keep freed memory: measure both with one coldwarm",
+    "cache_settings": "caches keep other things: measure both with one coldwarm",
     "interleaving": "processes take turns differently: measure both with one coldwarm",
     "process": "modes mean other processes: measure both with one coldwarm",
     "threads": "measure both with the same --threads",

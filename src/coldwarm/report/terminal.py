@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from coldwarm.report import scenarios
+from coldwarm.report import filled, scenarios
 from coldwarm.report.units import MISSING
 from coldwarm.report.view import suite_view
 from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.report.filled import Needed
     from coldwarm.report.scenarios import Loops
     from coldwarm.report.view import Cell, Group
 
@@ -61,6 +62,9 @@ def render(
 def print_blocks(console: Console, *blocks: Table | Text) -> None:
     """Print blocks, none wider than ``WIDEST``."""
     for block in blocks:
+        if isinstance(block, Text) and block.no_wrap:  # to be copied as one line
+            console.print(block, soft_wrap=True)
+            continue
         console.print(block, width=min(console.width, WIDEST), soft_wrap=False)
 
 
@@ -83,8 +87,26 @@ def _group(group: Group, width: int) -> list[Table | Text]:
         blocks.append(_parts_table(group, width))
     if group.made:
         blocks += [Text(), Text(MADE_TITLE, style="bold"), listing(group.made)]
+    blocks += filled_by(group.filled, group.by_default)
     if group.care:
         blocks += [Text(), Text("Read with care", style="bold"), listing(group.care)]
+    return blocks
+
+
+def filled_by(
+    needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]
+) -> list[Table | Text]:
+    """Lay out what filled caches need, each line for the shell on a line of its own."""
+    if not needed:
+        return []
+    blocks: list[Table | Text] = [Text(), Text(filled.TITLE, style="bold")]
+    for one in needed:
+        blocks.append(Text(": ".join(filter(None, (one.candidates, one.code)))))
+        if one.line:
+            blocks.append(Text(f"  {one.line}", no_wrap=True))
+    if by_default:
+        blocks.append(Text(f"{filled.DEFAULT}:"))
+        blocks.append(listing([(f"  {name}", figure) for name, figure in by_default]))
     return blocks
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import WARM
+from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.report import care, scenarios, units
+from coldwarm.report import care, filled, scenarios, units
 from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
 from coldwarm.report.reasons import words
 from coldwarm.report.words import (
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
     from coldwarm.contracts.summary import Comparison
     from coldwarm.report.care import Remark
+    from coldwarm.report.filled import Needed
     from coldwarm.report.scenarios import Loops
 
 
@@ -70,6 +71,10 @@ class Group:
     parts_title: str
     made: tuple[tuple[str, str], ...]
     """Candidates of which something was compiled ahead of time, and what that cost."""
+    filled: tuple[Needed, ...]
+    """What programs must set for the filled caches of the figures."""
+    by_default: tuple[tuple[str, str], ...]
+    """Candidates with other figures where that is not set, and those."""
     care: tuple[Remark, ...]
 
 
@@ -137,6 +142,8 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
         rows=tuple(_row(case, modes, unit, columns) for case in shown),
         failures=tuple(f"{c.candidate}: {_why(c)}" for c in cases if c.status == "failed"),
         made=tuple((case.candidate, _made(case)) for case in shown if case.made),
+        filled=tuple(filled.of_cases(shown)) if FILLED in modes else (),
+        by_default=tuple(filled.by_default(shown)),
         care=care.of_group(shown, modes),
     )
 

@@ -66,6 +66,7 @@ KINDS: dict[CautionKind, str] = {
     "settings": "settings",
     "bytecode": "no bytecode",
     "kept": "kept by itself",
+    "allocator": "memory",
 }
 """What a list of cautions calls each kind."""
 

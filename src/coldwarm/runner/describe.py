@@ -59,7 +59,8 @@ WHOLE_LOOPS = {
 """What differs where a call is a whole loop."""
 _SHORT_US = SHORT_CALL_S * 1e6
 WARMUP_POLICY = (
-    "the C allocator keeps freed memory from the start; every call is kept; where a process becomes"
+    "the C allocator is as every program has it, and nothing large is allocated between the second"
+    " call and the last block; every call is kept; where a process becomes"
     " steady is detected afterwards; the first block holds single calls, later blocks batch calls"
     f" shorter than {_SHORT_US:.0f} µs into"
     f" samples of at least {BATCH_WINDOW_S * 1e6:.0f} µs, at most {BLOCK_LIMIT} samples a block"
@@ -106,6 +107,8 @@ def protocol(case: Case, options: Options) -> Protocol:
         windows=windows(case.backend, scenario=case.workload.scenario, built=_is_built(case)),
         sync_policy=case.backend.sync_policy,
         warmup_policy=WARMUP_POLICY,
+        allocator="as_it_is",
+        cache_settings="keep_all",
         interleaving=INTERLEAVING,
         threads=options.threads,
         affinity=affinity(options),

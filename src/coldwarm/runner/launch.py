@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches import listing, made, pages
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import storage_error
 from coldwarm.runner import artifacts
 from coldwarm.runner.machine import settings, telemetry
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.caches.listing import Listing
-    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.runner.schedule.case import Case
 
 
@@ -39,6 +40,8 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         "tolerance": case.workload.tolerances[case.dtype],
         "reference": place.references[case.group],
         "persistent": slot.persistent,
+        "allocator": slot.allocator,
+        "cache_settings": slot.cache_settings,
         "analyse": slot.analyse,
         "list_modules": False,
         # Such calls show their cost at the end of a cold process, and disturb nothing after them.
@@ -69,7 +72,13 @@ def workload_job(case: Case, seed: int) -> dict[str, Any]:
     }
 
 
-def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str, str]:
+def variables(
+    place: Place,
+    case: Case,
+    mode: CacheMode,
+    root: Path,
+    cache_settings: CacheSettings = "keep_all",
+) -> dict[str, str]:
     """Return the environment of a process; makes the folders of its caches under ``root``."""
     found = build(
         {**os.environ, **case.variables},
@@ -80,6 +89,7 @@ def variables(place: Place, case: Case, mode: CacheMode, root: Path) -> dict[str
         root=root,
         mark=place.guard.mark_value,
         deterministic=place.options.deterministic,
+        cache_settings=cache_settings,
     )
     return {**found, "PATH": place.gpu_search_path} if case.device == "gpu" else found
 
@@ -109,7 +119,7 @@ def start(place: Place, slot: Slot) -> Running:
     owners = owners_of(case.backend, case.device, slot.mode)
     base = {**os.environ, **case.variables}
     try:
-        found = variables(place, case, slot.mode, slot.root)
+        found = variables(place, case, slot.mode, slot.root, slot.cache_settings)
         copies = artifacts.lay(place.work, case, slot.root)
         before = _listings(slot, owners)
     except OSError as error:
@@ -184,6 +194,7 @@ def finish(place: Place, running: Running) -> None:
             process.go_on()
             process.send({"op": "quit"})
         running.end = replies.receive(process, replies.End)
+        _refuse_unchecked(running)
     except BaseException:
         process.kill()
         raise
@@ -192,6 +203,18 @@ def finish(place: Place, running: Running) -> None:
         _count(place, running)
     if not running.slot.persistent:
         running.after = _listings(running.slot, running.before)
+
+
+def _refuse_unchecked(running: Running) -> None:
+    """Refuse a process that never said what its first output was held against.
+
+    Raises:
+        ProcessFailedError: it did not.
+    """
+    end = running.end
+    if running.start.input_sha256 is None and (end is None or end.first is None):
+        reason = because("malformed", message="end", text="it has no check of the first output")
+        raise ProcessFailedError(reason, running.process.output_tail)
 
 
 def abandon(place: Place, running: Running) -> None:

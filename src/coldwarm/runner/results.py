@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, get_args
 from msgspec.structs import replace
 
 from coldwarm.caches import modes, pages
-from coldwarm.contracts.base import Status
+from coldwarm.contracts.base import FILLED, Status
 from coldwarm.contracts.files import codec, nextstat
+from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.process.isolation import owners_of
 from coldwarm.stats import ratio, summarise
-from coldwarm.stats.selection import warm_processes
+from coldwarm.stats.selection import counted, warm_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.summary import CacheSetting
     from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.options import Options
@@ -90,10 +92,22 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         warm=summary.warm,
         limitations=_limitations(case, facts.options),
         warnings=summary.warnings,
+        filled_by=_filled_by(case, observations),
         made=[] if wrong else ledger.made(case),
         observations=[_without_timing(seen) for seen in observations] if wrong else observations,
         null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
     )
+
+
+def _filled_by(case: Case, observations: Sequence[Observation]) -> list[CacheSetting]:
+    """Return what a program must set for the filled caches that the figures have."""
+    filled = [seen for seen in counted(observations, FILLED) if seen.cache_mode == FILLED]
+    found = [
+        one
+        for seen in filled
+        for one in modes.settings(seen.evidence, on_request=case.backend.keeps_on_request)
+    ]
+    return [one for place, one in enumerate(found) if one not in found[:place]]
 
 
 def _null_reasons(
@@ -120,7 +134,8 @@ def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, Reason | 
 
 def _why_missing(missing: Sequence[CacheMode], case: Case, ledger: Ledger) -> Reason:
     names: list[str] = list(missing)
-    rejected = [o.reason for o in ledger.of(case) if o.status == "rejected" and o.reason]
+    seen = published(ledger.of(case))
+    rejected = [o.reason for o in seen if o.status == "rejected" and o.reason]
     if not rejected:
         return because("not_measured", mode_names=names)
     return because("not_proved", rejected[-1], mode_names=names)

@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import modes
-from coldwarm.contracts.base import WARM, CacheMode
+from coldwarm.contracts.base import FILLED, WARM, CacheMode
 from coldwarm.runner import launch, making, translate
+from coldwarm.runner.beside import Beside
 from coldwarm.runner.process import space
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
 from coldwarm.runner.schedule.ledger import used_s
 from coldwarm.runner.turns import Turns
+from coldwarm.stats.selection import is_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,6 +57,8 @@ class Rounds:
     """Says whether the time is over, so that nothing more may be started."""
     _filled: dict[str, Path] = field(default_factory=dict)
     """Case to the cache directory that its last process with empty caches has filled."""
+    _beside_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
+    """The same of processes beside those that figures are from."""
     _made: set[str] = field(default_factory=set)
     """Cases whose artifacts were made in this part of the run."""
     _cost_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
@@ -76,20 +80,34 @@ class Rounds:
             ]
             for case in shuffle(cases, len(cases)):
                 self._cold(case, mode, round_)
+        for case in shuffle(list(filled := wanted.get(FILLED, ())), len(filled)):
+            self._beside.by_default(case, round_)
         for _ in range(MAX_ATTEMPTS):
             self._warm(shuffle(list(staying), len(staying)), round_, shuffle)
 
     def __post_init__(self) -> None:
         """Prepare the turns of the warm blocks."""
         self._turns = Turns(self.place, self.late, self._dropped_out)
+        self._beside = Beside(
+            self.place,
+            self.ledger,
+            self.listener,
+            self.late,
+            self._whole,
+            lambda slot, error: self._record(self._failure(slot, error)),
+            self._record,
+        )
 
     def cost_s(self, case: Case, mode: CacheMode) -> float | None:
-        """Return the seconds that a mode's last process of a case ran; ``None``: none did."""
+        """Return the seconds that a mode's last process of a case ran, and one beside it.
+
+        ``None``: none did.
+        """
         known = self._cost_s.get((case.id, mode))
         if known is None:  # of a run that goes on: what its earlier part saw
             seen = self.ledger.good(case, mode)
             known = used_s(seen[-1]) if seen else None
-        return known
+        return None if known is None else known + self._beside_s.get((case.id, mode), 0.0)
 
     def _make(self, case: Case, round_: int) -> None:
         """Make what the case's processes load, once; where that fails, the case has failed."""
@@ -132,8 +150,9 @@ class Rounds:
     def _record(self, observation: Observation) -> None:
         self.directory.append("observation", observation)
         self.ledger.add(observation)
-        mode = "warm_process" if observation.blocks else observation.cache_mode
-        self._cost_s[observation.case, mode] = used_s(observation)
+        costs = self._beside_s if is_beside(observation) else self._cost_s
+        mode = WARM if observation.blocks else observation.cache_mode
+        costs[observation.case, mode] = used_s(observation)
         self.listener.observed(observation)
 
     def _slot(self, case: Case, mode: CacheMode, round_: int, *, persistent: bool) -> Slot:
@@ -228,16 +247,22 @@ class Rounds:
                 running = self._stay(case, round_)
                 if running is not None:
                     live.append(running)
+            live = self._turns.first(live, shuffle)
+            plain = list(live)
+            for running in plain:
+                live += self._beside.keeping(running)
+            beside = [one for one in live if one not in plain]
+            live = plain + self._turns.first(beside, shuffle)
             live = self._turns.run(live, shuffle)
             while live:
-                self._end(live.pop())
+                self._end(live.pop(0))
         finally:
             for running in live:
                 launch.abandon(self.place, running)
 
     def _stay(self, case: Case, round_: int) -> Running | None:
         """Start a persistent process, held; its start is an observation of its own."""
-        wanted: CacheMode = "cold_process_warm_cache"
+        wanted = FILLED
         # A round has one start with filled caches; another try at the blocks needs none.
         filled = (
             wanted in self.place.options.cache_modes
@@ -259,7 +284,7 @@ class Rounds:
                 return None
             running.process.hold()
             observation = translate.observation(running)
-            if filled or observation.status != "ok":
+            if observation.status != "ok":  # else its end says all, and that its answer was right
                 self._record(observation)
             if observation.status == "ok":
                 return running
@@ -269,7 +294,8 @@ class Rounds:
 
     def _dropped_out(self, running: Running, error: ProcessFailedError) -> None:
         self._record(self._failure(running.slot, error, running))
-        self._drop(running.slot)
+        if running.slot.allocator != "keeps_memory":  # else they are of the process beside it
+            self._drop(running.slot)
 
     def _end(self, running: Running) -> None:
         try:
@@ -280,5 +306,5 @@ class Rounds:
             observation = translate.observation(running)
         self._record(observation)
         kept = self._filled.get(running.slot.case.id) == running.slot.root
-        if observation.status != "ok" or not kept:
+        if running.slot.allocator != "keeps_memory" and (observation.status != "ok" or not kept):
             self._drop(running.slot)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from coldwarm.caches.listing import Listing
     from coldwarm.clock import Clock
-    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.base import Allocator, CacheMode, CacheSettings
     from coldwarm.contracts.observation import Block
     from coldwarm.runner.machine import telemetry
     from coldwarm.runner.process.guarded import Guard
@@ -58,6 +58,8 @@ class Slot:
     """Its caches."""
     persistent: bool = False
     analyse: bool = False
+    allocator: Allocator = "as_it_is"
+    cache_settings: CacheSettings = "keep_all"
 
 
 @dataclass

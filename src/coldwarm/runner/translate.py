@@ -126,9 +126,10 @@ def observation(running: Running) -> Observation:
     alive_s = running.start_after.now_s - running.start_telemetry.now_s
     wall_s = alive_s if running.wall_s is None else running.wall_s
     common = _common(slot, running.order, running.started_at, wall_s)
-    if running.input_sha256 not in {None, start.input_sha256}:
+    first_gate, input_sha256 = _checked(start, end)
+    if input_sha256 is not None and running.input_sha256 not in {None, input_sha256}:
         return Observation(**common, status="failed", reason=because("other_inputs"))
-    gate = _gate([start.gate] + ([end.gate] if end and end.gate else []))
+    gate = _gate([first_gate] + ([end.gate] if end and end.gate else []))
     if gate is not None and not gate.passed:
         reason = because("correctness_gate")
         return Observation(**common, status="failed", reason=reason, gate=gate)
@@ -141,11 +142,15 @@ def observation(running: Running) -> Observation:
     first = by_name["first_call"]
     needed = [by_name[name].duration_s for name in TO_RESULT if name in by_name]
     bytecode = {**start.bytecode, "storage_read_bytes": start.read_bytes}
-    found = evidence(running.before, running.after, start.counters, {"bytecode": bytecode})
+    found = [
+        _with_default(one, slot)
+        for one in evidence(running.before, running.after, start.counters, {"bytecode": bytecode})
+    ]
+    allocator = slot.allocator if start.glibc else None
     judgements = _judgements(running, found)
     contradicted = _contradicted(slot.mode, judgements)
     return Observation(
-        **common,
+        **{**common, "allocator": allocator},
         also_modes=[mode for mode in judgements if mode != slot.mode],
         status="rejected" if contradicted else "ok",
         reason=contradicted,
@@ -158,7 +163,7 @@ def observation(running: Running) -> Observation:
         evidence=found,
         judgements={str(mode): judgement for mode, judgement in judgements.items()},
         gate=gate,
-        input_sha256=start.input_sha256,
+        input_sha256=input_sha256,
         bytecode=start.bytecode,
         device=device(end.device if end else start.device),
         compiled=end.analysis if end else {},
@@ -166,6 +171,7 @@ def observation(running: Running) -> Observation:
         settings=in_force,
         harness=_harness(start, end.harness if end else None),
         telemetry=_telemetry(running),
+        null_reasons={} if allocator is not None else {"allocator": because("no_glibc")},
     )
 
 
@@ -182,12 +188,28 @@ def _settings(running: Running) -> dict[str, str]:
     return settings.relevant(every, frameworks, gpu=case.device == "gpu")
 
 
+def _checked(
+    start: replies.Start, end: replies.End | None
+) -> tuple[replies.Gate | None, str | None]:
+    """Return the check of the first output and the hash of the inputs, once they are told."""
+    if end is not None and end.first is not None:
+        return end.first.gate, end.first.input_sha256
+    return start.gate, start.input_sha256
+
+
+def _with_default(one: CacheEvidence, slot: Slot) -> CacheEvidence:
+    kept = modes.kept_by_default(one, on_request=slot.case.backend.keeps_on_request)
+    return replace(one, kept_by_default=kept)
+
+
 def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str, Any]:
     return {
         "case": slot.case.id,
         "cache_mode": slot.mode,
         "round": slot.round,
         "attempt": slot.attempt,
+        "allocator": slot.allocator,
+        "cache_settings": slot.cache_settings,
         "order": order,
         "started_at": started_at,
         "wall_s": wall_s,
@@ -196,8 +218,8 @@ def _common(slot: Slot, order: int, started_at: str, wall_s: float) -> dict[str,
 
 def _judgements(running: Running, found: Sequence[CacheEvidence]) -> dict[CacheMode, Judgement]:
     """Judge the mode of a start, and the warm regime of its blocks."""
-    slot, compiles = running.slot, running.slot.case.backend.compiles
-    judgements = {slot.mode: modes.judge(slot.mode, found, compiles=compiles)}
+    slot = running.slot
+    judgements = {slot.mode: _judged_start(slot, found)}
     moved = running.start.moved
     if moved and slot.mode != WARM:
         reason = because("caches_moved", setting_names=moved)
@@ -205,6 +227,11 @@ def _judgements(running: Running, found: Sequence[CacheEvidence]) -> dict[CacheM
     if slot.persistent and running.blocks:
         judgements[WARM] = modes.judge_blocks(running.blocks)
     return judgements
+
+
+def _judged_start(slot: Slot, found: Sequence[CacheEvidence]) -> Judgement:
+    compiles = slot.case.backend.compiles
+    return modes.judge(slot.mode, found, compiles=compiles, cache_settings=slot.cache_settings)
 
 
 def _contradicted(mode: CacheMode, judgements: Mapping[CacheMode, Judgement]) -> Reason | None:

@@ -47,15 +47,14 @@ class Turns:
     _call_s: dict[str, float] = field(default_factory=dict)
     """Case to a rough duration of a warm call."""
 
+    def first(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
+        """Run a first block of each, to see how long a call takes; return those that lasted."""
+        tried = [running for running in shuffle(live, len(live)) if self._tried(running, None)]
+        return [running for running in live if running in tried]
+
     def run(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
-        """Alternate the blocks in random order; return the processes that lasted."""
-        one_each = True
-        for running in shuffle(live, len(live)):
-            made = self._tried(running, None)
-            if made is None:
-                live = [other for other in live if other is not running]
-                continue
-            one_each = one_each and _in_one_processor(made)
+        """Alternate the further blocks in random order; return the processes that lasted."""
+        one_each = all(_in_one_processor(running.blocks[0]) for running in live)
         counts = {running.slot.case.id: self._count(running) for running in live}
         allowed = affinity(self.place.options) if one_each else []
         for turn in range(max(counts.values(), default=0)):

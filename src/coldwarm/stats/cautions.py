@@ -11,6 +11,7 @@ import numpy as np
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because, brief
 from coldwarm.contracts.summary import Caution
+from coldwarm.stats import faults
 from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
 
 if TYPE_CHECKING:
@@ -151,7 +152,32 @@ def _warm(
     if ratio is not None and ratio >= SLOW_SECOND_CALL:
         reason = because("slow_second_call", steady_ratio=ratio)
         cautions.append(_caution("second_call", WARM, (total, total), reason))
-    return cautions + _compiled(observations)
+    return cautions + _memory(warm, processes) + _compiled(observations)
+
+
+def _memory(warm: WarmSummary, plain: Sequence[WarmProcess]) -> list[Caution]:
+    """Warn where calls are clearly faster with freed memory kept, or where that cannot be told."""
+    kept, returned = warm.kept_memory, warm.page_faults
+    if returned is None:
+        return []
+    affected = [process for process in plain if faults.gives_back(process.blocks)]
+    n_faults = round(returned)
+    if kept is not None and kept.comparison.verdict == "faster" and kept.comparison.ratio:
+        gain = 1 / kept.comparison.ratio
+        reason = because("memory_returned", gain_ratio=gain, n_faults=n_faults)
+    elif affected and (kept is None or kept.comparison.verdict == "undecided"):
+        reason = because("memory_may_be_returned", n_faults=n_faults)
+    else:
+        return []
+    return [
+        Caution(
+            kind="allocator",
+            cache_mode=WARM,
+            n_processes=len(affected),
+            of_processes=len(plain),
+            reason=reason,
+        )
+    ]
 
 
 def _compiled(observations: Sequence[Observation]) -> list[Caution]:

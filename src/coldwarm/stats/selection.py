@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
+from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.steady import Steadiness, detect
 
@@ -45,16 +46,37 @@ def counts(observation: Observation, mode: CacheMode) -> bool:
     return observation.status == "ok" and claims(observation, mode) and proved
 
 
+def is_beside(observation: Observation) -> bool:
+    """Say whether a process was to show what another setting changes.
+
+    Only where there are others: before there were, all kept memory.
+    """
+    by_default = observation.cache_settings == "framework_default"
+    return by_default or observation.allocator == "keeps_memory"
+
+
+def keeping(observations: Iterable[Observation]) -> list[Observation]:
+    """Return the observations of processes that kept memory, beside others that did not."""
+    seen = [one for one in observations if one.cache_settings == "keep_all"]
+    kept = [one for one in seen if one.allocator == "keeps_memory"]
+    return kept if len(kept) < len(seen) else []
+
+
+def filled_by_default(observations: Iterable[Observation]) -> list[Observation]:
+    """Return the observations of starts with what the framework's own settings keep."""
+    return [seen for seen in observations if seen.cache_settings == "framework_default"]
+
+
 def counted(observations: Iterable[Observation], mode: CacheMode) -> list[Observation]:
-    """Return the observations that are valid for the mode."""
-    return [observation for observation in observations if counts(observation, mode)]
+    """Return the observations that figures of the mode are from."""
+    return [observation for observation in published(observations) if counts(observation, mode)]
 
 
 def rejected(observations: Iterable[Observation], mode: CacheMode) -> list[Reason]:
     """Return the reason of each observation whose evidence does not prove the mode."""
     return [
         _why_rejected(observation, mode)
-        for observation in observations
+        for observation in published(observations)
         if claims(observation, mode) and observation.status != "failed"
         if not counts(observation, mode)
     ]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from coldwarm.contracts.base import WARM
+from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
-from coldwarm.stats import loops
+from coldwarm.stats import beside, faults, loops
 from coldwarm.stats.cautions import case_warnings, kept_itself
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.pairs import log_ratios
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import Caution, Comparison, Summary
+    from coldwarm.contracts.summary import Caution, Comparison, DefaultSettings, Summary
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,12 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int
     share, no_share = loops.share(valid, seed)
     if no_share is not None:
         reasons["compiling_share"] = no_share
+    default, no_default = _by_default(observations, mode, list(seconds), seed)
+    if no_default is not None:
+        reasons["framework_default"] = no_default
     return ColdSummary(
         compiling_share=share,
+        framework_default=default,
         cache_mode=mode,
         n_ok=len(valid),
         n_rejected=len(rejected(observations, mode)),
@@ -99,6 +103,14 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int
         precision_reached=reached,
         null_reasons=reasons,
     )
+
+
+def _by_default(
+    observations: Sequence[Observation], mode: CacheMode, names: Sequence[str], seed: int
+) -> tuple[DefaultSettings, None] | tuple[None, Reason]:
+    if mode != FILLED:
+        return None, because("not_filled")
+    return beside.by_default(observations, figure, names, seed)
 
 
 def figure(observation: Observation, name: str) -> float | None:
@@ -189,15 +201,28 @@ def warm_summary(
     reached = None if call is None else precision_of(call)
     if reached is None:
         reasons["precision_reached"] = because("no_interval", figure="call_s")
+    page_faults = faults.median_per_call(p.blocks for p in processes)
+    if page_faults is None:
+        reasons["page_faults"] = because("not_recorded")
+    kept, not_kept = beside.kept_memory(observations, processes, _against_plain, seed)
+    if not_kept is not None:
+        reasons["kept_memory"] = not_kept
     return WarmSummary(
         n_processes=len(processes),
         n_rejected=len(rejected(observations, WARM)),
         call_s=call,
         steady=steady_state(processes),
         batch=next(iter(batches)) if len(batches) == 1 else None,
+        page_faults=page_faults,
+        kept_memory=kept,
         precision_reached=reached,
         null_reasons=reasons,
     )
+
+
+def _against_plain(plain: Sequence[Observation], kept: Sequence[Observation]) -> Comparison:
+    limits = {"threshold": faults.GAIN, "confidence": CONFIDENCE}
+    return _compare_warm("as_it_is", plain, kept, limits)
 
 
 def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:

@@ -5,6 +5,7 @@ import sys
 
 from coldwarm.frameworks import settings
 from coldwarm.worker import gate, inputs, reference
+from coldwarm.worker.allocator import is_glibc
 from coldwarm.worker.loop import make_loop
 from coldwarm.worker.phases import Phases, now_ns
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 _COST_CALLS = 20_000
 
 
-def start(prepared: "Prepared", first: "Any", phases: Phases) -> "dict[str, Any]":
-    """Describe the start: phases, counters, gate, device, versions."""
+def start(prepared: "Prepared", phases: Phases) -> "dict[str, Any]":
+    """Describe the start: phases, counters, device, versions. Allocates nothing large."""
     backend = prepared.backend
     counters = backend.counters()
     return {
@@ -27,12 +28,16 @@ def start(prepared: "Prepared", first: "Any", phases: Phases) -> "dict[str, Any]
         "moved": backend.moved(),
         "bytecode": _bytecode(),
         "read_bytes": _read_bytes(),
-        "gate": _gate(prepared, first),
-        "input_sha256": _input_digest(prepared),
+        "glibc": is_glibc(),
         "device": backend.device_info(),
         "settings": settings.found(),
         "versions": {"python": sys.version.split()[0], **backend.versions()},
     }
+
+
+def checked(prepared: "Prepared", first: "Any") -> "dict[str, Any]":
+    """Hold the first output against the reference, and hash the inputs."""
+    return {"gate": _gate(prepared, first), "input_sha256": _input_digest(prepared)}
 
 
 def end(prepared: "Prepared") -> "dict[str, Any]":

@@ -41,6 +41,7 @@ def backend(job: "Mapping[str, Any]") -> "Backend":
     kind = getattr(module(source), source["object"])
     made: Backend = kind(job["device"], job["threads"])
     made.dtype = job.get("dtype", made.dtype)
+    made.keep_all = job.get("cache_settings", "keep_all") == "keep_all"
     return made
 
 

@@ -100,7 +100,8 @@ def _traceback(error: BaseException) -> str:
 
 
 def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int) -> None:
-    keep_freed_memory()
+    if job.get("allocator") == "keeps_memory":
+        keep_freed_memory()
     backend = load.backend(job)
     workload = load.workload(job, backend)
     phases = Phases()
@@ -109,15 +110,24 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
     # The first result is there: from here on the harness may import what it likes.
     from coldwarm.worker import account, making, warm
 
-    report = account.start(prepared, first, phases)
+    report = account.start(prepared, phases)
     report["counters"].update(making.loaded(job.get("made")))
     report.update(type="start", entered_ns=entered_ns, loaded_ns=loaded_ns, parts=parts)
     report["loop"] = None if prepared.loop is None else prepared.loop.account()
-    del first
-    wire.write_all(writer, wire.encode(report))
-    if job["persistent"]:
+    if not job["persistent"]:
+        report.update(account.checked(prepared, first))
+        del first
+        wire.write_all(writer, wire.encode(report))
+        wire.write_all(writer, wire.encode(account.end(prepared)))
+    else:
+        # To check takes arrays as large as the answer's, whose memory the warm calls would use
+        # again. They are to find the heap as their own program leaves it.
+        report.update(gate=None, input_sha256=None)
+        wire.write_all(writer, wire.encode_bare(report))
         warm.serve(prepared, reader, writer)
-    wire.write_all(writer, wire.encode(account.end(prepared)))
+        checked = account.checked(prepared, first)
+        del first
+        wire.write_all(writer, wire.encode({**account.end(prepared), "first": checked}))
     sys.stdout.flush()
     os.close(writer)
 

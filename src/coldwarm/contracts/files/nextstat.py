@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from msgspec import UNSET, UnsetType
 
 from coldwarm.contracts.base import CACHE_MODES, Status
+from coldwarm.contracts.observation import published
 from coldwarm.contracts.published import (
     Cold,
     ColdRun,
@@ -117,7 +118,7 @@ def _publishable(case: CaseResult) -> list[Observation]:
     gates = [observation.gate for observation in case.observations]
     if wrong or any(gate is not None and not gate.passed for gate in gates):
         return []
-    return [observation for observation in case.observations if observation.status == "ok"]
+    return [seen for seen in published(case.observations) if seen.status == "ok"]
 
 
 def _status(
@@ -126,7 +127,8 @@ def _status(
     """Return the case's status, or a warning where it is fine but this mode gave no run."""
     if case.status != "ok" or runs or mode == "warm_process":
         return case.status, None if case.reason is None else brief(case.reason)
-    reasons = [seen.reason for seen in case.observations if seen.cache_mode == mode and seen.reason]
+    seen_in_run = published(case.observations)
+    reasons = [seen.reason for seen in seen_in_run if seen.cache_mode == mode and seen.reason]
     why = brief(reasons[0]) if reasons else "none reached its second call"
     return "warn", f"no_valid_run: {why}"
 

@@ -13,7 +13,7 @@ from coldwarm.runner.process.guarded import MARK
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.specs import BackendSpec
 
 _DETERMINISTIC = {
@@ -78,6 +78,7 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
     root: Path,
     mark: str,
     deterministic: bool,
+    cache_settings: CacheSettings = "keep_all",
 ) -> dict[str, str]:
     """Return the variables of one process; creates the directories they name.
 
@@ -98,7 +99,7 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
             continue
         folder = root / name
         folder.mkdir(exist_ok=True)
-        variables.update(owner.isolate(folder))
+        variables.update(modes.variables(owner, folder, cache_settings))
     variables["TMPDIR"] = str(temporary.link(Path(variables["TMPDIR"])))
     if device == "gpu":
         variables.update(shared(base, backend))

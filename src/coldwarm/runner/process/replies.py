@@ -95,19 +95,21 @@ class Found(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
 
 
 class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="start"):
-    """After the second call and the gate."""
+    """After the second call; of a process without blocks also after the gate."""
 
     entered_ns: _Moment
     phases: list[Span]
     parts: Parts
     counters: dict[str, Counters]
-    input_sha256: Sha256
     device: Device
     versions: dict[str, str]
     loaded_ns: _Moment
     bytecode: dict[str, Count]
     read_bytes: Count | None
     gate: Gate | None
+    input_sha256: Sha256 | None
+    """``None``: its end has it, and the gate."""
+    glibc: bool = True
     loop: Loop | None = None
     moved: list[str] = msgspec.field(default_factory=list)
     """Settings by which the program has moved a cache away from where it was given one."""
@@ -131,10 +133,19 @@ class _Ended(ProcessTotals, frozen=True, kw_only=True, forbid_unknown_fields=Fal
     device: Device
 
 
+class Checked(Record, frozen=True, kw_only=True):
+    """The first output against the reference, and the hash of the inputs."""
+
+    gate: Gate | None
+    input_sha256: Sha256
+
+
 class End(_Ended, frozen=True, kw_only=True, tag="end"):
     """The last word of a process that was measured."""
 
     gate: Gate | None
+    first: Checked | None = None
+    """Of a process with blocks, which are measured before anything is checked."""
     harness: HarnessFigures | None
     analysis: dict[str, float | int | None]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.observation import published
 from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Ledger:
 
     def failure(self, case: Case) -> Observation | None:
         """Return the observation that made a case fail."""
-        return next((seen for seen in self.of(case) if seen.status == "failed"), None)
+        seen = published(self.of(case))
+        return next((one for one in seen if one.status == "failed"), None)
 
     def good(self, case: Case, mode: CacheMode) -> list[Observation]:
         """Return the observations that are valid for a mode."""
@@ -69,7 +71,7 @@ class Ledger:
         """Return how many attempts gave evidence against what they were to show."""
         return sum(
             any(not judgement.proved for judgement in seen.judgements.values())
-            for seen in self.of(case)
+            for seen in published(self.of(case))
             # A persistent process shows its start in one mode and its blocks in another.
             if seen.round == round_ and mode in {seen.cache_mode, *seen.judgements}
         )

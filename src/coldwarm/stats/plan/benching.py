@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import WARM
+from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.plan.jobs import Job
@@ -83,6 +83,11 @@ def _candidate(case: CaseResult) -> BenchCandidate:
         new_shape=empty.get("new_shape"),
         call=case.warm.call_s if case.warm else None,
         steady=case.warm.steady.steady if case.warm and case.warm.call_s else None,
+        kept_memory=case.warm.kept_memory if case.warm else None,
+        filled_by=case.filled_by,
+        framework_default=next(
+            (one.framework_default for one in case.cold if one.cache_mode == FILLED), None
+        ),
         limitations=case.limitations,
         null_reasons=reasons,
     )

@@ -19,6 +19,7 @@ from coldwarm.stats.plan.jobs import (
     new_shapes_s,
     total_s,
 )
+from coldwarm.stats.plan.settings import settings
 from coldwarm.stats.plan.sweep import sweep
 
 if TYPE_CHECKING:
@@ -43,19 +44,22 @@ class Group:
     """By candidate, why the run has no process of it."""
     not_steady: Mapping[str, Reason]
     """By candidate, why its warm calls may not stand for later ones."""
+    cases: Sequence[CaseResult] = ()
+    """Those with costs."""
 
 
 def gather(name: str, cases: Sequence[CaseResult]) -> Group:
     """Return what is known of the cases of a group; a failed one has no costs."""
-    known, missing, moving = [], {}, {}
+    known, measured, missing, moving = [], [], {}, {}
     for case in cases:
         if case.status == "failed" or not case.observations:
             missing[case.candidate] = case.reason or because("unstated")
             continue
         known.append(costs(case))
+        measured.append(case)
         if case.warm and not case.warm.steady.steady:
             moving[case.candidate] = case.warm.steady.reason
-    return Group(name, known, missing, moving)
+    return Group(name, known, missing, moving, measured)
 
 
 def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
@@ -91,6 +95,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         sweep=swept,
         not_measured=dict(group.not_measured),
         not_steady=dict(group.not_steady),
+        **settings(group.cases, filled=bool(job.starts.get("filled"))),
         null_reasons=_reasons(reason if best is None else None, ready)
         | ({"sweep": because("not_swept")} if over and swept is None else {}),
     )

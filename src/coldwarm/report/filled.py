@@ -1,0 +1,78 @@
+"""What gives a program of one's own the filled caches of a figure, in lines to copy."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from coldwarm.contracts.base import FILLED
+from coldwarm.report import units
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.summary import CacheSetting, DefaultSettings
+
+TITLE = "Filled caches come with these settings; DIR is a folder of your own"
+CODE = "{code} in the program"
+DEFAULT = "with the framework's own settings, only a cache directory set"
+
+
+class Needed(NamedTuple):
+    """For some candidates: what has to stand in the program, and a line for the shell."""
+
+    candidates: str
+    code: str
+    line: str
+    """Empty where nothing has to be set."""
+
+
+def needed(settings: Mapping[str, Sequence[CacheSetting]]) -> list[Needed]:
+    """Return what is needed by candidate, those with the same needs together."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for candidate, wanted in settings.items():
+        if wanted:
+            names.setdefault((code(wanted), line(wanted)), []).append(candidate)
+    return [Needed(", ".join(who), *what) for what, who in names.items()]
+
+
+def of_cases(cases: Sequence[CaseResult]) -> list[Needed]:
+    """Return what the candidates with a figure of filled caches need."""
+    return needed({case.candidate: case.filled_by for case in cases})
+
+
+def line(settings: Sequence[CacheSetting]) -> str:
+    """Return the line that sets the variables in a shell; empty where there are none."""
+    variables = {name: value for one in settings for name, value in one.variables.items()}
+    if not variables:
+        return ""
+    return " ".join(["export", *(f"{name}={shlex.quote(v)}" for name, v in variables.items())])
+
+
+def code(settings: Sequence[CacheSetting]) -> str:
+    """Say what has to stand in the program; empty where nothing has."""
+    return ", ".join(CODE.format(code=one.code) for one in settings if one.code)
+
+
+def by_default(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
+    """Return, by candidate, the first result without these settings, beside that with them."""
+    found = []
+    for case in cases:
+        for cold in case.cold:
+            other = cold.framework_default
+            if cold.cache_mode == FILLED and other is not None:
+                name = "total" if case.scenario else "ttfr"
+                found.append((case.candidate, beside(other, name)))
+    return [(who, text) for who, text in found if text]
+
+
+def beside(other: DefaultSettings, name: str) -> str:
+    """Write a figure of the framework's own settings with its interval; empty without one."""
+    figure = other.seconds.get(name)
+    if figure is None:
+        return ""
+    bounds = ""
+    if figure.low is not None and figure.high is not None:
+        bounds = f" ({units.duration(figure.low)} … {units.duration(figure.high)})"
+    return f"{units.duration(figure.median)}{bounds}"
