@@ -77,7 +77,7 @@ def forked() -> None:
         ("threads_unfinished", lambda: started(spin)),
         ("threads_unfinished", lambda: started(time.sleep, LONG_S)),
         ("threads_unfinished", lambda: started(waiting)),
-        ("threads_unfinished", lambda: started(np.linalg.svd, np.random.rand(900, 900))),  # noqa: NPY002 - any numbers
+        ("threads_unfinished", lambda: started(np.linalg.svd, np.random.rand(1500, 1500))),  # noqa: NPY002 - any numbers
         ("threads_unfinished", timer),
         ("threads_unfinished", bare),
         ("processes_unfinished", child),
