@@ -226,4 +226,4 @@ def _write_published(save: Save, results: Sequence[CaseResult], facts: Facts) ->
             sha256 = save(f"nextstat/{path}", codec.encode(expressed))
             published.append(nextstat.Published(expressed, path, sha256))
     index = nextstat.suite(published, facts.environment, deterministic=facts.options.deterministic)
-    save("nextstat/suite.json", codec.encode(index))
+    save(f"nextstat/{nextstat.INDEX}", codec.encode(index))

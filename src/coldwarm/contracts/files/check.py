@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.files.codec import decode, read_bytes
 from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.index import ADVICE, NAME, Index
+from coldwarm.contracts.files.index import ADVICE, NAMES, Index, index_in
 from coldwarm.contracts.files.journal import read_lines
 from coldwarm.errors import ContractError
 
@@ -41,8 +41,8 @@ def check(path: Path) -> Iterator[Finding]:
     """Check a file, the folder of a run, or every artifact below any other folder."""
     if not path.is_dir():
         yield from _file(path)
-    elif (path / NAME).is_file():
-        yield from _indexed(path)
+    elif (index := index_in(path)) is not None:
+        yield from _indexed(index)
     else:
         files = _artifacts(path)
         if not files:
@@ -89,9 +89,9 @@ def _journal(path: Path) -> Iterator[Finding]:
         yield Finding(str(path), "journal", None, f"{len(entries)} lines{torn}")
 
 
-def _indexed(folder: Path) -> Iterator[Finding]:
-    """Check the folder of an index and every artifact in it, each once."""
-    path = folder / NAME
+def _indexed(path: Path) -> Iterator[Finding]:
+    """Check an index, its folder, and every artifact in it, each once."""
+    folder = path.parent
     listed = {path}
     readable = True
     try:
@@ -108,9 +108,9 @@ def _indexed(folder: Path) -> Iterator[Finding]:
             yield Finding(str(path), contract, None)
         listed = index.named
     for nested in _artifacts(folder):
-        if nested.name == NAME and nested not in listed:
+        if nested.name in NAMES and nested not in listed:
             listed.update(_artifacts(nested.parent))
-            yield from _indexed(nested.parent)
+            yield from _indexed(nested)
     for file in _artifacts(folder):
         if file not in listed:
             yield from _unlisted(file, path) if readable else _file(file)

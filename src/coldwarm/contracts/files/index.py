@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from coldwarm.contracts.environment import Environment
+from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.files.faults import dotted, fault
 from coldwarm.contracts.files.nextstat import cold_median_s, tally, warm_median_s
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
 
 NAME = "suite.json"
+NAMES = (NAME, nextstat.INDEX)
+"""What an index may be called; that of published results was ``suite.json`` once, too."""
 ADVICE = "measure again, or restore the file"
 _At = tuple[str | int, ...]
 
@@ -34,6 +37,11 @@ class Checked(NamedTuple):
     path: Path
     record: Record | None
     fault: ContractError | None
+
+
+def index_in(folder: Path) -> Path | None:
+    """Return the index in a folder; ``None`` where it holds none."""
+    return next((folder / name for name in NAMES if (folder / name).is_file()), None)
 
 
 class Index:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.index import NAME, Index
+from coldwarm.contracts.files.index import NAME, Index, index_in
 from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import UsageError
@@ -25,10 +25,11 @@ def read(path: Path) -> Measured:
         ContractError: a file does not keep its contract, or is not the one that was indexed.
     """
     if path.is_dir():
-        if not (path / NAME).exists():
+        index = index_in(path)
+        if index is None:
             text = f"{path} holds no {NAME}; name the directory of a finished run"
             raise UsageError(text)
-        return _run(path / NAME)
+        return _run(index)
     if not path.exists():
         text = f"{path}: no such file or directory; name a run's directory or the file of a case"
         raise UsageError(text)
