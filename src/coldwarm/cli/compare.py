@@ -63,15 +63,15 @@ def command(
     Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
     3 a broken artifact, 4 nothing valid to compare.
     """
-    from coldwarm.contracts.files import reader
     from coldwarm.report import refusals
+    from coldwarm.runner.stored import reading
     from coldwarm.stats.compare import results
 
     limits = _policy(thresholds, failures, policy)
     fields = _options.parts(allowed, "--allow")
-    second = reader.read(b)
+    second = reading.read(b)
     try:
-        comparison = results.compare_results(reader.read(a), second, limits, fields)
+        comparison = results.compare_results(reading.read(a), second, limits, fields)
     except results.IncomparableError as error:
         raise UsageError(refusals.refused(error)) from None
     except results.NothingValidError as error:

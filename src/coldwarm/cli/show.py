@@ -28,10 +28,10 @@ def command(directory: Path, form: str) -> None:
     """
     from rich.console import Console
 
-    from coldwarm.contracts.files import reader
     from coldwarm.report import terminal
+    from coldwarm.runner.stored import reading
 
-    suite, cases = reader.read_run(directory)
+    suite, cases = reading.read_run(directory)
     if form != "svg":
         _options.print_run(suite, cases, form)
         return

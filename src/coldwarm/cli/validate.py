@@ -24,13 +24,13 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     """Check artifacts: files, folders of a run, or any folder with artifacts in it.
 
     A file is recognised by its schema_version. In the folder of a run, hashes and indexes
-    must agree with the files as well. One line is printed for each artifact: that it is
+    must agree with the files as well, and everything that is computed must come out the same. One line is printed for each artifact: that it is
     fine, or path, line and field of each fault.
 
     Exit status: 0 all fine, 3 a fault was found, 2 a PATH does not exist.
     """
-    from coldwarm.contracts.files.check import check
     from coldwarm.errors import ExitCode, UsageError
+    from coldwarm.runner.stored.validating import validated
 
     missing = ", ".join(str(path) for path in paths if not path.exists())
     if missing:
@@ -38,7 +38,7 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
         raise UsageError(message)
     findings = []
     for path in paths:
-        for finding in check(path):
+        for finding in validated(path):
             findings.append(finding)
             if form != "json":
                 click.echo(_line(finding))

@@ -20,6 +20,9 @@ class Effort(Record, frozen=True, kw_only=True):
     max_runs: Count
     time_budget_s: Seconds | None
     timeout_s: Seconds
+    decide: float | None = None
+    """The relative difference whose verdicts decided how much was measured; ``None``:
+    ``precision`` did."""
 
 
 class OwnCandidate(Record, frozen=True, kw_only=True):
@@ -80,6 +83,11 @@ class Protocol(Record, frozen=True, kw_only=True):
     effort: Effort
     option_origins: dict[str, str] = {}
     """For each option whose value came from a project's file, the name of the file."""
+    caches: list[str] | None = None
+    """Whose caches its processes may use, by which their cache modes are judged; ``None``: not
+    recorded."""
+    compiles: bool | None = None
+    """Whether a first result with empty caches must have compiled something."""
     own: OwnCandidate | None = None
     """For a function of the user's own."""
     harness_version: str

@@ -129,6 +129,7 @@ def observation(running: Running) -> Observation:
     spans = phases(start.entered_ns, start.phases, running.process.spawned_ns)
     by_name = {span.name: span for span in spans}
     first = by_name["first_call"]
+    ttfr_s, ttfr_process_s = accounts.first_result_s(by_name)
     bytecode = {**start.bytecode, "storage_read_bytes": start.read_bytes}
     found = evidence(running.before, running.after, start.counters, {"bytecode": bytecode})
     judgements = _judgements(running, found)
@@ -139,8 +140,8 @@ def observation(running: Running) -> Observation:
         status="rejected" if contradicted else "ok",
         reason=contradicted,
         phases=spans,
-        ttfr_s=by_name["import"].duration_s + first.duration_s,
-        ttfr_process_s=first.start_s + first.duration_s,
+        ttfr_s=ttfr_s,
+        ttfr_process_s=ttfr_process_s,
         first_call_parts=accounts.of_call(start.parts, first.duration_s),
         loop=accounts.of_loop(start.loop, start.parts, by_name),
         blocks=running.blocks,

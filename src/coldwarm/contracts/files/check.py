@@ -44,7 +44,7 @@ def check(path: Path) -> Iterator[Finding]:
     elif (index := index_in(path)) is not None:
         yield from _indexed(index)
     else:
-        files = _artifacts(path)
+        files = artifacts(path)
         if not files:
             what = "holds no artifact (*.json, *.jsonl)"
             yield _broken(path, fault(str(path), None, None, what))
@@ -52,7 +52,7 @@ def check(path: Path) -> Iterator[Finding]:
             yield from _file(file)
 
 
-def _artifacts(folder: Path) -> list[Path]:
+def artifacts(folder: Path) -> list[Path]:
     """Return the artifacts below a folder; private and hidden folders are left out."""
     return sorted(
         file
@@ -107,11 +107,11 @@ def _indexed(path: Path) -> Iterator[Finding]:
         if sound:
             yield Finding(str(path), contract, None)
         listed = index.named
-    for nested in _artifacts(folder):
+    for nested in artifacts(folder):
         if nested.name in NAMES and nested not in listed:
-            listed.update(_artifacts(nested.parent))
+            listed.update(artifacts(nested.parent))
             yield from _indexed(nested)
-    for file in _artifacts(folder):
+    for file in artifacts(folder):
         if file not in listed:
             yield from _unlisted(file, path) if readable else _file(file)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
@@ -12,9 +12,6 @@ from coldwarm.contracts.files.index import NAME, Index, index_in
 from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def read(path: Path) -> Measured:
@@ -55,6 +52,11 @@ def read_run(path: Path) -> tuple[SuiteResult, list[CaseResult]]:
         text = f"{path} is the file of one case; name the directory of a run"
         raise UsageError(text)
     return measured.suite, list(measured.cases.values())
+
+
+def index_path(measured: Measured) -> str:
+    """Return the index of a run that was read."""
+    return str(Path(measured.path) / NAME)
 
 
 def _run(path: Path) -> Measured:

@@ -159,6 +159,26 @@ def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
     return flags
 
 
+def must_be_flagged(measured: Telemetry, start_s: float | None, warm_s: float) -> set[str]:
+    """Return what a reading has to be flagged for that lasted at least so long.
+
+    ``start_s`` and ``warm_s``: at least so many seconds of the start, and of the warm blocks.
+    """
+    busy = {
+        "foreign_cpu": (measured.foreign_cpu, start_s or 0.0),
+        "foreign_cpu_warm": (measured.warm_foreign_cpu, warm_s),
+    }
+    found = {
+        code
+        for code, (used, lasted_s) in busy.items()
+        if used is not None and used > FOREIGN_CPU_FLAG and used * lasted_s > FEWEST_TICKS_S
+    }
+    if measured.steal_share is not None and measured.steal_share > STEAL_FLAG:
+        found.add("steal")
+    counted = {"throttled": measured.throttled_s, "thermal": measured.thermal_throttles}
+    return found | {code for code, number in counted.items() if number}
+
+
 def _difference(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else max(0.0, after - before)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.selection import counted
+from coldwarm.stats.selection import counted, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +45,7 @@ class Ledger:
 
     def failure(self, case: Case) -> Observation | None:
         """Return the observation that made a case fail."""
-        return next((seen for seen in self.of(case) if seen.status == "failed"), None)
+        return failure(self.of(case))
 
     def good(self, case: Case, mode: CacheMode) -> list[Observation]:
         """Return the observations that are valid for a mode."""
