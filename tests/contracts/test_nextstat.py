@@ -147,7 +147,8 @@ def test_summaries_are_of_the_numbers_that_are_listed_however_few(n: int) -> Non
     rng = np.random.default_rng(n)
     seen = [timed(*rng.uniform(0.1, 2.0, size=3).tolist()) for _ in range(n)]
     calls = rng.uniform(1e-3, 2e-3, size=n).tolist()
-    made = samples.case([*seen, samples.warm_observation(calls)], modes=MODES, warm=samples.warm([0]))
+    every = [*seen, samples.warm_observation(calls)]
+    made = samples.case(every, modes=MODES, warm=samples.warm([0]))
     timing = only(made).timing
     runs = timing.cold.runs
     listed = {

@@ -24,8 +24,9 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     """Check artifacts: files, folders of a run, or any folder with artifacts in it.
 
     A file is recognised by its schema_version. In the folder of a run, hashes and indexes
-    must agree with the files as well, and everything that is computed must come out the same. One line is printed for each artifact: that it is
-    fine, or path, line and field of each fault.
+    must agree with the files as well, and everything that was computed must come out the same
+    again. One line is printed for each artifact: that it is fine, or path, line and field of each
+    fault.
 
     Exit status: 0 all fine, 3 a fault was found, 2 a PATH does not exist.
     """

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from coldwarm.contracts.base import CacheMode, Count, Elapsed, Record, Sha256
+from coldwarm.contracts.names import Name
 from coldwarm.contracts.reasons import Reason
 
 PHASES = (
@@ -135,7 +136,7 @@ class CacheEvidence(CacheCounts, frozen=True, kw_only=True):
     before the spawn and after the exit; ``new_files`` those that appeared meanwhile.
     """
 
-    owner: str
+    owner: Name
     files_before: Count | None = None
     files_after: Count | None = None
     bytes_before: Count | None = None
@@ -237,7 +238,7 @@ class Observation(Record, frozen=True, kw_only=True):
     """One process, as seen from outside and inside."""
 
     schema_version: Literal["coldwarm.observation.v2"] = "coldwarm.observation.v2"
-    case: str
+    case: Name
     cache_mode: CacheMode
     also_modes: list[CacheMode] = []
     """Modes that the same process observed besides, such as the warm blocks after a

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from coldwarm.contracts.base import CacheMode, Count, Dtype, Record, Seconds, Sha256
+from coldwarm.contracts.names import Name
 
 
 class Effort(Record, frozen=True, kw_only=True):
@@ -58,13 +61,13 @@ class Protocol(Record, frozen=True, kw_only=True):
     cache_modes: list[CacheMode]
     process: dict[str, Literal["fresh", "persistent"]]
     """For each cache mode, whether a measured process is fresh or long-lived."""
-    workload: str
+    workload: Name
     workload_sha256: Sha256
     """Hash of the workload's own source file."""
-    backend: str
+    backend: Name
     backend_sha256: Sha256
-    candidate: str
-    size: int
+    candidate: Name
+    size: Annotated[int, msgspec.Meta(ge=1)]
     dtype: Dtype
     data_layout: str
     windows: dict[str, str]

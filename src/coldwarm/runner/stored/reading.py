@@ -8,6 +8,7 @@ say, and the cases that are returned hold what was computed here.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.stored.wrong import Wrong
+
+
+_SHOWN = 20
+"""Faults of one file that are told: one alone is enough to refuse it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ def computed_again(measured: Measured) -> Checked:
     found = [
         error_at(measured.files[name], wrong)
         for name, case in measured.cases.items()
-        for wrong in _by_itself(case, same=same_harness(case, measured))
+        for wrong in islice(_by_itself(case, same=same_harness(case, measured)), _SHOWN)
     ]
     if measured.suite is not None:
         path = reader.index_path(measured)
@@ -125,7 +130,7 @@ def _computed(measured: Measured) -> tuple[list[CaseResult], list[tuple[str, Wro
             differing = differences.of_case(known, today)
         else:
             differing = differences.of_figures(case, then)
-        wrongs += [(case.case, wrong) for wrong in differing]
+        wrongs += [(case.case, wrong) for wrong in islice(differing, _SHOWN)]
     return made, wrongs
 
 

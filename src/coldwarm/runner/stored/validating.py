@@ -14,7 +14,6 @@ from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.files.journal import read_lines
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.published import NextstatResult
-from coldwarm.contracts.result import CaseResult
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner import results
 from coldwarm.runner.directory import JOURNAL
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import CaseResult
 
 
 def validated(path: Path) -> Iterator[Finding]:

@@ -1,0 +1,29 @@
+"""Names of cases, workloads, candidates and backends: text that is what it looks like.
+
+No character in a name changes how what follows it is shown: none that controls a terminal, turns
+the direction of writing, ends a line, or cannot be seen.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import msgspec
+
+LONGEST = 200
+UNSEEN = (
+    r"\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
+)
+"""Ranges of a regular expression: control and format characters, marks of direction, ends of lines,
+and those without a shape or width."""
+NAME = rf"^(?![\s\S]*[{UNSEEN}])(?!::)[\s\S]+"
+Name = Annotated[str, msgspec.Meta(pattern=NAME, max_length=LONGEST)]
+
+_NAME = re.compile(NAME)
+
+
+def is_name(text: str) -> bool:
+    """Say whether a text may be a name."""
+    return len(text) <= LONGEST and text.isprintable() and _NAME.match(text) is not None
