@@ -63,7 +63,8 @@ def case(
     }
     made = samples.case(seen, MODES, **own)
     protocol = msgspec.structs.replace(made.protocol, **declared)
-    return msgspec.structs.replace(made, protocol=protocol)
+    named = [msgspec.structs.replace(one, case=made.case) for one in made.observations]
+    return msgspec.structs.replace(made, protocol=protocol, observations=named)
 
 
 def write(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.files.codec import decode, read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import ADVICE, NAMES, Index, index_in
+from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import read_lines
 from coldwarm.errors import ContractError
 
@@ -49,7 +50,7 @@ def check(path: Path) -> Iterator[Finding]:
             what = "holds no artifact (*.json, *.jsonl)"
             yield _broken(path, fault(str(path), None, None, what))
         for file in files:
-            yield from _file(file)
+            yield from _file(file, path)
 
 
 def artifacts(folder: Path) -> list[Path]:
@@ -62,7 +63,14 @@ def artifacts(folder: Path) -> list[Path]:
     )
 
 
-def _file(path: Path) -> Iterator[Finding]:
+def _file(path: Path, folder: Path | None = None) -> Iterator[Finding]:
+    """Check one artifact; one that was found in a folder must lie in it, whatever links say."""
+    if folder is not None:
+        try:
+            inside(folder, path.relative_to(folder).as_posix())
+        except OutsideError as error:
+            yield _broken(path, fault(str(path), None, None, str(error)))
+            return
     if path.suffix == ".jsonl":
         yield from _journal(path)
         return
@@ -113,12 +121,12 @@ def _indexed(path: Path) -> Iterator[Finding]:
             yield from _indexed(nested)
     for file in artifacts(folder):
         if file not in listed:
-            yield from _unlisted(file, path) if readable else _file(file)
+            yield from _unlisted(file, path) if readable else _file(file, folder)
 
 
 def _unlisted(file: Path, index: Path) -> Iterator[Finding]:
     """Check a file that no index names; a result among them is a fault."""
-    for finding in _file(file):
+    for finding in _file(file, index.parent):
         if finding.fault is None and finding.contract.rpartition(".v")[0] in _LISTED:
             what = f"is not in the index {index}; {ADVICE}"
             yield _broken(file, fault(str(file), None, None, what), finding.contract)

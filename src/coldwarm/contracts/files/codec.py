@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 
-MAX_BYTES = 2**30
+MAX_BYTES = 2**27
 """Larger files are refused: no artifact comes near it."""
 
 

@@ -9,6 +9,7 @@ from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME, Index, index_in
+from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import UsageError
@@ -82,14 +83,22 @@ def _run(path: Path) -> Measured:
     )
 
 
+def _inside(folder: Path, name: str) -> Path:
+    try:
+        return inside(folder, name)
+    except OutsideError as error:
+        raise fault(str(folder), None, None, str(error)) from None
+
+
 def _single(path: Path, case: CaseResult) -> Measured:
     """Take a case alone; where it still lies in its run, that must be whole, as for the run."""
     index = path.resolve().parent.parent / NAME
     if index.exists():
         _run(index)
     environment = None
-    beside = path.resolve().parent.parent / "environment.json"
-    if beside.exists():
+    folder = path.resolve().parent.parent
+    if (folder / "environment.json").exists():
+        beside = _inside(folder, "environment.json")
         data = read_bytes(beside)
         if hashlib.sha256(data).hexdigest() == case.environment_sha256:
             environment = decode_as(Environment, data, str(beside))

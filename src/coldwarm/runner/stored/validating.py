@@ -11,6 +11,7 @@ from coldwarm.contracts.files import reader
 from coldwarm.contracts.files.check import Finding, artifacts, check
 from coldwarm.contracts.files.codec import load_as
 from coldwarm.contracts.files.index import NAME
+from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import read_lines
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.published import NextstatResult
@@ -74,18 +75,21 @@ def _published(measured: Measured) -> Iterator[ContractError]:
         if not reading.same_harness(case, measured):
             continue
         for name, made in results.published_of(case, measured.environment):
-            file = Path(measured.path) / "nextstat" / f"{name}.json"
-            if file.is_file():
+            try:
+                file = inside(Path(measured.path) / "nextstat", f"{name}.json")
                 stored = load_as(NextstatResult, file)
-                for wrong in differences.between(stored, made):
-                    yield reading.error_at(str(file), wrong)
+            except (OutsideError, ContractError):
+                continue  # the index of published results says what is wrong
+            for wrong in differences.between(stored, made):
+                yield reading.error_at(str(file), wrong)
 
 
 def _journalled(measured: Measured) -> Iterator[ContractError]:
     """Hold the observations of each case against the journal, where that is whole."""
-    path = Path(measured.path) / JOURNAL
-    if not path.is_file():
-        return
+    try:
+        path = inside(Path(measured.path), JOURNAL)
+    except OutsideError:
+        return  # without one, there is nothing to hold them against
     entries, faults = read_lines(path)
     if faults:
         return
