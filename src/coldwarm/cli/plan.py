@@ -70,10 +70,9 @@ def command(  # noqa: PLR0917 - click hands options over by name
     candidate pays off against the baseline. Nothing is measured. Exits with 4 where no
     candidate has a total.
     """
-    from rich.console import Console
-
     from coldwarm.contracts.plan import PlanReport
     from coldwarm.report import plan as view
+    from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.stored import reading
     from coldwarm.stats.plan.jobs import Job
 
@@ -87,7 +86,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     if form == "json":
         _options.print_record(report)
     else:
-        view.render(report, Console())
+        view.render(report, PlainConsole())
     return ExitCode.FINE if any(plan.cheapest for plan in plans) else ExitCode.NOTHING_VALID
 
 

@@ -26,16 +26,17 @@ def command(directory: Path, form: str) -> None:
 
     Nothing is measured or computed again; the figures are those of the artifacts.
     """
-    from rich.console import Console
-
     from coldwarm.report import terminal
+    from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.stored import reading
 
     suite, cases = reading.read_run(directory)
     if form != "svg":
         _options.print_run(suite, cases, form)
         return
-    console = Console(record=True, width=_PICTURE_COLUMNS, file=StringIO(), force_terminal=True)
+    console = PlainConsole(
+        record=True, width=_PICTURE_COLUMNS, file=StringIO(), force_terminal=True
+    )
     terminal.render(suite, cases, console)
     picture = console.export_svg(title=f"coldwarm run --suite {suite.suite}")
     # A picture must be whole without a network: the viewer's own font serves.

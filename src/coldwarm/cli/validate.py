@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
 
     Exit status: 0 all fine, 3 a fault was found, 2 a PATH does not exist.
     """
-    from coldwarm.errors import ExitCode, UsageError
+    from coldwarm.errors import ExitCode, UsageError, printable
     from coldwarm.runner.stored.validating import validated
 
     missing = ", ".join(str(path) for path in paths if not path.exists())
@@ -42,9 +41,9 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
         for finding in validated(path):
             findings.append(finding)
             if form != "json":
-                click.echo(_line(finding))
+                click.echo(printable(_line(finding)))
     if form == "json":
-        click.echo(json.dumps([finding._asdict() for finding in findings], indent=2))
+        _options.print_rows([finding._asdict() for finding in findings])
     if any(finding.fault is not None for finding in findings):
         context.exit(ExitCode.FAILED)
 

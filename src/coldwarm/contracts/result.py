@@ -16,7 +16,7 @@ from coldwarm.contracts.base import (
     Status,
     group_name,
 )
-from coldwarm.contracts.names import Name
+from coldwarm.contracts.names import Name, SuiteName
 from coldwarm.contracts.observation import (
     CacheEvidence,
     Device,
@@ -175,7 +175,7 @@ class SuiteResult(Record, frozen=True, kw_only=True):
     """The index of one run."""
 
     schema_version: Literal["coldwarm.suite_result.v2"] = "coldwarm.suite_result.v2"
-    suite: Name
+    suite: SuiteName
     run_id: str
     started_at: str
     finished_at: str | None

@@ -42,7 +42,7 @@ _SHOWN_CASES = 2
 _SHOWN_LEFT_OUT = 3
 
 
-def refused(error: IncomparableError) -> str:
+def refused(error: IncomparableError) -> list[str]:
     """Return every difference, what to do about each field, and how to compare all the same."""
     lines = ["A and B cannot be compared as they are:"]
     for case in error.failed:
@@ -55,7 +55,7 @@ def refused(error: IncomparableError) -> str:
         others = ", and compares the others with a warning" if len(error.fields) > 1 else ""
         effect = f"leaves failed cases out{others}"
     lines.append(f"--allow {','.join(error.fields)} {effect}")
-    return "\n".join(lines)
+    return lines
 
 
 def nothing_valid(error: NothingValidError) -> str:
