@@ -8,7 +8,6 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -41,17 +40,12 @@ class UsageError(ColdwarmError):
 
 
 class ListedError(UsageError):
-    """A refusal that has to be told in several lines."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        """Keep the lines."""
-        super().__init__("\n".join(lines))
-        self._lines = tuple(lines)
+    """A refusal that has to be told in several lines, whose breaks are its own."""
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What to print, a line each."""
-        return self._lines
+        return tuple(str(self).splitlines())
 
 
 class ContractError(ColdwarmError):
@@ -115,13 +109,18 @@ def is_plain(character: str) -> bool:
     return character.isprintable() and _UNSEEN.match(character) is None
 
 
+def visible(text: str) -> str:
+    """Return text in which every character that is not plain is written as its code."""
+    return "".join(c if is_plain(c) else c.encode("unicode_escape").decode() for c in text)
+
+
 def printable(text: str) -> str:
     """Return one line that can be printed anywhere and is obeyed by nothing that reads it.
 
     What controls a terminal, turns the direction of writing, ends a line or cannot be seen is
     written as its code, and so is the first sign of what would be a workflow's command.
     """
-    plain = "".join(c if is_plain(c) else c.encode("unicode_escape").decode() for c in text)
+    plain = visible(text)
     return _COMMAND.sub(lambda found: f"\\x{ord(found[0][0]):02x}{found[0][1:]}", plain)
 
 

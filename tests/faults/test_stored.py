@@ -8,7 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.faults.lab import GOOD, Lab
+from tests.faults.lab import GOOD, Lab, install
 
 from coldwarm.contracts.files import codec
 from coldwarm.errors import ContractError
@@ -282,3 +282,68 @@ def test_another_version_is_read_and_shown_as_computed_today(copy: Lab, original
 def test_what_is_stored_is_what_is_computed_again(original: Path) -> None:
     for name, case in reading.read(original).cases.items():
         assert codec.encode(case) == (original / f"cases/{name}.json").read_bytes()
+
+
+def _evidence(case: Case) -> Case:
+    found: Case = next(one for one in case["observations"] if one["evidence"])["evidence"][0]
+    return found
+
+
+def _without_evidence(case: Case) -> None:
+    for one in case["observations"]:
+        one["evidence"] = []
+
+
+EVIDENCE: dict[str, tuple[Change, str]] = {
+    "hits in an empty cache": (lambda c: _evidence(c).update(hits=5, compiles=0), "judgements"),
+    "files before": (lambda c: _evidence(c).update(files_before=3), "files_after: is"),
+    "no evidence": (_without_evidence, "evidence: is of none"),
+    "another's evidence": (lambda c: _evidence(c).update(owner="numba"), "evidence: is of"),
+    "twice": (
+        lambda c: _seen(c)["evidence"].append(_seen(c)["evidence"][0]),
+        "of which there is another one",
+    ),
+    "nothing compiled": (lambda c: _evidence(c).update(compiles=0), "judgements"),
+}
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+def test_evidence_is_judged_again(copy: Lab, name: str) -> None:
+    how, line = EVIDENCE[name]
+    change(copy.out, OTHER, how)
+    assert line in refused(copy)
+
+
+@pytest.mark.slow
+def test_a_rejected_process_is_not_made_valid(bench: Lab) -> None:
+    asked = ("--backend", "hits_when_empty", "--cache-mode", "cold_process_cold_cache")
+    bench.run(*asked)
+    name = "hits_when_empty_small_8_f32"
+    assert {one["status"] for one in bench.case(name)["observations"]} == {"rejected"}
+
+    def valid(case: Case) -> None:
+        case.update(status="ok", reason=None)
+        for one in case["observations"]:
+            one.update(status="ok", reason=None)
+            for judgement in one["judgements"].values():
+                judgement["proved"] = True
+
+    change(bench.out, name, valid)
+    assert "observations[0].status: says 'ok', but its observations say 'rejected'" in refused(
+        bench
+    )
+    # An earlier version is said to have judged so: what it rejected stays rejected here.
+    change(bench.out, name, lambda c: c["protocol"].update(harness_sha256="0" * 64))
+    [case] = reading.read(bench.out).cases.values()
+    assert {one.status for one in case.observations} == {"rejected"}
+    assert case.status == "warn"
+
+
+def test_a_plug_in_with_a_name_that_hides_is_refused(bench: Lab) -> None:
+    folder = bench.path / "site"
+    install(folder, "hidden", {"coldwarm.workloads": {"hidden": "hidden_workload"}})
+    (folder / "hidden_workload.py").write_text('NAME = "small\\u202e"\n')
+    bench.sites.append(folder)
+    done = bench.command("cases")
+    assert done.code == 2
+    assert r"workload 'small\u202e' (hidden_workload): a name has at most" in done.one_line()

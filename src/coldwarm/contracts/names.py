@@ -28,6 +28,6 @@ Name = Annotated[str, msgspec.Meta(pattern=NAME, max_length=LONGEST)]
 _NAME = re.compile(NAME)
 
 
-def is_name(text: str) -> bool:
+def is_name(name: str) -> bool:
     """Say whether a text may be a name."""
-    return len(text) <= LONGEST and text.isprintable() and _NAME.match(text) is not None
+    return len(name) <= LONGEST and name.isprintable() and _NAME.match(name) is not None

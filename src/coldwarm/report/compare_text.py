@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.errors import printable
+from coldwarm.errors import visible
 from coldwarm.report.compare import (
     CERTAINTY,
     HEADINGS,
@@ -59,14 +59,9 @@ def github(comparison: RunComparison, files: Mapping[str, str]) -> str:
 
 def annotation(level: str, title: str, message: str, file: str | None = None) -> str:
     """Return one workflow command, with what would end its parts escaped."""
-    place = f"file={_safe(file).translate(_PROPERTY)}," if file else ""
-    title = _safe(title).translate(_PROPERTY)
-    return f"::{level} {place}title={title}::{_safe(message).translate(_DATA)}"
-
-
-def _safe(text: str) -> str:
-    """Return each line of foreign text without what a terminal would obey."""
-    return "\n".join(map(printable, text.split("\n")))
+    place = f"file={visible(file.translate(_PROPERTY))}," if file else ""
+    title = visible(title.translate(_PROPERTY))
+    return f"::{level} {place}title={title}::{visible(message.translate(_DATA))}"
 
 
 def _annotated(item: ComparedMetric, file: str | None) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#&!$"})
 _LINKED = re.compile(r"(?<=\w):(?=//)|(?<=\bwww)\.|(?<=\w)@(?=\w)", re.IGNORECASE)
 """Signs that make a link of text without any markup."""
+_WITHIN = re.compile(r"(?<=\w)\\_(?=\w)")
 _BEGINS = re.compile(r"^(\s*)(?:([-+](?=\s|$)|=)|(\d+)([.)])(?=\s|$))")
 """What begins a list, or underlines a heading, at the beginning of a line."""
 
@@ -84,7 +85,7 @@ def _parts_table(group: Group) -> str:
 
 def _shares(loops: Loops) -> str:
     rows = [
-        [escaped(scenario), code(name), *map(escaped, figures)]
+        [label(scenario), code(name), *map(escaped, figures)]
         for scenario, candidates in loops.rows.items()
         for name, figures in candidates
     ]
@@ -110,7 +111,12 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int 
 
 def terms(items: Iterable[tuple[str, str]]) -> str:
     """Return terms and what is said of them as a list."""
-    return "\n".join(f"- **{escaped(term)}**: {escaped(meaning)}" for term, meaning in items)
+    return "\n".join(f"- **{label(term)}**: {escaped(meaning)}" for term, meaning in items)
+
+
+def label(text: str) -> str:
+    """Return a name as text: an underscore within a word is none of Markdown's."""
+    return _WITHIN.sub("_", escaped(text))
 
 
 def escaped(text: str) -> str:

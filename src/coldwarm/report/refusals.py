@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.errors import printable
 from coldwarm.report.reasons import with_advice
 from coldwarm.stats.compare.comparable import FAILED
 
@@ -42,7 +43,7 @@ _SHOWN_CASES = 2
 _SHOWN_LEFT_OUT = 3
 
 
-def refused(error: IncomparableError) -> list[str]:
+def refused(error: IncomparableError) -> str:
     """Return every difference, what to do about each field, and how to compare all the same."""
     lines = ["A and B cannot be compared as they are:"]
     for case in error.failed:
@@ -55,7 +56,7 @@ def refused(error: IncomparableError) -> list[str]:
         others = ", and compares the others with a warning" if len(error.fields) > 1 else ""
         effect = f"leaves failed cases out{others}"
     lines.append(f"--allow {','.join(error.fields)} {effect}")
-    return lines
+    return "\n".join(map(printable, lines))
 
 
 def nothing_valid(error: NothingValidError) -> str:

@@ -31,9 +31,13 @@ def line(text: object, style: str = "") -> Text:
     return Text(printable(str(text)), style=style)
 
 
-def lines(text: str, style: str = "") -> Text:
+def lines(written: str, style: str = "") -> Text:
     """Return text of several lines whose breaks are the report's own."""
-    return Text("\n".join(map(printable, text.split("\n"))), style=style)
+    return Text(_each(written), style=style)
+
+
+def _each(written: str) -> str:
+    return "\n".join(map(printable, written.split("\n")))
 
 
 def json_text(text: str) -> str:
@@ -66,5 +70,4 @@ class PlainConsole(Console):
             if segment.control:
                 yield segment
             else:
-                parts = map(printable, segment.text.split("\n"))
-                yield Segment("\n".join(parts), segment.style)
+                yield Segment(_each(segment.text), segment.style)

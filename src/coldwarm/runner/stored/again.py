@@ -7,12 +7,12 @@ same, and for everything else what is computed here stands in its place.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
 
 from coldwarm.caches import modes
-from coldwarm.contracts.base import WARM
+from coldwarm.contracts.base import WARM, Status
 from coldwarm.contracts.reasons import because, together
 from coldwarm.stats import outcome
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Judgement, Observation
     from coldwarm.contracts.result import CaseResult
 
+_STATUSES = get_args(Status)
+"""From fine to worst."""
 _OWN_DECISION = "bench"
 """The suite whose verdicts decided, where its protocol does not say so yet."""
 
@@ -79,11 +81,18 @@ def _n_differing(ours: Iterable[Observation], theirs: Iterable[Observation]) -> 
     return sum(one.status != other.status for one, other in zip(ours, theirs, strict=True))
 
 
-def computed(case: CaseResult, observations: Sequence[Observation]) -> CaseResult:
-    """Return a case with what its observations say; comparisons are left to ``compared``."""
+def computed(
+    case: CaseResult, observations: Sequence[Observation], *, same: bool = True
+) -> CaseResult:
+    """Return a case with what its observations say; comparisons are left to ``compared``.
+
+    Another version than the ``same`` may have had more reasons not to call a case fine.
+    """
     status, reason = case.status, case.reason
     if observations:
-        status, reason = outcome.status_of(observations, case.protocol.cache_modes)
+        found = outcome.status_of(observations, case.protocol.cache_modes)
+        if same or _STATUSES.index(found[0]) > _STATUSES.index(status):
+            status, reason = found
     made = outcome.summary_of(observations, reason, case.protocol)
     return replace(
         case,

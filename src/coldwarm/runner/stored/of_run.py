@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def wrong(measured: Measured, suite: SuiteResult) -> Iterator[Wrong]:
     """Yield what is wrong with the index of a run, seen from its cases."""
-    if suite.complete != (suite.finished_at is not None):
+    ours = any(c.protocol.harness_sha256 == harness_sha256() for c in measured.cases.values())
+    ended = suite.finished_at is not None
+    if suite.complete > ended or (ours and suite.complete < ended):
         yield Wrong(("complete",), f"says {suite.complete}, but finished_at says otherwise")
     groups: dict[str, list[CaseResult]] = {}
     for case in measured.cases.values():

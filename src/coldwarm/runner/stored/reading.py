@@ -114,13 +114,17 @@ def _computed(measured: Measured) -> tuple[list[CaseResult], list[tuple[str, Wro
     stored = list(measured.cases.values())
     whole = measured.suite is not None
     decided = again.with_decision(stored, measured.suite.suite) if measured.suite else stored
-    made = [again.computed(case, again.judged(case)) for case in decided]
+    sames = [same_harness(case, measured) for case in stored]
+    made = [
+        again.computed(case, again.judged(case), same=same)
+        for case, same in zip(decided, sames, strict=True)
+    ]
     made = again.compared(made) if whole else made
     as_judged = made
     if any(
         one.observations != other.observations for one, other in zip(decided, made, strict=True)
     ):
-        as_judged = [again.computed(case, case.observations) for case in decided]
+        as_judged = [again.computed(case, case.observations, same=False) for case in decided]
         as_judged = again.compared(as_judged) if whole else as_judged
     wrongs = []
     for case, today, then in zip(stored, made, as_judged, strict=True):
