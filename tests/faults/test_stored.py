@@ -296,7 +296,7 @@ def _without_evidence(case: Case) -> None:
 
 EVIDENCE: dict[str, tuple[Change, str]] = {
     "hits in an empty cache": (lambda c: _evidence(c).update(hits=5, compiles=0), "judgements"),
-    "files before": (lambda c: _evidence(c).update(files_before=3), "files_after: is"),
+    "files before": (lambda c: _evidence(c).update(files_before=3), "judgements"),
     "no evidence": (_without_evidence, "evidence: is of none"),
     "another's evidence": (lambda c: _evidence(c).update(owner="numba"), "evidence: is of"),
     "twice": (

@@ -27,13 +27,13 @@ _ADVICE = "it was changed after it was measured; measure again, or restore the f
 
 
 def of_case(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
-    """Yield each difference in what is computed or judged."""
-    for name in _COMPUTED:
-        yield from _apart((name,), _plain(stored, name), _plain(again, name))
+    """Yield each difference in what is judged, and in what is computed from that."""
     for place, (one, other) in enumerate(zip(stored.observations, again.observations, strict=True)):
         for name in _JUDGED:
             at = ("observations", place, name)
             yield from _apart(at, _plain(one, name), _plain(other, name))
+    for name in _COMPUTED:
+        yield from _apart((name,), _plain(stored, name), _plain(again, name))
 
 
 def between(stored: Record, again: Record) -> Iterator[Wrong]:
