@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
 from coldwarm.contracts.base import CacheMode, Count, Elapsed, Record, Sha256
 from coldwarm.contracts.names import Name
 from coldwarm.contracts.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PHASES = (
     "interpreter",
@@ -38,6 +41,16 @@ class Phase(PhaseCounts, frozen=True, kw_only=True):
     start_s: Elapsed
     duration_s: Elapsed
     null_reasons: dict[str, Reason] = {}
+
+
+def first_result_s(phases: Mapping[str, Phase]) -> tuple[float, float]:
+    """Return what a first result took: by the published definition, and from the spawn on.
+
+    Raises:
+        KeyError: the process did not come so far.
+    """
+    first = phases["first_call"]
+    return phases["import"].duration_s + first.duration_s, first.start_s + first.duration_s
 
 
 class CallParts(Record, frozen=True, kw_only=True):

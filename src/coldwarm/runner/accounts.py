@@ -21,16 +21,6 @@ _CLOCKS_S, _CLOCKS_SHARE = 1e-3, 0.01
 _NO_ACCOUNT = because("not_told", by="the backend")
 
 
-def first_result_s(phases: Mapping[str, Phase]) -> tuple[float, float]:
-    """Return what a first result took: by the published definition, and from the spawn on.
-
-    Raises:
-        KeyError: the process did not come so far.
-    """
-    first = phases["first_call"]
-    return phases["import"].duration_s + first.duration_s, first.start_s + first.duration_s
-
-
 def of_call(parts: Parts, whole_s: float) -> FirstCallParts:
     """Return the parts of a call, or of a loop; ``rest_s`` is what they leave of the whole.
 

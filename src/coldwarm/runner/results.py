@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from msgspec.structs import replace
-
 from coldwarm.caches import modes, pages
 from coldwarm.contracts.base import Status
 from coldwarm.contracts.files import codec, nextstat
@@ -15,14 +13,11 @@ from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.process.isolation import owners_of
 from coldwarm.stats import outcome
-from coldwarm.stats.selection import warm_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.observation import Observation
-    from coldwarm.contracts.published import NextstatResult
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
@@ -81,7 +76,9 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         limitations=_limitations(case, facts.options),
         warnings=summary.warnings,
         made=[] if wrong else ledger.made(case),
-        observations=[without_timing(seen) for seen in observations] if wrong else observations,
+        observations=[outcome.without_timing(seen) for seen in observations]
+        if wrong
+        else observations,
         null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
     )
 
@@ -108,19 +105,6 @@ def _limitations(case: Case, options: Options) -> list[Reason]:
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
     return [*case.notes, *modes.limitations(sorted(names)), *pages.limitations(options.cache_modes)]
-
-
-def without_timing(seen: Observation) -> Observation:
-    """Return an observation of a wrong answer with no figure that could be quoted."""
-    gone = ("ttfr_s", "ttfr_process_s", "first_call_parts", "loop", "harness", "telemetry")
-    return replace(
-        seen,
-        phases=[],
-        blocks=[],
-        evidence=[replace(found, raw={}) for found in seen.evidence],
-        **dict.fromkeys(gone),
-        null_reasons=dict.fromkeys(gone, because("correctness_gate")),
-    )
 
 
 def write(  # noqa: PLR0913 - the figures of a run that only its end knows
@@ -170,16 +154,10 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
     return suite
 
 
-def published_of(result: CaseResult, environment: Environment) -> list[tuple[str, NextstatResult]]:
-    """Return names and published results of a case."""
-    steady = [process.steadiness.samples for process in warm_processes(result.observations)]
-    return nextstat.express(result, environment, steady)
-
-
 def _write_published(save: Save, results: Sequence[CaseResult], facts: Facts) -> None:
     published = []
     for result in results:
-        for name, expressed in published_of(result, facts.environment):
+        for name, expressed in outcome.published_of(result, facts.environment):
             path = f"{name}.json"
             sha256 = save(f"nextstat/{path}", codec.encode(expressed))
             published.append(nextstat.Published(expressed, path, sha256))

@@ -22,6 +22,7 @@ from coldwarm.contracts.observation import (
     Phase,
     ProcessTotals,
     Telemetry,
+    first_result_s,
 )
 from coldwarm.contracts.reasons import because, missing, together
 from coldwarm.runner import accounts
@@ -129,7 +130,7 @@ def observation(running: Running) -> Observation:
     spans = phases(start.entered_ns, start.phases, running.process.spawned_ns)
     by_name = {span.name: span for span in spans}
     first = by_name["first_call"]
-    ttfr_s, ttfr_process_s = accounts.first_result_s(by_name)
+    ttfr_s, ttfr_process_s = first_result_s(by_name)
     bytecode = {**start.bytecode, "storage_read_bytes": start.read_bytes}
     found = evidence(running.before, running.after, start.counters, {"bytecode": bytecode})
     judgements = _judgements(running, found)

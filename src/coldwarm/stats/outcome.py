@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.reasons import because
 from coldwarm.stats import ratio, summarise
-from coldwarm.stats.selection import counted, failure
+from coldwarm.stats.selection import counted, failure, warm_processes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.base import CacheMode, Status
+    from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.protocol import Protocol
+    from coldwarm.contracts.published import NextstatResult
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
@@ -91,3 +94,22 @@ def with_comparisons(
         )
         compared.append(replace(result, comparisons=comparisons))
     return compared
+
+
+def without_timing(seen: Observation) -> Observation:
+    """Return an observation of a wrong answer with no figure that could be quoted."""
+    gone = ("ttfr_s", "ttfr_process_s", "first_call_parts", "loop", "harness", "telemetry")
+    return replace(
+        seen,
+        phases=[],
+        blocks=[],
+        evidence=[replace(found, raw={}) for found in seen.evidence],
+        **dict.fromkeys(gone),
+        null_reasons=dict.fromkeys(gone, because("correctness_gate")),
+    )
+
+
+def published_of(result: CaseResult, environment: Environment) -> list[tuple[str, NextstatResult]]:
+    """Return names and published results of a case."""
+    steady = [process.steadiness.samples for process in warm_processes(result.observations)]
+    return nextstat.express(result, environment, steady)

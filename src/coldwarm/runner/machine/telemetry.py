@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 
 from coldwarm.contracts.observation import Telemetry
 from coldwarm.contracts.reasons import because, missing
+from coldwarm.stats.disturbances import FOREIGN_CPU_FLAG, STEAL_FLAG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import ProcessTotals
     from coldwarm.contracts.reasons import Reason
 
-FOREIGN_CPU_FLAG = 0.15
-STEAL_FLAG = 0.01
 SWITCHES_PER_S_FLAG = 200.0
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 FEWEST_TICKS_S = 5 * _TICK_S
@@ -157,26 +156,6 @@ def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
     if switches_per_s > SWITCHES_PER_S_FLAG:
         flags.append(because("switches", switches_per_s=switches_per_s))
     return flags
-
-
-def must_be_flagged(measured: Telemetry, start_s: float | None, warm_s: float) -> set[str]:
-    """Return what a reading has to be flagged for that lasted at least so long.
-
-    ``start_s`` and ``warm_s``: at least so many seconds of the start, and of the warm blocks.
-    """
-    busy = {
-        "foreign_cpu": (measured.foreign_cpu, start_s or 0.0),
-        "foreign_cpu_warm": (measured.warm_foreign_cpu, warm_s),
-    }
-    found = {
-        code
-        for code, (used, lasted_s) in busy.items()
-        if used is not None and used > FOREIGN_CPU_FLAG and used * lasted_s > FEWEST_TICKS_S
-    }
-    if measured.steal_share is not None and measured.steal_share > STEAL_FLAG:
-        found.add("steal")
-    counted = {"throttled": measured.throttled_s, "thermal": measured.thermal_throttles}
-    return found | {code for code, number in counted.items() if number}
 
 
 def _difference(before: float | None, after: float | None) -> float | None:

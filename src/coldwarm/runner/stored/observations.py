@@ -9,10 +9,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.observation import PARTS
-from coldwarm.runner import accounts
-from coldwarm.runner.machine import telemetry
+from coldwarm.contracts.observation import PARTS, first_result_s
 from coldwarm.runner.stored.wrong import Wrong
+from coldwarm.stats.disturbances import must_be_flagged
 from coldwarm.stats.outcome import is_wrong
 
 if TYPE_CHECKING:
@@ -172,7 +171,7 @@ def _of_phases(one: Observation, at: At) -> Iterator[Wrong]:
 def _of_first_result(one: Observation, at: At) -> Iterator[Wrong]:
     phases: dict[str, Phase] = {phase.name: phase for phase in one.phases}
     try:
-        whole_s, process_s = accounts.first_result_s(phases)
+        whole_s, process_s = first_result_s(phases)
     except KeyError:
         if one.status == "ok":
             yield Wrong((*at, "phases"), "has no import or first call, and yet its status is ok")
@@ -230,7 +229,7 @@ def _of_telemetry(one: Observation, at: At) -> Iterator[Wrong]:
             yield Wrong((*at, "telemetry", "flags"), what)
     flagged = {flag.code for flag in seen.flags}
     warm_s = sum(block.wall_s or 0.0 for block in one.blocks)
-    for code in sorted(telemetry.must_be_flagged(seen, one.ttfr_process_s, warm_s) - flagged):
+    for code in sorted(must_be_flagged(seen, one.ttfr_process_s, warm_s) - flagged):
         what = f"do not say {code}, although the reading is {readings[code][1]}"
         yield Wrong((*at, "telemetry", "flags"), what)
 

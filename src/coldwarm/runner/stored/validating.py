@@ -12,14 +12,12 @@ from coldwarm.contracts.files.check import Finding, artifacts, check
 from coldwarm.contracts.files.codec import load_as
 from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.files.inside import OutsideError, inside
-from coldwarm.contracts.files.journal import read_lines
+from coldwarm.contracts.files.journal import JOURNAL, read_lines
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.published import NextstatResult
 from coldwarm.errors import ContractError, UsageError
-from coldwarm.runner import results
-from coldwarm.runner.directory import JOURNAL
 from coldwarm.runner.stored import differences, reading
-from coldwarm.stats.outcome import is_wrong
+from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +72,7 @@ def _published(measured: Measured) -> Iterator[ContractError]:
     for case in measured.cases.values():
         if not reading.same_harness(case, measured):
             continue
-        for name, made in results.published_of(case, measured.environment):
+        for name, made in outcome.published_of(case, measured.environment):
             try:
                 file = inside(Path(measured.path) / "nextstat", f"{name}.json")
                 stored = load_as(NextstatResult, file)
@@ -107,8 +105,8 @@ def _as_told(
     file: str, case: CaseResult, told: dict[tuple[str, int, int], Observation]
 ) -> Iterator[ContractError]:
     kept = {(one.cache_mode, one.round, one.attempt): one for one in case.observations}
-    if is_wrong(case.reason):
-        told = {key: results.without_timing(one) for key, one in told.items()}
+    if outcome.is_wrong(case.reason):
+        told = {key: outcome.without_timing(one) for key, one in told.items()}
     for key in told.keys() | kept.keys():
         mode, round_, attempt = key
         where = f"{mode}, round {round_}, attempt {attempt}"
