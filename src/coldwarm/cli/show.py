@@ -24,7 +24,8 @@ _PICTURE_COLUMNS = 80
 def command(directory: Path, form: str) -> None:
     """Print the table of a run: DIRECTORY is what `coldwarm run` wrote to.
 
-    Nothing is measured or computed again; the figures are those of the artifacts.
+    Nothing is measured. The figures are computed again from the observations, and an artifact that
+    says anything else is refused.
     """
     from coldwarm.report import terminal
     from coldwarm.report.shown import PlainConsole

@@ -23,7 +23,6 @@ _POINTS = ("n_processes", "n_samples", "median", "minimum", "maximum", "p95")
 _DERIVED = {"start", "new_shape", "ttfr", "ttfr_process"}
 """Figures that another version may have put together from other parts."""
 _ROUNDING = 1e-9
-_ADVICE = "it was changed after it was measured; measure again, or restore the file"
 
 
 def of_case(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
@@ -67,7 +66,7 @@ def _warm(call_s: Summary, stored: CaseResult) -> Iterator[Wrong]:
     blocks = [block for one in stored.observations for block in one.blocks]
     samples = [sample for block in blocks for sample in block.samples_s]
     if not samples or not min(samples) <= call_s.median <= max(samples):
-        what = f"says {call_s.median:g}, which lies outside its samples; {_ADVICE}"
+        what = f"says {call_s.median:g}, which lies outside its samples"
         yield Wrong(("warm", "call_s", "median"), what)
 
 
@@ -111,7 +110,7 @@ def _summaries(
 ) -> Iterator[Wrong]:
     for name, one in stored.items():
         if name not in again:
-            yield Wrong((*at, name), f"is no figure of its observations; {_ADVICE}")
+            yield Wrong((*at, name), "is no figure of its observations")
             continue
         for point in _POINTS:
             yield from _apart((*at, name, point), getattr(one, point), getattr(again[name], point))
@@ -127,7 +126,7 @@ def _apart(at: At, said: object, held: object) -> Iterator[Wrong]:
             yield from _apart((*at, place), *pair)
     elif not _same(said, held):
         what = f"says {_short(said)}, but its observations say {_short(held)}"
-        yield Wrong(at, f"{what}; {_ADVICE}")
+        yield Wrong(at, f"{what}")
 
 
 def _same(said: object, held: object) -> bool:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from coldwarm.runner.stored.wrong import Wrong
 
 
+_ADVICE = "it was changed after it was measured: measure again, or restore the file"
 _SHOWN = 20
 """Faults of one file that are told: one alone is enough to refuse it."""
 
@@ -144,4 +145,4 @@ def error_at(path: str, wrong: Wrong) -> ContractError:
         line = line_of(read_bytes(Path(path)).decode(), wrong.at)
     except (ContractError, ValueError, LookupError):
         line = None
-    return fault(path, line, dotted(wrong.at) or None, wrong.what)
+    return fault(path, line, dotted(wrong.at) or None, f"{wrong.what}; {_ADVICE}")
