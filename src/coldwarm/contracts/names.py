@@ -19,7 +19,7 @@ UNSEEN = (
 )
 """Ranges of a regular expression: control and format characters, marks of direction, ends of lines,
 and those without a shape or width."""
-NAME = rf"^(?![\s\S]*[{UNSEEN}])(?!::)[\s\S]+"
+NAME = rf"^(?!::)[^{UNSEEN}]+$(?!\n)"
 SUITE = r"^[\w.@+-]+$(?!\n)"
 SuiteName = Annotated[str, msgspec.Meta(pattern=SUITE, max_length=LONGEST)]
 """Of a suite: letters, digits and a few signs."""

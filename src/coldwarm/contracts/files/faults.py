@@ -22,7 +22,7 @@ REMEDY = "restore the file as it was written, or measure again"
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)
 _STEP = re.compile(r"\.(?P<key>\w+)|\[(?P<index>\d+|\.\.\.)\]")
 _FIELD = re.compile(r"(?:unknown|required) field `(?P<name>.*)`", re.DOTALL)
-_NO_NAME = "Expected `str` matching regex '^(?!["
+_NO_NAME = "Expected `str` matching regex '^(?!::)"
 """How msgspec begins to say that a text is no ``names.Name``."""
 _LONGEST_SHOWN = 60
 
