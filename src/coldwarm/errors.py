@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -28,9 +29,23 @@ class ColdwarmError(Exception):
 
     exit_code = ExitCode.USAGE
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What to print: one line, whatever the message holds."""
+        return (str(self),)
+
 
 class UsageError(ColdwarmError):
     """A wrong argument, an unknown name, or options that exclude each other."""
+
+
+class ListedError(UsageError):
+    """A refusal that has to be told in several lines, whose breaks are its own."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What to print, a line each."""
+        return tuple(str(self).splitlines())
 
 
 class ContractError(ColdwarmError):
@@ -75,9 +90,43 @@ class StorageError(ColdwarmError):
     exit_code = ExitCode.FAILED
 
 
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters that Python calls printable and nobody sees."""
+_COMMAND = re.compile(
+    r"(?:^|(?<=\s))::(?=[\w-])"
+    r"|::(?=(?:error|warning|notice|debug|group|endgroup|add-mask|add-path|add-matcher"
+    r"|remove-matcher|set-output|set-env|save-state|stop-commands|echo)\b)"
+    r"|##(?=\w*\[)",
+    re.IGNORECASE,
+)
+"""What a workflow of continuous integration would take for a command to itself."""
+
+
+def is_plain(character: str) -> bool:
+    """Say whether a character is seen as it is, and controls nothing."""
+    return character.isprintable() and _UNSEEN.match(character) is None
+
+
+def visible(text: str) -> str:
+    """Return text in which every character that is not plain is written as its code."""
+    return "".join(c if is_plain(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def printable(text: str) -> str:
+    """Return one line that can be printed anywhere and is obeyed by nothing that reads it.
+
+    What controls a terminal, turns the direction of writing, ends a line or cannot be seen is
+    written as its code, and so is the first sign of what would be a workflow's command.
+    """
+    plain = visible(text)
+    return _COMMAND.sub(lambda found: f"\\x{ord(found[0][0]):02x}{found[0][1:]}", plain)
+
+
 def one_line(message: str) -> str:
     """Return the message with everything escaped that could start another line."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+    return printable(message)
 
 
 def storage_error(path: Path, error: OSError) -> StorageError:

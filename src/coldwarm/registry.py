@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import coldwarm.workloads
+from coldwarm.contracts.names import LONGEST, is_name
 from coldwarm.errors import PluginError, UsageError
 from coldwarm.specs import BackendSpec, Source, WorkloadSpec
 
@@ -112,6 +113,7 @@ def backends() -> dict[str, BackendSpec]:
         if name != point.name:
             text = f"backend {point.value} calls itself {name!r}, its entry point {point.name!r}"
             raise PluginError(text)
+        _refuse_name(point.name, "backend", point.value)
         source = _source(point.module, kind)
         _refuse_twice(found, point.name, source, "backend")
         found[point.name] = backend_spec(kind, source)
@@ -143,6 +145,7 @@ def _add_workload(found: dict[str, WorkloadSpec], module: ModuleType) -> None:
     if not isinstance(name, str):
         text = f"workload {module.__name__} has no NAME; add one, such as NAME = 'matmul'"
         raise PluginError(text)
+    _refuse_name(name, "workload", module.__name__)
     source = _source(module.__name__, module)
     _refuse_twice(found, name, source, "workload")
     found[name] = workload_spec(module, source)
@@ -174,6 +177,15 @@ def _source(module: str, thing: object) -> Source:
         and part.__file__ is not None
     )
     return Source(module, Path(loaded.__file__).resolve(), tuple(shared))
+
+
+def _refuse_name(name: str, kind: str, where: str) -> None:
+    if not is_name(name):
+        text = (
+            f"{kind} {name!r} ({where}): a name has at most {LONGEST} characters, and all can be"
+            " seen; give it another"
+        )
+        raise PluginError(text)
 
 
 def _refuse_twice(found: dict[str, Any], name: str, source: Source, kind: str) -> None:

@@ -15,7 +15,6 @@ from tests.stats import results
 from coldwarm.cli import plan
 from coldwarm.contracts.observation import FirstCallParts, Judgement, Observation, Phase
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import CaseResult, SteadyState, WarmSummary
 from coldwarm.errors import UsageError
 from coldwarm.report.reasons import words
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.result import CaseResult
 
 EMPTY: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
@@ -194,15 +194,15 @@ def test_every_sweep_prints(result: Path, over: str) -> None:
 
 
 def test_unsteady_warm_calls_are_told(tmp_path: Path) -> None:
-    moving = SteadyState(
-        steady=False,
-        reason=because("drifts", change_share=0.1),
-        n_processes=3,
-        n_steady=2,
-        warmup_samples=[1, 1, 1],
-    )
-    warm = WarmSummary(n_processes=3, n_rejected=0, call_s=None, steady=moving, batch=1)
-    folder = results.write(tmp_path, [case("numpy", [EMPTY, FILLED, WARM], warm=warm)])
+    made = case("numpy", [EMPTY, FILLED, WARM])
+    drifting = [0.002 * (1 + 0.02 * place) for place in range(40)]
+    moving = [
+        msgspec.structs.replace(
+            one, blocks=[msgspec.structs.replace(b, samples_s=drifting) for b in one.blocks]
+        )
+        for one in made.observations
+    ]
+    folder = results.write(tmp_path, [msgspec.structs.replace(made, observations=moving)])
     assert "the warm calls of numpy did not become" in run(folder, "--calls", 5).output
 
 

@@ -219,7 +219,7 @@ def write_run(folder: Path) -> None:
         digest = _write(folder / "nextstat" / f"{name}.json", encode(result))
         published.append(nextstat.Published(result, f"{name}.json", digest))
     index = nextstat.suite(published, surroundings, deterministic=True)
-    _write(folder / "nextstat/suite.json", encode(index))
+    _write(folder / "nextstat/ml_suite.json", encode(index))
     lines = [encode_line("header", {"run": 1}), *(encode_line("observation", o) for o in seen)]
     _write(folder / "journal.jsonl", b"".join(lines))
     _write(folder / "suite.json", encode(_suite(measured, path, sha256, environment_sha256)))

@@ -66,13 +66,17 @@ def _scalar(described: types.Type) -> st.SearchStrategy[Any]:
     if isinstance(described, types.StrType):
         if described.pattern is None:
             return _TEXT
-        return st.from_regex(described.pattern.replace("$", r"\Z"))
+        longest = described.max_length or 1000
+        drawn = st.from_regex(described.pattern.replace("$", r"\Z"))
+        return drawn.filter(lambda text: len(text) <= longest)
     if isinstance(described, types.IntType):
         return st.integers(min_value=described.ge)
     if isinstance(described, types.FloatType):
         above = described.gt is not None
         least = described.gt if above else described.ge
-        return st.floats(min_value=least, exclude_min=above, allow_nan=False, allow_infinity=False)
+        return st.floats(
+            least, described.le, exclude_min=above, allow_nan=False, allow_infinity=False
+        )
     if isinstance(described, types.BoolType):
         return st.booleans()
     if isinstance(described, types.NoneType):

@@ -77,8 +77,8 @@ def test_an_index_must_say_what_its_files_say(run: Path) -> None:
 
 
 def test_a_published_index_must_say_what_its_files_say(run: Path) -> None:
-    edit(run / "nextstat/suite.json", '"cold_ttfr_median_s": 2.0', '"cold_ttfr_median_s": 0.5')
-    edit(run / "nextstat/suite.json", '"n_ok": 2', '"n_ok": 1')
+    edit(run / "nextstat/ml_suite.json", '"cold_ttfr_median_s": 2.0', '"cold_ttfr_median_s": 0.5')
+    edit(run / "nextstat/ml_suite.json", '"n_ok": 2', '"n_ok": 1')
     found = "\n".join(faults(run))
     assert "cases[0].cold_ttfr_median_s: says 0.5, but its files say 2.0" in found
     assert "summary.n_ok: says 1, but its files say 2" in found

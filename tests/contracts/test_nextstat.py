@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 import pytest
 from tests.contracts import samples
 
@@ -12,10 +13,10 @@ from coldwarm.contracts.base import CACHE_MODES as MODES
 from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import Gate
-from coldwarm.contracts.published import Quantiles
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.published import NextstatResult
     from coldwarm.contracts.result import CaseResult
 
@@ -120,7 +121,8 @@ def test_a_mode_without_a_valid_run_is_a_warning() -> None:
         seen[1], status="rejected", reason=because("no_hits", owner="jax")
     )
     results = express(samples.case(seen))
-    assert results["jax_jit_cpu_matmul_512_f32"].status == "ok"
+    warm = results["jax_jit_cpu_matmul_512_f32"]
+    assert (warm.status, warm.reason) == ("warn", "not_asked_for: warm_process")
     warned = results["jax_jit_cpu_matmul_512_f32_warm_cache"]
     assert (warned.status, warned.reason) == ("warn", "no_valid_run: no_hits: jax")
 
@@ -140,15 +142,40 @@ def test_warm_samples_are_those_after_each_process_is_steady() -> None:
     assert (unknown.calls_s, unknown.status) == ([], "warn")
 
 
-def test_a_summary_appears_only_with_a_percentile() -> None:
-    seen = [samples.observation() for _ in range(20)]
-    few = samples.case(seen, cold=[samples.cold("cold_process_cold_cache", 20)])
-    assert only(few).timing.cold.ttfr_s is msgspec.UNSET
-    assert b"ttfr_s" not in encode(only(few))
-    enough = samples.case(seen, cold=[samples.cold("cold_process_cold_cache", 20, 2.9)])
-    assert only(enough).timing.cold.ttfr_s == Quantiles(min=1.5, median=2.0, p95=2.9)
-    others = samples.case(seen[:3], cold=[samples.cold("cold_process_cold_cache", 20, 2.9)])
-    assert only(others).timing.cold.ttfr_s is msgspec.UNSET
+@pytest.mark.parametrize("n", [1, 2, 3, 19, 20, 45])
+def test_summaries_are_of_the_numbers_that_are_listed_however_few(n: int) -> None:
+    rng = np.random.default_rng(n)
+    seen = [timed(*rng.uniform(0.1, 2.0, size=3).tolist()) for _ in range(n)]
+    calls = rng.uniform(1e-3, 2e-3, size=n).tolist()
+    every = [*seen, samples.warm_observation(calls)]
+    made = samples.case(every, modes=MODES, warm=samples.warm([0]))
+    timing = only(made).timing
+    runs = timing.cold.runs
+    listed = {
+        "import_s": [run.import_s for run in runs],
+        "first_call_s": [run.first_call_s for run in runs],
+        "ttfr_s": [run.import_s + run.first_call_s for run in runs],
+        "total_s": [run.total_s for run in runs],
+    }
+    summaries = {name: getattr(timing.cold, name) for name in listed}
+    for name, values in {**listed, "call_s": calls}.items():
+        summary = summaries.get(name, timing.warm.call_s)
+        assert (timing.cold.n_runs, timing.warm.n_iters, len(values)) == (n, n, n)
+        assert msgspec.to_builtins(summary) == pytest.approx(
+            {"min": min(values), "median": np.median(values), "p95": np.percentile(values, 95)},
+            rel=1e-12,
+        )
+
+
+def timed(import_s: float, first_call_s: float, second_call_s: float) -> Observation:
+    phases = samples.observation().phases
+    spans = {"import": import_s, "first_call": first_call_s, "second_call": second_call_s}
+    return samples.observation(
+        phases=[
+            msgspec.structs.replace(one, duration_s=spans.get(one.name, one.duration_s))
+            for one in phases
+        ]
+    )
 
 
 def test_what_the_contract_has_no_word_for_is_not_expressed() -> None:
@@ -171,18 +198,18 @@ def published(case: str, status: str, import_s: float | None) -> nextstat.Publis
     [
         ([("a", "ok", 1.0), ("b", "ok", 3.0), ("c", "ok", 2.0)], "b"),
         ([("a", "ok", 9.0), ("b", "failed", None), ("c", "warn", None)], "b"),
-        ([("a", "warn", None)], None),
-        ([], None),
+        ([("a", "warn", None)], "a"),
+        ([], ""),
     ],
 )
 def test_the_worst_case_is_the_slowest_start_and_a_failed_one_is_worse(
-    cases: list[tuple[str, str, float | None]], worst: str | None
+    cases: list[tuple[str, str, float | None]], worst: str
 ) -> None:
     items = [published(*case) for case in cases]
     index = nextstat.suite(items, samples.environment(), deterministic=True)
     assert index.summary.worst_case == worst
     assert index.summary.n_cases == len(cases)
     for entry, (_, _, import_s) in zip(index.cases, cases, strict=True):
-        expected = None if import_s is None else import_s + 1.5
-        assert entry.cold_ttfr_median_s == expected
-        assert entry.warm_call_median_s is None
+        assert entry.cold_ttfr_median_s == (0.0 if import_s is None else import_s + 1.5)
+        assert entry.warm_call_median_s == 0.0
+        assert entry.status != "ok"

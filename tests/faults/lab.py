@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from coldwarm.contracts.files.check import check
 from coldwarm.contracts.reasons import Reason
+from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -184,7 +184,7 @@ class Lab:
         """Look at what any run has left: valid, nothing half-written, nobody's lock."""
         assert not list(self.out.rglob("*.part"))
         # What ``coldwarm validate`` does, without starting it.
-        assert [found.fault for found in check(self.out) if found.fault] == []
+        assert [found.fault for found in validated(self.out) if found.fault] == []
         locks = Path("/proc/locks").read_text(encoding="ascii")
         inode = (self.out / ".lock").stat().st_ino
         assert not any(f":{inode} " in line for line in locks.splitlines()), locks

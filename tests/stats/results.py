@@ -73,7 +73,8 @@ def write(
     surroundings = _write(folder / "environment.json", encode(environment or samples.environment()))
     rows = []
     for made in cases:
-        stored = msgspec.structs.replace(made, environment_sha256=surroundings)
+        named = [msgspec.structs.replace(one, case=made.case) for one in made.observations]
+        stored = msgspec.structs.replace(made, environment_sha256=surroundings, observations=named)
         path = f"cases/{made.case}.json"
         sha256 = _write(folder / path, encode(stored))
         rows.append(

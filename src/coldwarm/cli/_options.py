@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +12,7 @@ import rich_click as click
 from click import get_current_context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
@@ -199,20 +200,27 @@ def new_directory(name: str) -> Path:
 
 def print_run(suite: SuiteResult, cases: Sequence[CaseResult], form: str) -> None:
     """Print a run as its index (``json``), as Markdown or as tables."""
-    from rich.console import Console
-
     from coldwarm.report import markdown, terminal
+    from coldwarm.report.shown import PlainConsole
 
     if form == "json":
         print_record(suite)
     elif form == "markdown":
         click.echo(markdown.render(suite, cases))
     else:
-        terminal.render(suite, cases, Console())
+        terminal.render(suite, cases, PlainConsole())
 
 
 def print_record(record: Any) -> None:  # noqa: ANN401 - every record of the contracts
     """Print a record as JSON."""
     from coldwarm.contracts.files import codec
+    from coldwarm.report.shown import json_text
 
-    sys.stdout.write(codec.encode(record).decode())
+    sys.stdout.write(json_text(codec.encode(record).decode()))
+
+
+def print_rows(rows: Sequence[Mapping[str, object]] | Sequence[str]) -> None:
+    """Print plain values as JSON."""
+    from coldwarm.report.shown import json_text
+
+    click.echo(json_text(json.dumps(rows, indent=2)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import rich_click as click
 
 from coldwarm.cli import _options
@@ -33,18 +31,19 @@ def command(form: str) -> None:
         for device in entry.devices
     ]
     if form == "json":
-        click.echo(json.dumps(rows, indent=2))
+        _options.print_rows(rows)
         return
-    from rich.console import Console
     from rich.table import Table
+
+    from coldwarm.report.shown import PlainConsole, line
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("candidate", "version", "status"):
         table.add_column(name)
     for row in rows:
         table.add_row(
-            str(row["candidate"]),
-            str(row["version"] or "–"),
-            "ready" if row["available"] else str(row["reason"]),
+            line(row["candidate"]),
+            line(row["version"] or "–"),
+            line("ready" if row["available"] else row["reason"]),
         )
-    Console(highlight=False).print(table)
+    PlainConsole().print(table)

@@ -9,7 +9,7 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
-from coldwarm.errors import ExitCode
+from coldwarm.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport
@@ -80,16 +80,15 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     Exit status: 0 fine, 1 a verdict beyond --fail-on, 2 wrong usage, 3 a candidate failed, 4
     nothing valid was measured, 130 interrupted.
     """
-    from rich.console import Console
-
     from coldwarm.report.progress import open_progress
+    from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench
     from coldwarm.stats.plan import benching
 
     limits = _options.failures(given["failures"], ("slower", "faster"))
     request = _request(given, origins(ctx))
     out_dir = given["out_dir"] or _options.new_directory("bench")
-    with open_progress(Console(stderr=True)) as progress:
+    with open_progress(PlainConsole(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
     report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), limits)
     _show(report, plan, outcome, given["form"])
@@ -129,15 +128,14 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
 
 
 def _show(report: BenchReport, plan: Plan | None, outcome: Outcome, form: str) -> None:
-    from rich.console import Console
-
     from coldwarm.report import bench as view
+    from coldwarm.report.shown import PlainConsole
 
     if form == "json":
         _options.print_record(report)
         return
-    view.render(report, outcome.suite, outcome.cases, plan, Console())
-    click.echo(f"\nArtifacts: {outcome.path}")
+    view.render(report, outcome.suite, outcome.cases, plan, PlainConsole())
+    click.echo(f"\nArtifacts: {printable(str(outcome.path))}")
 
 
 def _code(report: BenchReport, outcome: Outcome) -> int:

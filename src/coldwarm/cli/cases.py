@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -37,20 +36,21 @@ def command(suite: str | None, form: str) -> None:
             }
             for case in chosen
         ]
-        click.echo(json.dumps(rows, indent=2))
+        _options.print_rows(rows)
     else:
         _print(suites.groups(chosen))
 
 
 def _print(grouped: dict[str, list[Case]]) -> None:
-    from rich.console import Console
     from rich.padding import Padding
 
-    console = Console(highlight=False)
+    from coldwarm.report.shown import PlainConsole, line
+
+    console = PlainConsole()
     for group, members in grouped.items():
         workload = members[0].workload
-        console.print(f"[bold]{group}[/bold]")
+        console.print(line(group, "bold"))
         names = "  ".join(case.candidate for case in members)
         for text, style in ((workload.title, ""), (names, "dim")):
-            console.print(Padding(text, (0, 0, 0, 2)), style=style)
+            console.print(Padding(line(text), (0, 0, 0, 2)), style=style)
     console.print(f"\n{sum(map(len, grouped.values()))} cases in {len(grouped)} groups")

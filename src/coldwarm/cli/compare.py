@@ -9,7 +9,7 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import Configured
-from coldwarm.errors import ExitCode, NothingComparableError, UsageError
+from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 
 if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
@@ -63,17 +63,17 @@ def command(
     Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
     3 a broken artifact, 4 nothing valid to compare.
     """
-    from coldwarm.contracts.files import reader
     from coldwarm.report import refusals
+    from coldwarm.runner.stored import reading
     from coldwarm.stats.compare import results
 
     limits = _policy(thresholds, failures, policy)
     fields = _options.parts(allowed, "--allow")
-    second = reader.read(b)
+    second = reading.read(b)
     try:
-        comparison = results.compare_results(reader.read(a), second, limits, fields)
+        comparison = results.compare_results(reading.read(a), second, limits, fields)
     except results.IncomparableError as error:
-        raise UsageError(refusals.refused(error)) from None
+        raise ListedError(refusals.refused(error)) from None
     except results.NothingValidError as error:
         raise NothingComparableError(refusals.nothing_valid(error)) from None
     _show(comparison, second, form, everything=everything)
@@ -102,9 +102,8 @@ def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path |
 
 
 def _show(comparison: RunComparison, second: Measured, form: str, *, everything: bool) -> None:
-    from rich.console import Console
-
     from coldwarm.report import compare, compare_text
+    from coldwarm.report.shown import PlainConsole
 
     if form == "json":
         _options.print_record(comparison)
@@ -113,4 +112,4 @@ def _show(comparison: RunComparison, second: Measured, form: str, *, everything:
     elif form == "github":
         click.echo(compare_text.github(comparison, second.files), nl=False)
     else:
-        compare.render(comparison, Console(), everything=everything)
+        compare.render(comparison, PlainConsole(), everything=everything)

@@ -37,16 +37,16 @@ def command(form: str) -> None:
 
 def _show(environment: Environment) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
+
+    from coldwarm.report.shown import PlainConsole, line
 
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in _rows(environment):
-        # Values come from the machine and may hold what looks like markup.
-        table.add_row(name, value.replace("[", r"\["))
-    console = Console(highlight=False)
+        table.add_row(name, line(value))
+    console = PlainConsole()
     console.print(table, width=min(console.width, _WIDTH))
 
 

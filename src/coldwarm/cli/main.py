@@ -11,7 +11,7 @@ import rich_click as click
 
 import coldwarm.cli
 from coldwarm import __version__
-from coldwarm.errors import ColdwarmError, ExitCode
+from coldwarm.errors import ColdwarmError, ExitCode, printable
 
 
 class Commands(click.RichGroup):
@@ -71,13 +71,16 @@ def _run() -> int:
     try:
         code = cli(standalone_mode=False)
     except click.ClickException as error:
+        vars(error)["message"] = printable(error.message)
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("coldwarm: interrupted", err=True)
         return ExitCode.INTERRUPTED
     except ColdwarmError as error:
-        click.echo(f"coldwarm: {_words(error)}", err=True)
+        first, *others = _words(error)
+        for text in (f"coldwarm: {first}", *others):
+            click.echo(printable(text), err=True)
         return error.exit_code
     except BrokenPipeError:
         sys.stderr.close()
@@ -89,11 +92,11 @@ def _run() -> int:
     return code if isinstance(code, int) else 0
 
 
-def _words(error: ColdwarmError) -> str:
+def _words(error: ColdwarmError) -> tuple[str, ...]:
     from coldwarm.contracts.reasons import RefusedError
 
     if not isinstance(error, RefusedError):
-        return str(error)
+        return error.lines
     from coldwarm.report.reasons import with_advice
 
-    return with_advice(error.reason)
+    return (with_advice(error.reason),)

@@ -56,10 +56,9 @@ def command(  # noqa: PLR0917 - click hands options over by name
     as the machine is now. TARGET is a function as for `bench`; without it, a NumPy function of
     about 0.3 ms. Exits with 4 where nothing valid was measured.
     """
-    from rich.console import Console
-
     from coldwarm.report import noise as view
     from coldwarm.report.progress import open_progress
+    from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench, noise
 
     cold, warm = _options.regimes(cold_only=cold_only, warm_only=warm_only)
@@ -78,14 +77,14 @@ def command(  # noqa: PLR0917 - click hands options over by name
     )
     with (
         tempfile.TemporaryDirectory(prefix="coldwarm-") as folder,
-        open_progress(Console(stderr=True)) as progress,
+        open_progress(PlainConsole(stderr=True)) as progress,
     ):
         parts = bench.run_each(request.benches(), Path(folder), listener=progress)
         report = _report(request, parts)
     if form == "json":
         _options.print_record(report)
     else:
-        view.render(report, Console())
+        view.render(report, PlainConsole())
     if not report.complete:
         return ExitCode.INTERRUPTED
     valid = any(figure.pair_s is not None for figure in report.figures)

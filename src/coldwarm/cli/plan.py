@@ -70,24 +70,23 @@ def command(  # noqa: PLR0917 - click hands options over by name
     candidate pays off against the baseline. Nothing is measured. Exits with 4 where no
     candidate has a total.
     """
-    from rich.console import Console
-
-    from coldwarm.contracts.files import reader
     from coldwarm.contracts.plan import PlanReport
     from coldwarm.report import plan as view
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.stored import reading
     from coldwarm.stats.plan.jobs import Job
 
     if shapes > calls:
         text = f"{shapes} shapes need as many calls, not {calls}: raise --calls to {shapes}"
         raise click.BadParameter(text, param_hint="--shapes")
-    suite, cases = reader.read_run(directory)
+    suite, cases = reading.read_run(directory)
     job = Job(calls, shapes, processes, caches)
     plans = _plans(_groups(directory, cases, group), job, sweep)
     report = PlanReport(run_id=suite.run_id, suite=suite.suite, plans=plans)
     if form == "json":
         _options.print_record(report)
     else:
-        view.render(report, Console())
+        view.render(report, PlainConsole())
     return ExitCode.FINE if any(plan.cheapest for plan in plans) else ExitCode.NOTHING_VALID
 
 

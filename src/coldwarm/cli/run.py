@@ -10,7 +10,7 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
-from coldwarm.errors import ExitCode
+from coldwarm.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.options import Options
@@ -67,9 +67,8 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     that `coldwarm validate` checks. Exits with 3 when a case failed, with 4 when nothing
     valid was measured. Cases that a time budget did not reach are named; --resume continues.
     """
-    from rich.console import Console
-
     from coldwarm.report.progress import open_progress
+    from coldwarm.report.shown import PlainConsole
     from coldwarm.runner import suite
 
     options = (_recorded(ctx, given) if given["resume"] else None) or _asked(given, origins(ctx))
@@ -78,7 +77,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
         text = "--resume needs --out-dir: the directory of the run to go on with"
         raise click.UsageError(text)
     out_dir = given["out_dir"] or _options.new_directory(options.suite)
-    with open_progress(Console(stderr=True)) as progress:
+    with open_progress(PlainConsole(stderr=True)) as progress:
         more_s = given["time_budget"] if resume else None
         outcome = suite.run(options, out_dir, resume=resume, more_s=more_s, listener=progress)
     _show(outcome, given["form"])
@@ -141,14 +140,15 @@ def _show(outcome: Outcome, form: str) -> None:
     _options.print_run(outcome.suite, outcome.cases, form)
     if form != "table":
         return
-    click.echo(f"\nArtifacts: {outcome.path}")
+    click.echo(f"\nArtifacts: {printable(str(outcome.path))}")
     missed = sum(
         case.reason is not None and case.reason.code == NOT_MEASURED for case in outcome.cases
     )
     if outcome.interrupted or missed:
         text = f"The time budget ended before {missed} cases were measured."
         text = "Interrupted." if outcome.interrupted else text
-        click.echo(f"{text} Go on with: coldwarm run --out-dir {outcome.path} --resume")
+        place = printable(str(outcome.path))
+        click.echo(f"{text} Go on with: coldwarm run --out-dir {place} --resume")
 
 
 def _code(outcome: Outcome) -> int:

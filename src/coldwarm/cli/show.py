@@ -24,18 +24,20 @@ _PICTURE_COLUMNS = 80
 def command(directory: Path, form: str) -> None:
     """Print the table of a run: DIRECTORY is what `coldwarm run` wrote to.
 
-    Nothing is measured or computed again; the figures are those of the artifacts.
+    Nothing is measured. The figures are computed again from the observations, and an artifact that
+    says anything else is refused.
     """
-    from rich.console import Console
-
-    from coldwarm.contracts.files import reader
     from coldwarm.report import terminal
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.stored import reading
 
-    suite, cases = reader.read_run(directory)
+    suite, cases = reading.read_run(directory)
     if form != "svg":
         _options.print_run(suite, cases, form)
         return
-    console = Console(record=True, width=_PICTURE_COLUMNS, file=StringIO(), force_terminal=True)
+    console = PlainConsole(
+        record=True, width=_PICTURE_COLUMNS, file=StringIO(), force_terminal=True
+    )
     terminal.render(suite, cases, console)
     picture = console.export_svg(title=f"coldwarm run --suite {suite.suite}")
     # A picture must be whole without a network: the viewer's own font serves.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,13 +23,14 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     """Check artifacts: files, folders of a run, or any folder with artifacts in it.
 
     A file is recognised by its schema_version. In the folder of a run, hashes and indexes
-    must agree with the files as well. One line is printed for each artifact: that it is
-    fine, or path, line and field of each fault.
+    must agree with the files as well, and everything that was computed must come out the same
+    again. One line is printed for each artifact: that it is fine, or path, line and field of each
+    fault.
 
     Exit status: 0 all fine, 3 a fault was found, 2 a PATH does not exist.
     """
-    from coldwarm.contracts.files.check import check
-    from coldwarm.errors import ExitCode, UsageError
+    from coldwarm.errors import ExitCode, UsageError, printable
+    from coldwarm.runner.stored.validating import validated
 
     missing = ", ".join(str(path) for path in paths if not path.exists())
     if missing:
@@ -38,12 +38,12 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
         raise UsageError(message)
     findings = []
     for path in paths:
-        for finding in check(path):
+        for finding in validated(path):
             findings.append(finding)
             if form != "json":
-                click.echo(_line(finding))
+                click.echo(printable(_line(finding)))
     if form == "json":
-        click.echo(json.dumps([finding._asdict() for finding in findings], indent=2))
+        _options.print_rows([finding._asdict() for finding in findings])
     if any(finding.fault is not None for finding in findings):
         context.exit(ExitCode.FAILED)
 

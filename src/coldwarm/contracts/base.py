@@ -21,9 +21,12 @@ DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bflo
 Status = Literal["ok", "warn", "failed"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(ge=0.0)]
+Elapsed = Annotated[float, msgspec.Meta(ge=0.0, le=1e10)]
+"""Seconds that passed while something was measured: no more than some hundred years, so that no
+sum of them is too large for a number."""
 NotNegative = Annotated[float, msgspec.Meta(ge=0.0)]
 Positive = Annotated[float, msgspec.Meta(gt=0.0)]
-Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 
 
 def group_name(workload: str, size: int, dtype: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from coldwarm.contracts.base import (
     Allocator,
@@ -14,6 +16,7 @@ from coldwarm.contracts.base import (
     Seconds,
     Sha256,
 )
+from coldwarm.contracts.names import Name
 
 
 class Effort(Record, frozen=True, kw_only=True):
@@ -29,6 +32,9 @@ class Effort(Record, frozen=True, kw_only=True):
     max_runs: Count
     time_budget_s: Seconds | None
     timeout_s: Seconds
+    decide: float | None = None
+    """The relative difference whose verdicts decided how much was measured; ``None``:
+    ``precision`` did."""
 
 
 class OwnCandidate(Record, frozen=True, kw_only=True):
@@ -66,13 +72,13 @@ class Protocol(Record, frozen=True, kw_only=True):
     cache_modes: list[CacheMode]
     process: dict[str, Literal["fresh", "persistent"]]
     """For each cache mode, whether a measured process is fresh or long-lived."""
-    workload: str
+    workload: Name
     workload_sha256: Sha256
     """Hash of the workload's own source file."""
-    backend: str
+    backend: Name
     backend_sha256: Sha256
-    candidate: str
-    size: int
+    candidate: Name
+    size: Annotated[int, msgspec.Meta(ge=1)]
     dtype: Dtype
     data_layout: str
     windows: dict[str, str]
@@ -95,6 +101,11 @@ class Protocol(Record, frozen=True, kw_only=True):
     effort: Effort
     option_origins: dict[str, str] = {}
     """For each option whose value came from a project's file, the name of the file."""
+    caches: list[str] | None = None
+    """Whose caches its processes may use, by which their cache modes are judged; ``None``: not
+    recorded."""
+    compiles: bool | None = None
+    """Whether a first result with empty caches must have compiled something."""
     own: OwnCandidate | None = None
     """For a function of the user's own."""
     harness_version: str

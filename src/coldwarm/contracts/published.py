@@ -13,11 +13,11 @@ from msgspec import UNSET, UnsetType
 
 from coldwarm.contracts.base import Count, Record, Seconds, Sha256, Status
 
-RelativePath = Annotated[str, msgspec.Meta(pattern=r"^(?!/)(?!.*(^|/)\.\.(/|$)).+$")]
+RelativePath = Annotated[str, msgspec.Meta(pattern=r"^(?!/)(?![\s\S]*(^|/)\.\.(/|$)).+$(?!\n)")]
 
 
 class Quantiles(Record, frozen=True, kw_only=True):
-    """A distribution in three numbers, seconds."""
+    """A distribution in three numbers, seconds; ``p95`` is NumPy's, of however many there are."""
 
     min: Seconds
     median: Seconds
@@ -72,7 +72,7 @@ class ColdRun(Record, frozen=True, kw_only=True):
 
 
 class Cold(Record, frozen=True, kw_only=True):
-    """The cold regime: every listed process, and summaries where they can be filled."""
+    """The cold regime: every listed process, and summaries of them where there is any."""
 
     runs: list[ColdRun]
     n_runs: Count | UnsetType = UNSET
@@ -123,24 +123,27 @@ class SuiteMeta(Record, frozen=True, kw_only=True):
 
 
 class NextstatSuiteCase(Record, frozen=True, kw_only=True):
-    """One result in the index; a median is null where nothing was measured."""
+    """One result in the index; a median is 0 where nothing was measured, which is never ``ok``."""
 
     case: str
     path: RelativePath
     sha256: Sha256
     status: Status
-    cold_ttfr_median_s: Seconds | None
-    warm_call_median_s: Seconds | None
+    cold_ttfr_median_s: Seconds
+    warm_call_median_s: Seconds
 
 
 class NextstatSummary(Record, frozen=True, kw_only=True):
-    """Counts, and the case with the slowest start (a failed one is always worse)."""
+    """Counts, and the case with the slowest start (a failed one is always worse).
+
+    ``worst_case`` is empty where there is no case.
+    """
 
     n_cases: Count
     n_ok: Count
     n_warn: Count
     n_failed: Count
-    worst_case: str | None
+    worst_case: str
 
 
 class NextstatSuite(Record, frozen=True, kw_only=True):

@@ -120,6 +120,7 @@ CODES: dict[str, str] = {
     "parts_exceed": "parts_s whole_s",
     "inputs_not_reached": "",
     "warm_not_asked": "",
+    "not_asked_for": "mode_names",
     "interrupted": "",
     "foreign_cpu": "foreign_processors",
     "foreign_cpu_warm": "foreign_processors",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from coldwarm.contracts.base import (
     CacheMode,
@@ -15,6 +17,7 @@ from coldwarm.contracts.base import (
     Status,
     group_name,
 )
+from coldwarm.contracts.names import Name, SuiteName
 from coldwarm.contracts.observation import (
     CacheEvidence,
     Device,
@@ -102,7 +105,7 @@ class Making(Record, frozen=True, kw_only=True):
     the part ``cache_read`` of the first call.
     """
 
-    case: str
+    case: Name
     order: Count
     """Position among all processes of the suite, in time."""
     started_at: str
@@ -135,12 +138,12 @@ class CaseResult(Record, frozen=True, kw_only=True):
     """Everything known about one case."""
 
     schema_version: Literal["coldwarm.case_result.v2"] = "coldwarm.case_result.v2"
-    case: str
-    workload: str
-    candidate: str
-    backend: str
+    case: Name
+    workload: Name
+    candidate: Name
+    backend: Name
     device: Literal["cpu", "gpu"]
-    size: int
+    size: Annotated[int, msgspec.Meta(ge=1)]
     dtype: Dtype
     status: Status
     reason: Reason | None = None
@@ -180,7 +183,7 @@ class CaseResult(Record, frozen=True, kw_only=True):
 class SuiteCase(Record, frozen=True, kw_only=True):
     """A case in the suite's index."""
 
-    case: str
+    case: Name
     path: str
     sha256: Sha256
     status: Status
@@ -191,7 +194,7 @@ class SuiteResult(Record, frozen=True, kw_only=True):
     """The index of one run."""
 
     schema_version: Literal["coldwarm.suite_result.v2"] = "coldwarm.suite_result.v2"
-    suite: str
+    suite: SuiteName
     run_id: str
     started_at: str
     finished_at: str | None

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
 
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ColdwarmError
 from coldwarm.functions import transfer, values
 from coldwarm.report.progress import open_progress
+from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import suite
 from coldwarm.runner.functions import candidates, inspection
 from coldwarm.runner.functions.inspection import Setting
@@ -67,7 +67,7 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
             transfer.write(call, folder)
             case = _case(target, call, in_process, options, work)
             quiet = not sys.stderr.isatty()
-            with open_progress(Console(stderr=True, quiet=quiet)) as progress:
+            with open_progress(PlainConsole(stderr=True, quiet=quiet)) as progress:
                 outcome = suite.run(
                     _options(options),
                     options.out_dir or work / "out",

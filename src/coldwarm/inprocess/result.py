@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import Reason
+from coldwarm.errors import printable
 from coldwarm.report import filled, units
 from coldwarm.report.markdown import escaped
 from coldwarm.report.reasons import CAUTION_ADVICE, caution_words, counted, with_advice, words
@@ -131,8 +132,12 @@ class BenchResult:
             ).rstrip()
             for row in rows
         ]
-        remarks = (textwrap.fill(text, _WIDTH, subsequent_indent="  ") for text in self.remarks())
-        return "\n".join([self.name, *lines, *remarks, *self._to_copy()])
+        remarks = [
+            part
+            for text in self.remarks()
+            for part in textwrap.wrap(printable(text), _WIDTH, subsequent_indent="  ")
+        ]
+        return "\n".join(map(printable, [self.name, *lines, *remarks, *self._to_copy()]))
 
     def _repr_markdown_(self) -> str:
         """Return the table as Markdown."""

@@ -9,6 +9,7 @@ from rich.text import Text
 from coldwarm.report import plan as plan_view
 from coldwarm.report import terminal, units
 from coldwarm.report.reasons import with_advice
+from coldwarm.report.shown import line
 from coldwarm.report.words import HEADINGS
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def render(
     more: list[Table | Text] = []
     if report.verdicts:
         against = f"Verdicts against {report.reference}"
-        more += [Text(against, style="bold"), _verdicts(report, width), Text()]
+        more += [line(against, "bold"), _verdicts(report, width), Text()]
     shapes = [
         (one.candidate, units.duration(one.new_shape.median))
         for one in report.candidates
@@ -47,10 +48,10 @@ def render(
     ]
     if shapes:
         title = "A call with a shape that its process has not seen, caches empty"
-        more += [Text(title, style="bold"), terminal.listing(shapes), Text()]
+        more += [line(title, "bold"), terminal.listing(shapes), Text()]
     if plan is not None and plan.break_even:
         title = f"Calls of one process from which it costs no more than {plan.baseline}"
-        more += [Text(title, style="bold"), plan_view.break_even_table(plan, width), Text()]
+        more += [line(title, "bold"), plan_view.break_even_table(plan, width), Text()]
     notes = [note for one in report.candidates for note in _notes(one)]
     if notes:
         more += [Text("The candidates", style="bold"), terminal.listing(notes), Text()]
@@ -63,8 +64,8 @@ def _verdicts(report: BenchReport, width: int) -> Table:
         comparison = verdict.comparison
         rows.append(
             [
-                Text(verdict.candidate, style="bold"),
-                Text(metric_name(comparison.metric)),
+                line(verdict.candidate, "bold"),
+                line(metric_name(comparison.metric)),
                 _verdict(verdict),
                 Text(units.MISSING if comparison.ratio is None else _ratio(comparison.ratio)),
                 Text(_interval(verdict), "dim"),

@@ -12,6 +12,7 @@ from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
 from coldwarm.report.reasons import counted, with_advice
 from coldwarm.report.refusals import change, disagreement
+from coldwarm.report.shown import line
 from coldwarm.report.terminal import WIDEST, airy_table, listing, print_blocks, title
 from coldwarm.report.words import mode_name
 from coldwarm.stats.ratio import CONFIDENCE
@@ -57,7 +58,7 @@ def render(comparison: RunComparison, console: Console, *, everything: bool) -> 
     width = min(console.width, WIDEST)
     show = partial(print_blocks, console)
     show(title("B against A", width))
-    show(*(Text(f"{label}  {text}", style="dim") for label, text in sides(comparison)))
+    show(*(line(f"{label}  {text}", "dim") for label, text in sides(comparison)))
     grouped = shown(comparison, everything=everything)
     if grouped:
         show(Text(), *_tables(grouped, width))
@@ -178,7 +179,7 @@ def _tables(grouped: dict[str, list[ComparedMetric]], width: int) -> list[Table 
         table = _columns(widths, gap, header=False)
         for item in items:
             table.add_row(*(_cell(place, text, item) for place, text in enumerate(row(item))))
-        blocks += [Text(case, style="italic"), table]
+        blocks += [line(case, "italic"), table]
     return blocks
 
 
@@ -192,7 +193,7 @@ def _columns(widths: Sequence[int], gap: int, *, header: bool) -> Table:
 
 def _cell(place: int, text: str, item: ComparedMetric) -> Text:
     if place == 0:
-        return Text(f" {text}")
+        return line(f" {text}")
     if HEADINGS[place] != "verdict":
         return Text(text, style="dim" if text == units.MISSING else "")
     style = _STYLES.get(item.verdict, "dim")

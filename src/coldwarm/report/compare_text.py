@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.errors import visible
 from coldwarm.report.compare import (
     CERTAINTY,
     HEADINGS,
@@ -15,7 +16,7 @@ from coldwarm.report.compare import (
     sides,
     summary,
 )
-from coldwarm.report.markdown import escaped, table, terms
+from coldwarm.report.markdown import code, escaped, table, terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ def markdown(comparison: RunComparison, *, everything: bool) -> str:
     blocks = ["### B against A", terms(sides(comparison))]
     for case, items in shown(comparison, everything=everything).items():
         rows = [[escaped(cell) for cell in row(item)] for item in items]
-        blocks += [f"`{case}`", table(["figure", *HEADINGS[1:]], rows)]
+        blocks += [code(case), table(["figure", *HEADINGS[1:]], rows)]
     blocks += [terms(remarks(comparison)), "How to read this:", terms(legend(comparison))]
     closing = [summary(comparison, everything=everything), failing(comparison)]
     blocks += [f"**{escaped(line)}**" for line in closing if line]
@@ -58,8 +59,9 @@ def github(comparison: RunComparison, files: Mapping[str, str]) -> str:
 
 def annotation(level: str, title: str, message: str, file: str | None = None) -> str:
     """Return one workflow command, with what would end its parts escaped."""
-    place = f"file={file.translate(_PROPERTY)}," if file else ""
-    return f"::{level} {place}title={title.translate(_PROPERTY)}::{message.translate(_DATA)}"
+    place = f"file={visible(file.translate(_PROPERTY))}," if file else ""
+    title = visible(title.translate(_PROPERTY))
+    return f"::{level} {place}title={title}::{visible(message.translate(_DATA))}"
 
 
 def _annotated(item: ComparedMetric, file: str | None) -> str:

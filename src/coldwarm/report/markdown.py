@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from coldwarm.errors import printable
 from coldwarm.report import filled, scenarios
 from coldwarm.report.view import suite_view
 from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
@@ -16,7 +18,12 @@ if TYPE_CHECKING:
     from coldwarm.report.scenarios import Loops
     from coldwarm.report.view import Cell, Group
 
-_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#"} | {"\n": " "})
+_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#&!$"})
+_LINKED = re.compile(r"(?<=\w):(?=//)|(?<=\bwww)\.|(?<=\w)@(?=\w)", re.IGNORECASE)
+"""Signs that make a link of text without any markup."""
+_WITHIN = re.compile(r"(?<=\w)\\_(?=\w)")
+_BEGINS = re.compile(r"^(\s*)(?:([-+](?=\s|$)|=)|(\d+)([.)])(?=\s|$))")
+"""What begins a list, or underlines a heading, at the beginning of a line."""
 
 
 def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
@@ -33,8 +40,8 @@ def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
     if view.unavailable:
         blocks.append(terms(("not measured", line) for line in view.unavailable))
     blocks += ["How to read this:", terms(view.legend)]
-    # Closing lines name commands in backticks, and are ours: nothing to escape.
-    blocks.append("\n".join(view.closing))
+    # They name commands in backticks, which the name of a suite does not hold.
+    blocks.append("\n".join(escaped(line).replace("\\`", "`") for line in view.closing))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -71,7 +78,7 @@ def _main_table(group: Group) -> str:
     names = ["<br>".join(filter(None, group.headings[mode])) for mode in group.modes]
     rows = [
         [
-            _code(row.candidate),
+            code(row.candidate),
             *(_figure(row.figures[mode]) for mode in group.modes),
             *([] if row.memory is None else [row.memory]),
         ]
@@ -83,7 +90,7 @@ def _main_table(group: Group) -> str:
 
 def _parts_table(group: Group) -> str:
     rows = [
-        [MODE_NAMES[mode], _code(row.candidate), *map(escaped, row.parts[mode])]
+        [MODE_NAMES[mode], code(row.candidate), *map(escaped, row.parts[mode])]
         for mode in COLD_MODES
         for row in group.rows
         if mode in row.parts
@@ -93,7 +100,7 @@ def _parts_table(group: Group) -> str:
 
 def _shares(loops: Loops) -> str:
     rows = [
-        [scenario, _code(name), *figures]
+        [label(scenario), code(name), *map(escaped, figures)]
         for scenario, candidates in loops.rows.items()
         for name, figures in candidates
     ]
@@ -101,9 +108,9 @@ def _shares(loops: Loops) -> str:
     return table(["scenario", "candidate", *names], rows, labels=2)
 
 
-def _code(name: str) -> str:
+def code(name: str) -> str:
     """Write a name as code, in which Markdown reads no markup but its own end."""
-    return f"`{name.replace('`', '').replace('|', '')}`"
+    return f"`{printable(name).replace('`', '').replace('|', '')}`"
 
 
 def _figure(cell: Cell) -> str:
@@ -119,9 +126,15 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int 
 
 def terms(items: Iterable[tuple[str, str]]) -> str:
     """Return terms and what is said of them as a list."""
-    return "\n".join(f"- **{term}**: {escaped(meaning)}" for term, meaning in items)
+    return "\n".join(f"- **{label(term)}**: {escaped(meaning)}" for term, meaning in items)
+
+
+def label(text: str) -> str:
+    """Return a name as text: an underscore within a word is none of Markdown's."""
+    return _WITHIN.sub("_", escaped(text))
 
 
 def escaped(text: str) -> str:
-    """Keep Markdown from reading text as markup."""
-    return text.translate(_SPECIAL)
+    """Return foreign text as one line in which Markdown finds no markup, HTML or link."""
+    plain = _LINKED.sub(lambda sign: f"\\{sign[0]}", printable(text).translate(_SPECIAL))
+    return _BEGINS.sub(r"\1\3\\\2\4", plain)

@@ -9,6 +9,7 @@ from rich.text import Text
 from coldwarm.report import terminal, units
 from coldwarm.report.bench import metric_name
 from coldwarm.report.reasons import words
+from coldwarm.report.shown import line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,10 +25,10 @@ FEW = 10
 def render(report: NoiseReport, console: Console) -> None:
     """Print what differences a bench of this program can detect here, and in what time."""
     width = min(console.width, terminal.WIDEST)
-    console.print(Text(f"What can be detected here: {report.target} against itself", "bold"))
+    console.print(line(f"What can be detected here: {report.target} against itself", "bold"))
     for figure in report.figures:
         console.print()
-        console.print(Text(_title(figure), "bold"))
+        console.print(line(_title(figure), "bold"))
         rows = [_row(one) for one in figure.horizons]
         console.print(terminal.table(_HEADINGS, rows, width))
         console.print(terminal.listing(_remarks(figure)))

@@ -10,6 +10,7 @@ from coldwarm.contracts.plan import READINGS
 from coldwarm.contracts.reasons import because
 from coldwarm.report import filled, units
 from coldwarm.report.reasons import CAUTION_ADVICE, words
+from coldwarm.report.shown import line
 from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, table, title
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def render(report: PlanReport, console: Console) -> None:
 def _plan(plan: Plan, width: int) -> list[Table | Text]:
     blocks: list[Table | Text] = [
         title(plan.group, width),
-        Text(_job(plan), style="dim"),
+        line(_job(plan), "dim"),
         Text(),
         _totals(plan, width),
         Text(),
@@ -132,7 +133,7 @@ def _totals(plan: Plan, width: int) -> Table:
         best = total.candidate == plan.cheapest
         figure = _bounded(total.total_s, total.low_s, total.high_s)
         margin = _bounded(total.margin_s, total.margin_low_s, total.margin_high_s, _signed)
-        cells = [Text(total.candidate, style="bold"), figure]
+        cells = [line(total.candidate, "bold"), figure]
         if several:
             cells.append(_bounded(total.new_shapes_s))
         rows.append([*cells, Text("cheapest", "green") if best else margin])
@@ -159,10 +160,10 @@ def _signed(seconds: float) -> str:
 
 def _answer(plan: Plan) -> Text:
     if plan.cheapest is None:
-        return Text(f"No total: {words(plan.reason)}")
+        return line(f"No total: {words(plan.reason)}")
     if plan.verdict == "told_apart":
-        return Text(f"{plan.cheapest} is the cheapest: {words(plan.reason)}")
-    return Text(f"{plan.cheapest} has the lowest total, undecided: {words(plan.reason)}")
+        return line(f"{plan.cheapest} is the cheapest: {words(plan.reason)}")
+    return line(f"{plan.cheapest} has the lowest total, undecided: {words(plan.reason)}")
 
 
 def _sweep(sweep: Sweep, width: int) -> list[Table]:
@@ -195,7 +196,7 @@ def break_even_table(plan: Plan, width: int) -> Table:
     }
     names = list(dict.fromkeys(candidate for candidate, _ in judged))
     rows = [
-        [Text(name, style="bold"), *(_paying(judged[name, reading]) for reading in READINGS)]
+        [line(name, "bold"), *(_paying(judged[name, reading]) for reading in READINGS)]
         for name in names
     ]
     return table(["candidate", *(_READINGS[reading] for reading in READINGS)], rows, width)

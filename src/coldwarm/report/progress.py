@@ -16,6 +16,7 @@ from rich.live import Live
 from rich.text import Text
 
 from coldwarm.contracts.base import WARM
+from coldwarm.errors import printable
 from coldwarm.report import units
 from coldwarm.report.figures import headline
 from coldwarm.report.reasons import with_advice
@@ -105,7 +106,7 @@ class PlainProgress(Progress):
         self._print(f"{columns} {took:>{_FIGURE_WIDTH}}  {end}")
 
     def _print(self, line: str) -> None:
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 class LiveProgress(Progress):
@@ -141,7 +142,7 @@ class LiveProgress(Progress):
         """Remove the display; notes stay."""
         self._live.stop()
         for text in self._notes:
-            self._console.print(f"note: {text}", markup=False, highlight=False)
+            self._console.print(printable(f"note: {text}"), markup=False, highlight=False)
 
     def started(self, plan_total: int, budget_s: float | None) -> None:
         """Show what is planned."""
@@ -185,12 +186,12 @@ class LiveProgress(Progress):
 
     def _picture(self) -> Text:
         """Write the whole display as one text: laying out tables would take too long."""
-        notes = [f"note: {text}" for text in self._notes[-_NOTES_SHOWN:]]
+        notes = [printable(f"note: {text}") for text in self._notes[-_NOTES_SHOWN:]]
         room = max(1, self._console.height - _LINES_AROUND_TABLE - len(notes))
         name_width = max(_NARROWEST_NAME, self._console.width - _FIGURES_WIDTH)
         heading = _line("case", [mode_name(mode).split()[0] for mode in _COLUMNS], "", name_width)
         rows = [_line(*row, name_width) for row in list(self._rows.values())[-room:]]
-        text = self._bar().append(f"now: {self._now}\n", "bold")
+        text = self._bar().append(f"now: {printable(self._now)}\n", "bold")
         text.append(f"{heading}\n", "dim").append("\n".join(rows))
         return text.append("".join(f"\n{note}" for note in notes), "dim")
 
@@ -263,7 +264,7 @@ def outcome(observation: Observation) -> str:
 def _row(case: CaseResult) -> _Row:
     figures = [headline(case, mode) for mode in _COLUMNS]
     texts = [units.MISSING if f is None else units.duration(f.median) for f in figures]
-    return (case.case, texts, case.status)
+    return (printable(case.case), texts, case.status)
 
 
 def _line(name: str, figures: list[str], status: str, name_width: int) -> str:

@@ -302,6 +302,7 @@ WORDS: dict[str, str] = {
     " commit: a commit's modules are found in its src/ and its root alone",
     "not_asked": "it was not asked for",
     "needs_linux": "fresh processes are measured on Linux alone (here: {platform})",
+    "not_asked_for": "not asked for: {mode_names}",
     "no_time_left": "the time budget was over after the calls in this process; give a longer one",
     "other_arguments": "a fresh process got other arguments than this one: their types do not"
     " survive",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.errors import printable
 from coldwarm.report.reasons import with_advice
 from coldwarm.stats.compare.comparable import FAILED
 
@@ -57,7 +58,7 @@ def refused(error: IncomparableError) -> str:
         others = ", and compares the others with a warning" if len(error.fields) > 1 else ""
         effect = f"leaves failed cases out{others}"
     lines.append(f"--allow {','.join(error.fields)} {effect}")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def nothing_valid(error: NothingValidError) -> str:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coldwarm.report import filled, scenarios
+from coldwarm.report.shown import line, lines
 from coldwarm.report.units import MISSING
 from coldwarm.report.view import suite_view
 from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
@@ -53,10 +54,10 @@ def render(
         heading = "Read with care, in all tables" if len(view.groups) > 1 else "Read with care"
         show(Text(heading, style="bold"), listing(view.care), Text())
     if view.unavailable:
-        lines = [("not measured", line) for line in view.unavailable]
-        show(listing(lines, style="dim"), Text())
+        out = [("not measured", why) for why in view.unavailable]
+        show(listing(out, style="dim"), Text())
     show(listing(view.legend, style="dim"), Text())
-    show(*(Text(line) for line in view.closing))
+    show(*map(line, view.closing))
 
 
 def print_blocks(console: Console, *blocks: Table | Text) -> None:
@@ -70,18 +71,18 @@ def print_blocks(console: Console, *blocks: Table | Text) -> None:
 
 def title(text: str, width: int) -> Text:
     """Lay out a title over the whole width."""
-    return Text(f"━━ {text} ".ljust(width, "━"), style="bold")
+    return line(f"━━ {text} ".ljust(width, "━"), "bold")
 
 
 def _group(group: Group, width: int) -> list[Table | Text]:
     blocks: list[Table | Text] = [
         title(group.title, width),
-        Text(group.about, style="dim"),
+        line(group.about, "dim"),
         Text(),
     ]
     if group.rows:
         blocks.append(_main_table(group, width))
-    blocks += [Text(f"failed: {failure}", style="bold red") for failure in group.failures]
+    blocks += [line(f"failed: {failure}", "bold red") for failure in group.failures]
     if any(row.parts for row in group.rows):
         blocks += [Text(), Text(group.parts_title, style="bold")]
         blocks.append(_parts_table(group, width))
@@ -115,7 +116,7 @@ def _main_table(group: Group, width: int) -> Table:
     headings = ["\n".join(group.headings[mode]) for mode in group.modes]
     rows = [
         [
-            Text(row.candidate, style="bold"),
+            line(row.candidate, "bold"),
             *(_figure(row.figures[mode]) for mode in group.modes),
             *([] if row.memory is None else [_plain(row.memory)]),
         ]
@@ -146,7 +147,7 @@ def _parts_table(group: Group, width: int) -> Table:
         measured = [row for row in group.rows if mode in row.parts]
         if measured:
             rows.append([Text(MODE_NAMES[mode], style="italic")])
-        rows += [[Text(f" {row.candidate}"), *map(_plain, row.parts[mode])] for row in measured]
+        rows += [[line(f" {row.candidate}"), *map(_plain, row.parts[mode])] for row in measured]
     return table(["", *group.parts.values()], rows, width)
 
 
@@ -154,8 +155,8 @@ def _shares(loops: Loops, width: int) -> Table:
     """What of each scenario's total went into compiling, a section for each scenario."""
     rows: list[list[Text]] = []
     for scenario, candidates in loops.rows.items():
-        rows.append([Text(scenario, style="italic")])
-        rows += [[Text(f" {name}"), *map(_plain, figures)] for name, figures in candidates]
+        rows.append([line(scenario, "italic")])
+        rows += [[line(f" {name}"), *map(_plain, figures)] for name, figures in candidates]
     return table(["", *loops.headings], rows, width)
 
 
@@ -163,9 +164,9 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -
     """Lay out a table: labels to the left, figures to the right, as airy as there is room."""
     table = airy_table(_gap(headings, rows, width))
     first, *others = headings
-    table.add_column(first, overflow="fold", vertical="top")
+    table.add_column(lines(first), overflow="fold", vertical="top")
     for heading in others:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(lines(heading), justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     return table
@@ -187,7 +188,7 @@ def _gap(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) ->
     taken = 0
     for place, heading in enumerate(headings):
         cells = [heading, *(row[place].plain for row in rows if place < len(row))]
-        taken += max(len(line) for cell in cells for line in cell.split("\n"))
+        taken += max(len(part) for cell in cells for part in cell.split("\n"))
     return max(1, min(_WIDEST_GAP, (width - taken) // max(1, len(headings) - 1)))
 
 
@@ -197,5 +198,5 @@ def listing(items: Iterable[tuple[str, str]], style: str = "", width: int = _LAB
     table.add_column(min_width=width, no_wrap=True, style=style)
     table.add_column(style=style, overflow="fold")
     for term, meaning in items:
-        table.add_row(Text(term), Text(meaning))
+        table.add_row(line(term), line(meaning))
     return table

@@ -7,9 +7,10 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm import __version__
+from coldwarm.contracts.base import WARM
 from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.process.isolation import settings, shared
+from coldwarm.runner.process.isolation import owners_of, settings, shared
 from coldwarm.runner.schedule.batches import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
 from coldwarm.runner.schedule.options import affinity
 
@@ -117,6 +118,8 @@ def protocol(case: Case, options: Options) -> Protocol:
         deterministic=options.deterministic,
         effort=Effort(**{name: getattr(options, name) for name in Effort.__struct_fields__}),
         option_origins=options.option_origins,
+        caches=owners_of(case.backend, case.device, WARM),
+        compiles=case.backend.compiles,
         own=case.described,
         harness_version=__version__,
         harness_sha256=harness_sha256(),

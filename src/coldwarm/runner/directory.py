@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import Making
 
-JOURNAL = "journal.jsonl"
+JOURNAL = journal.JOURNAL
 _LOCK = ".lock"
 
 

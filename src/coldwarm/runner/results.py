@@ -5,23 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from msgspec.structs import replace
-
 from coldwarm.caches import modes, pages
 from coldwarm.contracts.base import FILLED, Status
 from coldwarm.contracts.files import codec, nextstat
-from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.process.isolation import owners_of
-from coldwarm.stats import ratio, summarise
-from coldwarm.stats.selection import counted, warm_processes
+from coldwarm.stats import outcome
+from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
@@ -56,18 +52,9 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
     """Return a case's result so far."""
     observations = ledger.of(case)
     status, reason = _status(case, ledger, facts)
-    wrong = reason is not None and reason.code == "correctness_gate"
-    summary = summarise.CaseSummary(cold=[], warm=None, warnings=[])
-    # Of a case that did not run, or gave a wrong answer, there is only the reason.
-    if observations and not wrong:
-        summary = summarise.summarise(
-            observations,
-            facts.options.cache_modes,
-            # Where verdicts decide, no precision was asked for.
-            precision=facts.options.precision if facts.options.decide is None else None,
-            seed=facts.options.seed,
-            inspected_call_s=case.inspected_call_s,
-        )
+    wrong = outcome.is_wrong(reason)
+    declared = protocol(case, facts.options)
+    summary = outcome.summary_of(observations, reason, declared, case.inspected_call_s)
     seen_inputs = (seen.input_sha256 for seen in observations if seen.input_sha256)
     # A run that goes on need not have asked for the inputs of what was complete.
     sha256 = facts.inputs.get(case.group) or next(seen_inputs, None)
@@ -85,7 +72,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         scenario=case.workload.scenario,
         dataset_id=f"{case.group}_seed{facts.options.seed}",
         dataset_sha256=sha256,
-        protocol=protocol(case, facts.options),
+        protocol=declared,
         environment_sha256=facts.environment_sha256,
         inspected_call_s=case.inspected_call_s,
         cold=summary.cold,
@@ -94,7 +81,9 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         warnings=summary.warnings,
         filled_by=_filled_by(case, observations),
         made=[] if wrong else ledger.made(case),
-        observations=[_without_timing(seen) for seen in observations] if wrong else observations,
+        observations=[outcome.without_timing(seen) for seen in observations]
+        if wrong
+        else observations,
         null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
     )
 
@@ -124,21 +113,7 @@ def _null_reasons(
 def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, Reason | None]:
     if case.id in facts.unavailable:
         return "warn", facts.unavailable[case.id]
-    failure = ledger.failure(case)
-    if failure is not None:
-        absent = failure.reason is not None and failure.reason.code == "gpu_unavailable"
-        return "warn" if absent else "failed", failure.reason
-    missing = [mode for mode in facts.options.cache_modes if not ledger.good(case, mode)]
-    return ("warn", _why_missing(missing, case, ledger)) if missing else ("ok", None)
-
-
-def _why_missing(missing: Sequence[CacheMode], case: Case, ledger: Ledger) -> Reason:
-    names: list[str] = list(missing)
-    seen = published(ledger.of(case))
-    rejected = [o.reason for o in seen if o.status == "rejected" and o.reason]
-    if not rejected:
-        return because("not_measured", mode_names=names)
-    return because("not_proved", rejected[-1], mode_names=names)
+    return outcome.status_of(ledger.of(case), facts.options.cache_modes)
 
 
 def _limitations(case: Case, options: Options) -> list[Reason]:
@@ -152,45 +127,6 @@ def _limitations(case: Case, options: Options) -> list[Reason]:
         *modes.limitations(sorted(names)),
         *pages.limitations(options.cache_modes),
     ]
-
-
-def _without_timing(seen: Observation) -> Observation:
-    """Return an observation of a wrong answer with no figure that could be quoted."""
-    gone = ("ttfr_s", "ttfr_process_s", "first_call_parts", "loop", "harness", "telemetry")
-    return replace(
-        seen,
-        phases=[],
-        blocks=[],
-        evidence=[replace(found, raw={}) for found in seen.evidence],
-        **dict.fromkeys(gone),
-        null_reasons=dict.fromkeys(gone, because("correctness_gate")),
-    )
-
-
-def with_comparisons(
-    results: Sequence[CaseResult], threshold: float | None = None
-) -> list[CaseResult]:
-    """Compare every case with the baseline of its workload, size and dtype."""
-    baselines = {
-        (result.workload, result.size, result.dtype): result
-        for result in results
-        if result.baseline and result.status == "ok"
-    }
-    compared = []
-    for result in results:
-        baseline = baselines.get((result.workload, result.size, result.dtype))
-        if baseline is None or result.status != "ok" or result.baseline:
-            compared.append(result)
-            continue
-        comparisons = summarise.compare_case(
-            baseline.case,
-            baseline.observations,
-            result.observations,
-            result.protocol.cache_modes,
-            threshold=ratio.THRESHOLD if threshold is None else threshold,
-        )
-        compared.append(replace(result, comparisons=comparisons))
-    return compared
 
 
 def write(  # noqa: PLR0913 - the figures of a run that only its end knows
@@ -243,10 +179,9 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
 def _write_published(save: Save, results: Sequence[CaseResult], facts: Facts) -> None:
     published = []
     for result in results:
-        steady = [process.steadiness.samples for process in warm_processes(result.observations)]
-        for name, expressed in nextstat.express(result, facts.environment, steady):
+        for name, expressed in outcome.published_of(result, facts.environment):
             path = f"{name}.json"
             sha256 = save(f"nextstat/{path}", codec.encode(expressed))
             published.append(nextstat.Published(expressed, path, sha256))
     index = nextstat.suite(published, facts.environment, deterministic=facts.options.deterministic)
-    save("nextstat/suite.json", codec.encode(index))
+    save(f"nextstat/{nextstat.INDEX}", codec.encode(index))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.clock import Clock
 from coldwarm.contracts.environment import fingerprint
-from coldwarm.contracts.files import codec, reader
+from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.runner import references, results, resuming
 from coldwarm.runner.directory import RunDirectory
@@ -26,6 +26,8 @@ from coldwarm.runner.schedule import allowance, availability, suites
 from coldwarm.runner.schedule.budget import Budget, left, wanting
 from coldwarm.runner.schedule.estimates import Estimates
 from coldwarm.runner.schedule.ledger import Ledger
+from coldwarm.runner.stored import reading
+from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -244,7 +246,7 @@ class _Session:
             ResumeError: the options, the environment or a source changed since.
         """
         if (self.directory.path / results.INDEX).exists():
-            reader.read(self.directory.path)
+            reading.read(self.directory.path)
         entries, faults = self.directory.entries()
         for fault in faults:
             self.listener.note(because("line_left_out", n_line=fault.line, text=fault.what))
@@ -267,7 +269,7 @@ class _Session:
         self, facts: results.Facts, place: Place, *, interrupted: bool, wall_s: float
     ) -> Outcome:
         made = [results.case_result(case, self.ledger, facts) for case in self.cases]
-        made = results.with_comparisons(made, self.options.decide)
+        made = outcome.with_comparisons(made, self.options.decide)
         suite = results.write(
             self.directory.write,
             made,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from coldwarm.caches import modes
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import (
     COUNTS,
-    TO_RESULT,
     Block,
     BlockCounts,
     CacheEvidence,
@@ -25,6 +23,7 @@ from coldwarm.contracts.observation import (
     Phase,
     ProcessTotals,
     Telemetry,
+    first_result_s,
 )
 from coldwarm.contracts.reasons import because, missing, together
 from coldwarm.runner import accounts
@@ -140,7 +139,7 @@ def observation(running: Running) -> Observation:
     spans = phases(start.entered_ns, start.phases, running.process.spawned_ns)
     by_name = {span.name: span for span in spans}
     first = by_name["first_call"]
-    needed = [by_name[name].duration_s for name in TO_RESULT if name in by_name]
+    ttfr_s, ttfr_process_s = first_result_s(by_name)
     bytecode = {**start.bytecode, "storage_read_bytes": start.read_bytes}
     found = [
         _with_default(one, slot)
@@ -155,8 +154,8 @@ def observation(running: Running) -> Observation:
         status="rejected" if contradicted else "ok",
         reason=contradicted,
         phases=spans,
-        ttfr_s=math.fsum(needed),
-        ttfr_process_s=first.start_s + first.duration_s,
+        ttfr_s=ttfr_s,
+        ttfr_process_s=ttfr_process_s,
         first_call_parts=accounts.of_call(start.parts, first.duration_s),
         loop=accounts.of_loop(start.loop, start.parts, by_name),
         blocks=running.blocks,

@@ -72,6 +72,11 @@ def counted(observations: Iterable[Observation], mode: CacheMode) -> list[Observ
     return [observation for observation in published(observations) if counts(observation, mode)]
 
 
+def failure(observations: Iterable[Observation]) -> Observation | None:
+    """Return the observation that made a case fail; ``None``: none did."""
+    return next((seen for seen in published(observations) if seen.status == "failed"), None)
+
+
 def rejected(observations: Iterable[Observation], mode: CacheMode) -> list[Reason]:
     """Return the reason of each observation whose evidence does not prove the mode."""
     return [

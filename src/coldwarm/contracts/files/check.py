@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.files.codec import decode, read_bytes
 from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.index import ADVICE, NAME, Index
+from coldwarm.contracts.files.index import ADVICE, NAMES, Index, index_in
+from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import read_lines
 from coldwarm.errors import ContractError
 
@@ -41,18 +42,18 @@ def check(path: Path) -> Iterator[Finding]:
     """Check a file, the folder of a run, or every artifact below any other folder."""
     if not path.is_dir():
         yield from _file(path)
-    elif (path / NAME).is_file():
-        yield from _indexed(path)
+    elif (index := index_in(path)) is not None:
+        yield from _indexed(index)
     else:
-        files = _artifacts(path)
+        files = artifacts(path)
         if not files:
             what = "holds no artifact (*.json, *.jsonl)"
             yield _broken(path, fault(str(path), None, None, what))
         for file in files:
-            yield from _file(file)
+            yield from _file(file, path)
 
 
-def _artifacts(folder: Path) -> list[Path]:
+def artifacts(folder: Path) -> list[Path]:
     """Return the artifacts below a folder; private and hidden folders are left out."""
     return sorted(
         file
@@ -62,7 +63,14 @@ def _artifacts(folder: Path) -> list[Path]:
     )
 
 
-def _file(path: Path) -> Iterator[Finding]:
+def _file(path: Path, folder: Path | None = None) -> Iterator[Finding]:
+    """Check one artifact; one that was found in a folder must lie in it, whatever links say."""
+    if folder is not None:
+        try:
+            inside(folder, path.relative_to(folder).as_posix())
+        except OutsideError as error:
+            yield _broken(path, fault(str(path), None, None, str(error)))
+            return
     if path.suffix == ".jsonl":
         yield from _journal(path)
         return
@@ -89,9 +97,9 @@ def _journal(path: Path) -> Iterator[Finding]:
         yield Finding(str(path), "journal", None, f"{len(entries)} lines{torn}")
 
 
-def _indexed(folder: Path) -> Iterator[Finding]:
-    """Check the folder of an index and every artifact in it, each once."""
-    path = folder / NAME
+def _indexed(path: Path) -> Iterator[Finding]:
+    """Check an index, its folder, and every artifact in it, each once."""
+    folder = path.parent
     listed = {path}
     readable = True
     try:
@@ -107,18 +115,18 @@ def _indexed(folder: Path) -> Iterator[Finding]:
         if sound:
             yield Finding(str(path), contract, None)
         listed = index.named
-    for nested in _artifacts(folder):
-        if nested.name == NAME and nested not in listed:
-            listed.update(_artifacts(nested.parent))
-            yield from _indexed(nested.parent)
-    for file in _artifacts(folder):
+    for nested in artifacts(folder):
+        if nested.name in NAMES and nested not in listed:
+            listed.update(artifacts(nested.parent))
+            yield from _indexed(nested)
+    for file in artifacts(folder):
         if file not in listed:
-            yield from _unlisted(file, path) if readable else _file(file)
+            yield from _unlisted(file, path) if readable else _file(file, folder)
 
 
 def _unlisted(file: Path, index: Path) -> Iterator[Finding]:
     """Check a file that no index names; a result among them is a fault."""
-    for finding in _file(file):
+    for finding in _file(file, index.parent):
         if finding.fault is None and finding.contract.rpartition(".v")[0] in _LISTED:
             what = f"is not in the index {index}; {ADVICE}"
             yield _broken(file, fault(str(file), None, None, what), finding.contract)

@@ -22,6 +22,7 @@ from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files.faults import explain, fault
 from coldwarm.contracts.files.migrations import MIGRATIONS
+from coldwarm.contracts.files.nextstat import without_null
 from coldwarm.contracts.files.positions import line_of
 from coldwarm.contracts.files.strict import parse, refuse_non_finite
 from coldwarm.contracts.noise import NoiseReport
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 
-MAX_BYTES = 2**30
+MAX_BYTES = 2**27
 """Larger files are refused: no artifact comes near it."""
 
 
@@ -214,7 +215,7 @@ def _migrate(document: dict[str, Any], contract: Contract, path: str, line: int)
     for _ in range(contract.version + 1):
         named = document.get("schema_version")
         if named == contract.name:
-            return document
+            return without_null(document) if contract.type is NextstatSuite else document
         step = MIGRATIONS.get(str(named))
         if step is None:
             what = f"{named} is older than {contract.name}, and no migration leads there"

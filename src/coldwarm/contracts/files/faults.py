@@ -22,6 +22,8 @@ REMEDY = "restore the file as it was written, or measure again"
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)
 _STEP = re.compile(r"\.(?P<key>\w+)|\[(?P<index>\d+|\.\.\.)\]")
 _FIELD = re.compile(r"(?:unknown|required) field `(?P<name>.*)`", re.DOTALL)
+_NO_NAME = "Expected `str` matching regex '^(?!::)"
+"""How msgspec begins to say that a text is no ``names.Name``."""
 _LONGEST_SHOWN = 60
 
 
@@ -129,6 +131,8 @@ def _expectation(what: str, where: Path, type_: type[Record]) -> str:
     if what.startswith("Invalid enum value"):
         names = [repr(value) for value in _alternatives(where, type_)]
         return f"expected {_in_words(names)}"
+    if what.startswith(_NO_NAME):
+        return "expected a name, of characters that can all be seen"
     return what.replace("`", "").replace("Expected", "expected", 1)
 
 

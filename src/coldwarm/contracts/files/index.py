@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from coldwarm.contracts.environment import Environment
+from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.files.faults import dotted, fault
+from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.nextstat import cold_median_s, tally, warm_median_s
 from coldwarm.contracts.files.positions import line_of
 from coldwarm.contracts.published import NextstatResult, NextstatSuite
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
 
 NAME = "suite.json"
+NAMES = (NAME, nextstat.INDEX)
+"""What an index may be called; that of published results was ``suite.json`` once, too."""
 ADVICE = "measure again, or restore the file"
 _At = tuple[str | int, ...]
 
@@ -34,6 +37,11 @@ class Checked(NamedTuple):
     path: Path
     record: Record | None
     fault: ContractError | None
+
+
+def index_in(folder: Path) -> Path | None:
+    """Return the index in a folder; ``None`` where it holds none."""
+    return next((folder / name for name in NAMES if (folder / name).is_file()), None)
 
 
 class Index:
@@ -51,6 +59,7 @@ class Index:
         data = read_bytes(path)
         self.path, self.suite = path, decode(data, str(path))
         self.named: set[Path] = {path}
+        self._seen = {path.resolve()}
         self._text = data.decode()
 
     def checked(self) -> Iterator[Checked]:
@@ -106,19 +115,16 @@ class Index:
             type_: What the file should hold.
         """
         path, sha256 = pair
-        pure = PurePosixPath(path)
-        if pure.is_absolute() or ".." in pure.parts:
-            what = f"{path!r} leads out of the folder; expected a path below it"
-            yield self._fault((*at, f"{prefix}path"), what)
+        try:
+            file = inside(self.path.parent, path)
+        except OutsideError as error:
+            yield self._fault((*at, f"{prefix}path"), f"{error}; {ADVICE}")
             return None
-        file = self.path.parent / pure
-        if file in self.named:
+        if file.resolve() in self._seen:
             yield self._fault((*at, f"{prefix}path"), f"{path!r} is named twice; {ADVICE}")
             return None
         self.named.add(file)
-        if not file.is_file():
-            yield self._fault((*at, f"{prefix}path"), f"{path!r} is not there; {ADVICE}")
-            return None
+        self._seen.add(file.resolve())
         try:
             data = read_bytes(file)
             actual = hashlib.sha256(data).hexdigest()

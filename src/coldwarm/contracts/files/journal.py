@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+JOURNAL = "journal.jsonl"
+"""Its name, in the directory of a run."""
 Kind = Literal["header", "observation", "making", "event"]
 
 

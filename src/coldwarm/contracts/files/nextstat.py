@@ -6,19 +6,20 @@ past their start, stand in each of them.
 
 Nothing is estimated on the way. A process is listed under ``runs`` only if it is valid
 and reached the end of its second call, since the contract has no null for a phase;
-rejected, failed and partial processes stay in the native record. A summary block, which
-must carry a ``p95``, appears only where the native summary has one, so with 20 values or
-more.
+rejected, failed and partial processes stay in the native record. The summaries follow the
+publisher's conventions, not ours: they are of the numbers that are listed, so that a reader
+of the file alone arrives at the same, and there is a ``p95`` of however many there are. A
+number that was not measured is 0 in the index, and then the status is ``warn`` or ``failed``.
 """
 
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from msgspec import UNSET, UnsetType
 
-from coldwarm.contracts.base import CACHE_MODES, Status
+from coldwarm.contracts.base import CACHE_MODES, WARM, Status
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.published import (
     Cold,
@@ -36,7 +37,7 @@ from coldwarm.contracts.published import (
     Timing,
     Warm,
 )
-from coldwarm.contracts.reasons import brief
+from coldwarm.contracts.reasons import because, brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.summary import Summary
+
+INDEX = "ml_suite.json"
+"""The name of the index, in the folder of the published results."""
 
 SUFFIXES: dict[CacheMode, str] = {
     "cold_process_cold_cache": "",
@@ -90,7 +93,7 @@ def _result(
     observations = _publishable(case)
     runs = _cold_runs(observations, mode)
     calls, warm_reason = _warm_calls(case, observations, steady)
-    status, reason = _status(case, mode, runs)
+    status, reason = _status(case, mode, runs, calls)
     return NextstatResult(
         case=case.case + SUFFIXES[mode],
         deterministic=case.protocol.deterministic,
@@ -108,7 +111,7 @@ def _result(
             cache_policy=mode,
         ),
         device=_device(observations),
-        timing=Timing(cold=_cold(runs, case, mode), warm=_warm(calls, warm_reason, case)),
+        timing=Timing(cold=_cold(runs), warm=_warm(calls, warm_reason)),
     )
 
 
@@ -122,15 +125,23 @@ def _publishable(case: CaseResult) -> list[Observation]:
 
 
 def _status(
-    case: CaseResult, mode: CacheMode, runs: Sequence[ColdRun]
+    case: CaseResult, mode: CacheMode, runs: Sequence[ColdRun], calls: Sequence[float]
 ) -> tuple[Status, str | None]:
-    """Return the case's status, or a warning where it is fine but this mode gave no run."""
-    if case.status != "ok" or runs or mode == "warm_process":
+    """Return the case's status, or a warning where it is fine but a regime gave no number."""
+    if case.status != "ok":
         return case.status, None if case.reason is None else brief(case.reason)
-    seen_in_run = published(case.observations)
-    reasons = [seen.reason for seen in seen_in_run if seen.cache_mode == mode and seen.reason]
-    why = brief(reasons[0]) if reasons else "none reached its second call"
-    return "warn", f"no_valid_run: {why}"
+    if mode == WARM:
+        return "warn", brief(because("not_asked_for", mode_names=["cold"]))
+    if not runs:
+        ours = published(case.observations)
+        seen = [one.reason for one in ours if one.cache_mode == mode and one.reason]
+        why = brief(seen[0]) if seen else "none reached its second call"
+        return "warn", f"no_valid_run: {why}"
+    if calls:
+        return "ok", None
+    if WARM not in case.protocol.cache_modes:
+        return "warn", brief(because("not_asked_for", mode_names=[WARM]))
+    return "warn", brief(because("no_warm_samples"))
 
 
 def _meta(observations: Sequence[Observation], environment: Environment) -> ResultMeta:
@@ -188,35 +199,40 @@ def _warm_calls(
     return calls, "" if case.warm.steady.steady else brief(case.warm.steady.reason)
 
 
-def _cold(runs: list[ColdRun], case: CaseResult, mode: CacheMode) -> Cold:
-    summary = next((cold for cold in case.cold if cold.cache_mode == mode), None)
-    seconds = {} if summary is None else summary.seconds
-    n = len(runs)
+def _cold(runs: list[ColdRun]) -> Cold:
     return Cold(
         runs=runs,
-        n_runs=n,
-        import_s=_quantiles(seconds.get("import"), n),
-        first_call_s=_quantiles(seconds.get("first_call"), n),
-        ttfr_s=_quantiles(seconds.get("ttfr"), n),
+        n_runs=len(runs),
+        import_s=_quantiles([run.import_s for run in runs]),
+        first_call_s=_quantiles([run.first_call_s for run in runs]),
+        ttfr_s=_quantiles([_ttfr_s(run) for run in runs]),
+        total_s=_quantiles([run.total_s for run in runs]),
     )
 
 
-def _warm(calls: list[float], reason: str, case: CaseResult) -> Warm:
-    summary = None if case.warm is None else case.warm.call_s
+def _ttfr_s(run: ColdRun) -> float:
+    """Return the published time to a first result: import plus first call, seconds."""
+    return run.import_s + run.first_call_s
+
+
+def _warm(calls: list[float], reason: str) -> Warm:
     return Warm(
         calls_s=calls,
         n_iters=len(calls),
-        call_s=_quantiles(summary, len(calls)),
+        call_s=_quantiles(calls),
         status="warn" if reason else "ok",
         reason=reason,
     )
 
 
-def _quantiles(summary: Summary | None, n_listed: int) -> Quantiles | UnsetType:
-    """Return the native summary if it is about exactly the values that are listed."""
-    if summary is None or summary.n_samples != n_listed or summary.p95 is None:
+def _quantiles(values: Sequence[float]) -> Quantiles | UnsetType:
+    """Return minimum, median and NumPy's 95th percentile; nothing where there is no value."""
+    if not values:
         return UNSET
-    return Quantiles(min=summary.minimum, median=summary.median, p95=summary.p95)
+    # The inclusive method is NumPy's: linear between the values, their range its ends.
+    several = values if len(values) > 1 else [*values, *values]
+    p95 = statistics.quantiles(several, n=20, method="inclusive")[-1]
+    return Quantiles(min=min(values), median=statistics.median(values), p95=p95)
 
 
 class Published(NamedTuple):
@@ -228,22 +244,18 @@ class Published(NamedTuple):
     sha256: str
 
 
-def cold_median_s(result: NextstatResult) -> float | None:
-    """Return the median of import plus first call over the listed runs, seconds."""
-    runs = [r.import_s + r.first_call_s for r in result.timing.cold.runs if r.status == "ok"]
-    return statistics.median(runs) if runs else None
+def cold_median_s(result: NextstatResult) -> float:
+    """Return the median of import plus first call over the listed runs, seconds; 0 without any."""
+    runs = [_ttfr_s(run) for run in result.timing.cold.runs if run.status == "ok"]
+    return statistics.median(runs) if runs else 0.0
 
 
-def warm_median_s(result: NextstatResult) -> float | None:
-    """Return the median of the warm calls, seconds.
-
-    That of the summary where there is one, in which every process weighs the same; else that
-    of all the calls together.
-    """
+def warm_median_s(result: NextstatResult) -> float:
+    """Return the median of the warm calls, seconds: the summary's where there is one; else 0."""
     summary, calls = result.timing.warm.call_s, result.timing.warm.calls_s
     if summary is not UNSET:
         return summary.median
-    return statistics.median(calls) if calls else None
+    return statistics.median(calls) if calls else 0.0
 
 
 def suite(
@@ -270,14 +282,31 @@ def suite(
 
 
 def tally(cases: Sequence[NextstatSuiteCase]) -> NextstatSummary:
-    """Return the summary of an index; ``worst_case`` is null where nothing was measured."""
+    """Return the summary of an index; ``worst_case`` is empty where there is no case."""
     counts = {f"n_{s}": sum(case.status == s for case in cases) for s in get_args(Status)}
     return NextstatSummary(n_cases=len(cases), worst_case=_worst(cases), **counts)
 
 
-def _worst(cases: Sequence[NextstatSuiteCase]) -> str | None:
+def _worst(cases: Sequence[NextstatSuiteCase]) -> str:
     failed = [case.case for case in cases if case.status == "failed"]
     if failed:
         return failed[0]
-    measured = [(c.cold_ttfr_median_s, c.case) for c in cases if c.cold_ttfr_median_s is not None]
-    return max(measured)[1] if measured else None
+    return max(((case.cold_ttfr_median_s, case.case) for case in cases), default=(0.0, ""))[1]
+
+
+def without_null(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an index that an earlier coldwarm wrote with null where its contract has a number."""
+    cases, summary = document.get("cases"), document.get("summary")
+    if isinstance(cases, list):
+        medians = ("cold_ttfr_median_s", "warm_call_median_s")
+        changed = [
+            {**one, **{name: 0.0 for name in medians if name in one and one[name] is None}}
+            if isinstance(one, dict)
+            else one
+            for one in cases
+        ]
+        document = {**document, "cases": changed}
+    if isinstance(summary, dict) and summary.get("worst_case", "") is None:
+        names = [str(one.get("case")) for one in cases or () if isinstance(one, dict)]
+        document = {**document, "summary": {**summary, "worst_case": max(names, default="")}}
+    return document

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.index import NAME, Index
+from coldwarm.contracts.files.index import NAME, Index, index_in
+from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def read(path: Path) -> Measured:
@@ -25,10 +23,11 @@ def read(path: Path) -> Measured:
         ContractError: a file does not keep its contract, or is not the one that was indexed.
     """
     if path.is_dir():
-        if not (path / NAME).exists():
+        index = index_in(path)
+        if index is None:
             text = f"{path} holds no {NAME}; name the directory of a finished run"
             raise UsageError(text)
-        return _run(path / NAME)
+        return _run(index)
     if not path.exists():
         text = f"{path}: no such file or directory; name a run's directory or the file of a case"
         raise UsageError(text)
@@ -56,6 +55,11 @@ def read_run(path: Path) -> tuple[SuiteResult, list[CaseResult]]:
     return measured.suite, list(measured.cases.values())
 
 
+def index_path(measured: Measured) -> str:
+    """Return the index of a run that was read."""
+    return str(Path(measured.path) / NAME)
+
+
 def _run(path: Path) -> Measured:
     """Read what an index names; the first fault that ``validate`` would find is raised."""
     index, folder = Index(path), path.parent
@@ -79,14 +83,22 @@ def _run(path: Path) -> Measured:
     )
 
 
+def _inside(folder: Path, name: str) -> Path:
+    try:
+        return inside(folder, name)
+    except OutsideError as error:
+        raise fault(str(folder), None, None, str(error)) from None
+
+
 def _single(path: Path, case: CaseResult) -> Measured:
     """Take a case alone; where it still lies in its run, that must be whole, as for the run."""
     index = path.resolve().parent.parent / NAME
     if index.exists():
         _run(index)
     environment = None
-    beside = path.resolve().parent.parent / "environment.json"
-    if beside.exists():
+    folder = path.resolve().parent.parent
+    if (folder / "environment.json").exists():
+        beside = _inside(folder, "environment.json")
         data = read_bytes(beside)
         if hashlib.sha256(data).hexdigest() == case.environment_sha256:
             environment = decode_as(Environment, data, str(beside))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.contracts.names import LONGEST, is_name
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
 
@@ -178,6 +179,12 @@ def labelled(targets: Sequence[Target]) -> list[Target]:
         label = name if seen[name] == 1 else f"{name}_{seen[name]}"
         result.append(replace(target, label=re.sub(r"[^\w.@+-]", "_", label)))
     twice = {t.label for t in result if sum(o.label == t.label for o in result) > 1}
+    unfit = next((target.label for target in result if not is_name(target.label)), None)
+    if unfit is not None:
+        text = (
+            f"the label {unfit[:40]!r} has {len(unfit)} characters; give one of at most {LONGEST}"
+        )
+        raise UsageError(f"{text}: LABEL=TARGET")
     if twice:
         raise UsageError(f"two candidates are called {min(twice)!r}; name them: LABEL={min(twice)}")
     return result

@@ -13,6 +13,7 @@ from msgspec.structs import asdict, replace
 from coldwarm.contracts.observation import Telemetry
 from coldwarm.contracts.reasons import because, missing
 from coldwarm.runner.machine import groups
+from coldwarm.stats.disturbances import FOREIGN_CPU_FLAG, STEAL_FLAG, THROTTLED_FLAG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import ProcessTotals
     from coldwarm.contracts.reasons import Reason
 
-FOREIGN_CPU_FLAG = 0.15
-STEAL_FLAG = 0.01
-THROTTLED_FLAG = 0.01
-"""Of the wall clock, held up by a quota."""
 SWITCHES_PER_S_FLAG = 200.0
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 FEWEST_TICKS_S = 5 * _TICK_S

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.observation import published
-from coldwarm.stats.selection import counted
+from coldwarm.stats.selection import counted, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,8 +46,7 @@ class Ledger:
 
     def failure(self, case: Case) -> Observation | None:
         """Return the observation that made a case fail."""
-        seen = published(self.of(case))
-        return next((one for one in seen if one.status == "failed"), None)
+        return failure(self.of(case))
 
     def good(self, case: Case, mode: CacheMode) -> list[Observation]:
         """Return the observations that are valid for a mode."""

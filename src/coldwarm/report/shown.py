@@ -1,0 +1,73 @@
+"""Foreign text on its way out: what any command prints for a terminal or as JSON.
+
+Names, reasons, paths and versions come from artifacts, plug-ins and frameworks. On a terminal they
+are shown as what they are and never obeyed: no control character, no turn of the direction
+of writing, no new line, no command of a workflow. Markdown has a function of its own in
+``coldwarm.report.markdown``, annotations of a workflow in ``coldwarm.report.compare_text``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.segment import Segment
+from rich.text import Text
+
+from coldwarm.errors import is_plain, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import ConsoleOptions, RenderableType
+
+_WORKFLOW = re.compile(r"##(?=\w*\[)")
+"""What begins a command of a workflow anywhere in a line."""
+
+
+def line(text: object, style: str = "") -> Text:
+    """Return foreign text as one line of a table or a paragraph."""
+    return Text(printable(str(text)), style=style)
+
+
+def lines(written: str, style: str = "") -> Text:
+    """Return text of several lines whose breaks are the report's own."""
+    return Text(_each(written), style=style)
+
+
+def _each(written: str) -> str:
+    return "\n".join(map(printable, written.split("\n")))
+
+
+def json_text(text: str) -> str:
+    r"""Return JSON that means the same and holds only plain characters, others as ``\u202e``."""
+    escaped = "".join(c if c == "\n" or is_plain(c) else _units(c) for c in text)
+    return _WORKFLOW.sub("#\\\\u0023", escaped)
+
+
+def _units(character: str) -> str:
+    data = character.encode("utf-16-be", "surrogatepass")
+    units = (data[place : place + 2] for place in range(0, len(data), 2))
+    return "".join(f"\\u{int.from_bytes(unit, 'big'):04x}" for unit in units)
+
+
+class PlainConsole(Console):
+    """A console that shows text and obeys none: no markup in it, and nothing but plain characters.
+
+    Whatever reaches it unescaped is escaped here, at the cost of the layout alone.
+    """
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever rich takes
+        """Take the options of a console of rich."""
+        super().__init__(**{"markup": False, "emoji": False, "highlight": False, **options})
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield the segments of what is printed."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(_each(segment.text), segment.style)

@@ -1,0 +1,1 @@
+"""Stored results, believed as far as they can be computed again from what was measured."""

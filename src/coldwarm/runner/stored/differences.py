@@ -1,0 +1,149 @@
+"""Where a stored case and the same case computed again differ. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from coldwarm.runner.stored.wrong import Wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from coldwarm.contracts.base import Record
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.summary import Summary
+    from coldwarm.runner.stored.wrong import At
+
+_COMPUTED = ("status", "reason", "cold", "warm", "comparisons", "warnings")
+_JUDGED = ("status", "reason", "judgements", "also_modes")
+_COUNTS = ("n_ok", "n_rejected", "n_failed", "n_processes")
+_POINTS = ("n_processes", "n_samples", "median", "minimum", "maximum", "p95")
+_DERIVED = {"start", "new_shape", "ttfr", "ttfr_process"}
+"""Figures that another version may have put together from other parts."""
+_ROUNDING = 1e-9
+
+
+def of_case(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
+    """Yield each difference in what is judged, and in what is computed from that."""
+    for place, (one, other) in enumerate(zip(stored.observations, again.observations, strict=True)):
+        for name in _JUDGED:
+            at = ("observations", place, name)
+            yield from _apart(at, _plain(one, name), _plain(other, name))
+    for name in _COMPUTED:
+        yield from _apart((name,), _plain(stored, name), _plain(again, name))
+
+
+def between(stored: Record, again: Record) -> Iterator[Wrong]:
+    """Yield each difference of two records of a kind."""
+    yield from _apart((), msgspec.to_builtins(stored), msgspec.to_builtins(again))
+
+
+def of_figures(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
+    """Yield each difference in counts and plain figures, as far as both have them."""
+    modes = {summary.cache_mode: summary for summary in again.cold}
+    for place, cold in enumerate(stored.cold):
+        other = modes.get(cold.cache_mode)
+        at: At = ("cold", place)
+        if other is None:
+            yield Wrong((*at, "cache_mode"), f"is {cold.cache_mode!r}, which was not asked for")
+            continue
+        yield from _counts(at, cold, other)
+        stable = {name: one for name, one in cold.seconds.items() if name not in _DERIVED}
+        yield from _summaries((*at, "seconds"), stable, other.seconds)
+    if stored.warm is not None and stored.warm.call_s is not None:
+        yield from _warm(stored.warm.call_s, stored)
+    metrics = {one.metric: one for one in again.comparisons}
+    for place, one in enumerate(stored.comparisons):
+        if one.metric in metrics:
+            at = ("comparisons", place, "ratio")
+            yield from _apart(at, one.ratio, metrics[one.metric].ratio)
+
+
+def _warm(call_s: Summary, stored: CaseResult) -> Iterator[Wrong]:
+    """Hold a warm call against all samples: which of them count, versions may see differently."""
+    blocks = [block for one in stored.observations for block in one.blocks]
+    samples = [sample for block in blocks for sample in block.samples_s]
+    if not samples or not min(samples) <= call_s.median <= max(samples):
+        what = f"says {call_s.median:g}, which lies outside its samples"
+        yield Wrong(("warm", "call_s", "median"), what)
+
+
+def out_of_order(case: CaseResult) -> Iterator[Wrong]:
+    """Yield each stored distribution whose figures cannot be in that order."""
+    found: list[tuple[At, Summary]] = [
+        (("cold", place, "seconds", name), one)
+        for place, cold in enumerate(case.cold)
+        for name, one in cold.seconds.items()
+    ]
+    if case.warm is not None and case.warm.call_s is not None:
+        found.append((("warm", "call_s"), case.warm.call_s))
+    for at, one in found:
+        if not one.minimum <= one.median <= one.maximum:
+            yield Wrong((*at, "median"), f"is {one.median:g}, outside its minimum and maximum")
+        if one.low is not None and one.high is not None and not one.low <= one.median <= one.high:
+            yield Wrong(
+                (*at, "low"), f"is {one.low:g}, the median {one.median:g} and high {one.high:g}"
+            )
+        if not one.n_samples or not one.n_processes:
+            yield Wrong((*at, "n_samples"), "is a figure of no samples")
+
+
+def without_comparisons(case: CaseResult) -> CaseResult:
+    """Return a case without what only its baseline could tell."""
+    return msgspec.structs.replace(case, comparisons=[])
+
+
+def _plain(record: object, name: str) -> object:
+    return msgspec.to_builtins(getattr(record, name))
+
+
+def _counts(at: At, one: object, other: object) -> Iterator[Wrong]:
+    for name in _COUNTS:
+        if hasattr(one, name):
+            yield from _apart((*at, name), getattr(one, name), getattr(other, name))
+
+
+def _summaries(
+    at: At, stored: Mapping[str, Summary], again: Mapping[str, Summary]
+) -> Iterator[Wrong]:
+    for name, one in stored.items():
+        if name not in again:
+            yield Wrong((*at, name), "is no figure of its observations")
+            continue
+        for point in _POINTS:
+            yield from _apart((*at, name, point), getattr(one, point), getattr(again[name], point))
+
+
+def _apart(at: At, said: object, held: object) -> Iterator[Wrong]:
+    """Yield the innermost places where two plain values differ."""
+    if isinstance(said, dict) and isinstance(held, dict) and said.keys() == held.keys():
+        for name, value in said.items():
+            yield from _apart((*at, name), value, held[name])
+    elif isinstance(said, list) and isinstance(held, list) and len(said) == len(held):
+        for place, pair in enumerate(zip(said, held, strict=True)):
+            yield from _apart((*at, place), *pair)
+    elif not _same(said, held):
+        what = f"says {_short(said)}, but its observations say {_short(held)}"
+        yield Wrong(at, f"{what}")
+
+
+def _same(said: object, held: object) -> bool:
+    if isinstance(said, float | int) and isinstance(held, float | int):
+        return abs(said - held) <= _ROUNDING * max(abs(said), abs(held))
+    return bool(said == held)
+
+
+def _short(value: object) -> str:
+    """Return a value in a few words; of a list how many, of a mapping its names."""
+    if isinstance(value, dict):
+        code = value.get("code") or value.get("kind") or value.get("verdict")
+        return str(code or f"{{{', '.join(map(str, value))}}}")[:60]
+    if isinstance(value, list):
+        return f"{len(value)} of them" if _nested(value) else repr(value)[:60]
+    return f"{value:g}" if isinstance(value, float) else repr(value)[:60]
+
+
+def _nested(values: Iterable[object]) -> bool:
+    return any(isinstance(value, dict | list) for value in values)

@@ -1,0 +1,247 @@
+"""What cannot be true of a case's observations, whoever wrote them down. Pure.
+
+Samples themselves cannot be checked, but what is said of them can: one process is there once, its
+phases follow each other, parts add up to the whole, and listings of files agree with themselves.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.observation import PARTS, first_result_s
+from coldwarm.runner.stored.wrong import Wrong
+from coldwarm.stats.disturbances import must_be_flagged
+from coldwarm.stats.outcome import is_wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.contracts.observation import (
+        Block,
+        CacheEvidence,
+        FirstCallParts,
+        LoopAccount,
+        Observation,
+        Phase,
+    )
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.runner.stored.wrong import At
+
+_ROUNDING, _CLOCK_S = 1e-9, 1e-6
+"""By how much sums of the same numbers may differ: of the sum, and in seconds."""
+
+
+def impossible(case: CaseResult) -> Iterator[Wrong]:
+    """Yield what holds of no case, also where another version of coldwarm wrote it."""
+    seen: dict[tuple[str, int, int], int] = {}
+    for place, one in enumerate(case.observations):
+        at: At = ("observations", place)
+        if one.case != case.case:
+            yield Wrong((*at, "case"), f"is of {one.case!r}, in the file of {case.case!r}")
+        key = (one.cache_mode, one.round, one.attempt)
+        if key in seen:
+            what = f"is the process of observations[{seen[key]}] once more"
+            yield Wrong(at, f"{what} (cache_mode, round and attempt are the same)")
+        seen.setdefault(key, place)
+        yield from _of_blocks(one.blocks, at)
+        yield from _of_gate(one, at)
+        yield from _of_files(one.evidence, at)
+    for place, made in enumerate(case.made):
+        if made.case != case.case:
+            yield Wrong(("made", place, "case"), f"is of {made.case!r}, not of {case.case!r}")
+
+
+def inconsistent(case: CaseResult) -> Iterator[Wrong]:
+    """Yield what this version writes differently: where it wrote the case, that was changed."""
+    yield from _identity(case)
+    if not case.observations and (case.status != "warn" or case.reason is None):
+        yield Wrong(("status",), f"says {case.status!r}, but nothing was observed")
+    if is_wrong(case.reason):
+        yield from _of_a_wrong_answer(case)
+        return
+    orders: dict[int, At] = {}
+    for place, one in enumerate(case.observations):
+        at: At = ("observations", place)
+        yield from _of_phases(one, at)
+        yield from _of_first_result(one, at)
+        yield from _of_telemetry(one, at)
+        if one.loop is not None:
+            yield from _of_loop(one.loop, (*at, "loop"))
+        owners = [found.owner for found in one.evidence]
+        caches = [*(case.protocol.caches or ()), *["bytecode"] * (one.cache_mode == "first_ever")]
+        if one.phases and sorted(owners) != sorted(caches):
+            what = f"is of {_names(owners)}, but its caches are {_names(caches)}"
+            yield Wrong((*at, "evidence"), what)
+        if one.status == "failed":  # its place is that of the process before it
+            continue
+        for where, order in [
+            ((*at, "order"), one.order),
+            *(((*at, "blocks", n, "order"), block.order) for n, block in enumerate(one.blocks)),
+        ]:
+            if order in orders:
+                yield Wrong(where, f"is {order}, the place of another process or block")
+            orders[order] = where
+
+
+def _of_a_wrong_answer(case: CaseResult) -> Iterator[Wrong]:
+    for place, one in enumerate(case.observations):
+        for name in ("ttfr_s", "ttfr_process_s", "first_call_parts", "loop", "phases", "blocks"):
+            if getattr(one, name):
+                yield Wrong(("observations", place, name), "times a case whose answer was wrong")
+
+
+def _identity(case: CaseResult) -> Iterator[Wrong]:
+    declared = case.protocol
+    for name in ("workload", "backend", "candidate", "size", "dtype"):
+        said, held = getattr(declared, name), getattr(case, name)
+        if said != held:
+            yield Wrong(("protocol", name), f"says {said!r}, but the case says {held!r}")
+    if declared.own is None:
+        for name, held in (
+            ("candidate", f"{case.backend}_{case.device}"),
+            ("case", f"{case.candidate}_{case.group}"),
+            ("dataset_id", f"{case.group}_seed{declared.seed}"),
+        ):
+            said = getattr(case, name)
+            # A backend of one device need not name it.
+            if said != held and not (name == "candidate" and said == case.backend):
+                yield Wrong((name,), f"says {said!r}, but its parts make {held!r}")
+
+
+def _of_blocks(blocks: list[Block], at: At) -> Iterator[Wrong]:
+    for place, block in enumerate(blocks):
+        where: At = (*at, "blocks", place)
+        if not block.samples_s:
+            yield Wrong((*where, "samples_s"), "is empty; a block has samples")
+            continue
+        low = min(block.samples_s)
+        if low <= 0:
+            number = block.samples_s.index(low)
+            yield Wrong((*where, "samples_s", number), f"is {low:g} s; a call takes time")
+        total_s = block.batch * sum(block.samples_s)
+        if block.wall_s is not None and not _fits(total_s, block.wall_s):
+            what = f"is {block.wall_s:g} s, but its samples took {total_s:g} s"
+            yield Wrong((*where, "wall_s"), what)
+    for place, (before, after) in enumerate(pairwise(blocks), start=1):
+        if after.start_s < before.start_s or after.order <= before.order:
+            yield Wrong((*at, "blocks", place), "begins before the block that stands before it")
+
+
+def _of_gate(one: Observation, at: At) -> Iterator[Wrong]:
+    gate = one.gate
+    if gate is None:
+        return
+    error = gate.max_scaled_error
+    if gate.passed and error is not None and not error <= gate.tolerance:
+        what = f"says true, but the error {error:g} is above the tolerance {gate.tolerance:g}"
+        yield Wrong((*at, "gate", "passed"), what)
+    if not gate.passed and one.status != "failed":
+        yield Wrong((*at, "status"), f"says {one.status!r}, but its answer was wrong")
+
+
+def _of_files(evidence: list[CacheEvidence], at: At) -> Iterator[Wrong]:
+    owners = [found.owner for found in evidence]
+    for place, found in enumerate(evidence):
+        where: At = (*at, "evidence", place)
+        if owners.index(found.owner) != place:
+            yield Wrong(where, f"is of {found.owner!r}, of which there is another one")
+        before, after = found.files_before, found.files_after
+        new = sum(found.new_files.values())
+        if before is not None and after is not None and not new <= after <= before + new:
+            what = f"is {after}, but {before} files before and {new} new ones cannot make that"
+            yield Wrong((*where, "files_after"), what)
+
+
+def _of_phases(one: Observation, at: At) -> Iterator[Wrong]:
+    end_s = 0.0
+    names = [phase.name for phase in one.phases]
+    for place, phase in enumerate(one.phases):
+        where: At = (*at, "phases", place)
+        if names.index(phase.name) != place:
+            yield Wrong(where, f"is {phase.name!r} for a second time")
+        if phase.start_s < end_s - _CLOCK_S:
+            yield Wrong((*where, "start_s"), "lies in the phase before it")
+        end_s = phase.start_s + phase.duration_s
+    if not _fits(end_s, one.wall_s):
+        what = f"is {one.wall_s:g} s, but its phases end after {end_s:g} s"
+        yield Wrong((*at, "wall_s"), what)
+
+
+def _of_first_result(one: Observation, at: At) -> Iterator[Wrong]:
+    phases: dict[str, Phase] = {phase.name: phase for phase in one.phases}
+    try:
+        whole_s, process_s = first_result_s(phases)
+    except KeyError:
+        if one.status == "ok":
+            yield Wrong((*at, "phases"), "has no import or first call, and yet its status is ok")
+        return
+    for name, said, held in (
+        ("ttfr_s", one.ttfr_s, whole_s),
+        ("ttfr_process_s", one.ttfr_process_s, process_s),
+    ):
+        if said is None or not _equal(said, held):
+            yield Wrong((*at, name), f"says {said} s, but its phases say {held:g} s")
+    if one.first_call_parts is not None:
+        where = (*at, "first_call_parts")
+        yield from _of_parts(one.first_call_parts, phases["first_call"].duration_s, where)
+
+
+def _of_parts(parts: FirstCallParts, whole_s: float, at: At) -> Iterator[Wrong]:
+    known = [value for name in PARTS if (value := getattr(parts, name)) is not None]
+    total_s = sum(known) + parts.rest_s
+    if not _equal(total_s, whole_s):
+        yield Wrong(at, f"add up to {total_s:g} s, but the whole took {whole_s:g} s")
+
+
+def _of_loop(loop: LoopAccount, at: At) -> Iterator[Wrong]:
+    yield from _of_parts(loop.parts, loop.loop_s, (*at, "parts"))
+    if not _fits(sum(loop.steps_s), loop.loop_s):
+        yield Wrong((*at, "steps_s"), f"are longer together than the loop, {loop.loop_s:g} s")
+    if not _fits(loop.loop_s, loop.total_s):
+        yield Wrong((*at, "total_s"), f"is shorter than the loop, {loop.loop_s:g} s")
+    compiling = loop.compiling_steps or []
+    if compiling != sorted({*compiling}) or any(n >= len(loop.steps_s) for n in compiling):
+        yield Wrong((*at, "compiling_steps"), "are no places of its steps")
+    known = [value for name in PARTS if (value := getattr(loop.parts, name)) is not None]
+    share = sum(known) / loop.total_s if known and loop.total_s else None
+    said = loop.compiling_share
+    if (said is None) != (share is None) or (said and share and not _equal(said, share)):
+        yield Wrong((*at, "compiling_share"), f"says {said}, but its parts say {share}")
+
+
+def _of_telemetry(one: Observation, at: At) -> Iterator[Wrong]:
+    """Hold what was flagged against the readings that it was flagged for."""
+    seen = one.telemetry
+    if seen is None:
+        return
+    readings = {
+        "foreign_cpu": ("foreign_processors", seen.foreign_cpu),
+        "foreign_cpu_warm": ("foreign_processors", seen.warm_foreign_cpu),
+        "steal": ("steal_share", seen.steal_share),
+        "throttled": ("throttled_s", seen.throttled_s),
+        "throttled_warm": ("throttled_s", seen.warm_throttled_s),
+        "thermal": ("n_throttles", seen.thermal_throttles),
+    }
+    for flag in seen.flags:
+        name, reading = readings.get(flag.code, ("", None))
+        if name and flag.values[name] != reading:
+            what = f"say {flag.code} of {flag.values[name]}, but the reading is {reading}"
+            yield Wrong((*at, "telemetry", "flags"), what)
+    flagged = {flag.code for flag in seen.flags}
+    warm_s = sum(block.wall_s or 0.0 for block in one.blocks)
+    for code in sorted(must_be_flagged(seen, one.ttfr_process_s, warm_s, one.wall_s) - flagged):
+        what = f"do not say {code}, although the reading is {readings[code][1]}"
+        yield Wrong((*at, "telemetry", "flags"), what)
+
+
+def _fits(part_s: float, whole_s: float) -> bool:
+    return part_s <= whole_s * (1 + _ROUNDING) + _CLOCK_S
+
+
+def _equal(one: float, other: float) -> bool:
+    return abs(one - other) <= _ROUNDING * max(abs(one), abs(other)) + _ROUNDING
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(sorted(names)) or "none"

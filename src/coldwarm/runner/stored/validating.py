@@ -1,0 +1,119 @@
+"""Whether artifacts keep their contracts, and say nothing that their observations do not say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from coldwarm.contracts.files import reader
+from coldwarm.contracts.files.check import Finding, artifacts, check
+from coldwarm.contracts.files.codec import load_as
+from coldwarm.contracts.files.index import NAME
+from coldwarm.contracts.files.inside import OutsideError, inside
+from coldwarm.contracts.files.journal import JOURNAL, read_lines
+from coldwarm.contracts.observation import Observation
+from coldwarm.contracts.published import NextstatResult
+from coldwarm.errors import ContractError, UsageError
+from coldwarm.runner.stored import differences, reading
+from coldwarm.stats import outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import CaseResult
+
+
+def validated(path: Path) -> Iterator[Finding]:
+    """Check a file, the folder of a run, or every artifact below any other folder."""
+    wrong: dict[str, list[ContractError]] = {}
+    for result in _results(path):
+        for error in _wrong(result):
+            wrong.setdefault(error.path, []).append(error)
+    for finding in check(path):
+        errors = wrong.pop(finding.path, []) if finding.fault is None else []
+        for error in errors:
+            yield finding._replace(fault=str(error))
+        if not errors:
+            wrong.pop(finding.path, None)
+            yield finding
+    for file, errors in wrong.items():
+        for error in errors:
+            yield Finding(file, "", str(error))
+
+
+def _results(path: Path) -> list[Path]:
+    """Return what can be computed again in a place: runs, or cases alone."""
+    if not path.is_dir():
+        return [path] if path.suffix == ".json" else []
+    files = artifacts(path)
+    runs = [file for file in files if file.name == NAME]
+    return runs or [file for file in files if file.suffix == ".json"]
+
+
+def _wrong(path: Path) -> Iterator[ContractError]:
+    try:
+        measured = reader.read(path)
+    except (ContractError, UsageError):
+        return  # no result, or one of which the contracts themselves say what is wrong
+    found = reading.computed_again(measured).faults
+    yield from found
+    if measured.suite is not None and not found:
+        yield from _published(measured)
+        yield from _journalled(measured)
+
+
+def _published(measured: Measured) -> Iterator[ContractError]:
+    """Hold the published results of a run against those that its cases make."""
+    if measured.environment is None:
+        return
+    for case in measured.cases.values():
+        if not reading.same_harness(case, measured):
+            continue
+        for name, made in outcome.published_of(case, measured.environment):
+            try:
+                file = inside(Path(measured.path) / "nextstat", f"{name}.json")
+                stored = load_as(NextstatResult, file)
+            except (OutsideError, ContractError):
+                continue  # the index of published results says what is wrong
+            for wrong in differences.between(stored, made):
+                yield reading.error_at(str(file), wrong)
+
+
+def _journalled(measured: Measured) -> Iterator[ContractError]:
+    """Hold the observations of each case against the journal, where that is whole."""
+    try:
+        path = inside(Path(measured.path), JOURNAL)
+    except OutsideError:
+        return  # without one, there is nothing to hold them against
+    entries, faults = read_lines(path)
+    if faults:
+        return
+    told: dict[str, dict[tuple[str, int, int], Observation]] = {}
+    for entry in entries:
+        one = entry.record
+        if isinstance(one, Observation):
+            told.setdefault(one.case, {})[one.cache_mode, one.round, one.attempt] = one
+    for name, case in measured.cases.items():
+        if reading.same_harness(case, measured):
+            yield from _as_told(measured.files[name], case, told.get(name, {}))
+
+
+def _as_told(
+    file: str, case: CaseResult, told: dict[tuple[str, int, int], Observation]
+) -> Iterator[ContractError]:
+    kept = {(one.cache_mode, one.round, one.attempt): one for one in case.observations}
+    if outcome.is_wrong(case.reason):
+        told = {key: outcome.without_timing(one) for key, one in told.items()}
+    for key in told.keys() | kept.keys():
+        mode, round_, attempt = key
+        where = f"{mode}, round {round_}, attempt {attempt}"
+        if key not in told or key not in kept:
+            side = "the journal" if key not in told else "it"
+            what = f"{side} lacks the process of {where}, which the other has"
+            yield ContractError(file, what, field="observations")
+        elif msgspec.to_builtins(told[key]) != msgspec.to_builtins(kept[key]):
+            what = f"the process of {where} is not what the journal says of it"
+            yield ContractError(file, what, field="observations")

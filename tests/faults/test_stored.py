@@ -1,0 +1,347 @@
+"""Whatever is changed in a stored result, its hashes made again: no command believes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.faults.lab import GOOD, Lab, install
+
+from coldwarm.contracts.files import codec
+from coldwarm.errors import ContractError
+from coldwarm.runner.stored import reading
+from coldwarm.runner.stored.validating import validated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Case = dict[str, Any]
+    Change = Callable[[Case], object]
+
+OTHER = "honest_small_8_f32"
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Path:
+    """Return a run of two candidates in three modes."""
+    made = Lab(tmp_path_factory.mktemp("original"), [site])
+    asked = ("--backend", "numpy,honest", "--min-runs", "3", "--max-runs", "3")
+    done = made.run(*asked, "--deterministic")
+    assert done.code == 0, done.err
+    assert made.command("validate", made.out).code == 0
+    return made.out
+
+
+@pytest.fixture
+def copy(bench: Lab, original: Path) -> Lab:
+    """Return a laboratory with a copy of that run."""
+    shutil.copytree(original, bench.out)
+    return bench
+
+
+def change(folder: Path, name: str, how: Change) -> None:
+    """Change the file of a case, and make all hashes of the run again."""
+    file = folder / f"cases/{name}.json"
+    case = json.loads(file.read_bytes())
+    how(case)
+    file.write_text(json.dumps(case, indent=2))
+    rehash(folder)
+
+
+def rehash(folder: Path, how: Change | None = None) -> None:
+    """Make the hashes of an index again, after changing it."""
+    index = folder / "suite.json"
+    suite = json.loads(index.read_bytes())
+    for row in suite["cases"]:
+        data = (folder / row["path"]).read_bytes()
+        row["sha256"] = hashlib.sha256(data).hexdigest()
+        row["status"] = json.loads(data)["status"]
+        row["reason"] = json.loads(data)["reason"]
+    for status in ("ok", "warn", "failed"):
+        suite[f"n_{status}"] = sum(row["status"] == status for row in suite["cases"])
+    if how is not None:
+        how(suite)
+    index.write_text(json.dumps(suite, indent=2))
+
+
+def refused(copy: Lab) -> str:
+    """Return the lines of ``validate``; by one of them, every command refuses the run."""
+    lines = [finding.fault for finding in validated(copy.out) if finding.fault]
+    with pytest.raises(ContractError) as error:
+        reading.read_run(copy.out)
+    assert str(error.value) in lines
+    return "\n".join(lines)
+
+
+def _cold(case: Case, number: int = 0) -> Case:
+    found: Case = case["cold"][number]["seconds"]["ttfr"]
+    return found
+
+
+def _seen(case: Case, number: int = 0) -> Case:
+    found: Case = case["observations"][number]
+    return found
+
+
+def _block(case: Case) -> Case:
+    found: Case = next(one for one in case["observations"] if one["blocks"])["blocks"][-1]
+    return found
+
+
+def _all_faster(case: Case) -> None:
+    for summary in case["cold"]:
+        for one in summary["seconds"].values():
+            one.update(dict.fromkeys(("median", "minimum", "maximum", "low", "high"), 1e-9))
+
+
+CHANGES: dict[str, tuple[Change, str]] = {
+    "median": (lambda c: _cold(c).update(median=1e-9), "cold[0].seconds.ttfr.median"),
+    "all figures": (_all_faster, "cold[0].seconds"),
+    "warm median": (lambda c: c["warm"]["call_s"].update(median=1e-9), "warm.call_s.median"),
+    "low > high": (
+        lambda c: _cold(c).update(low=_cold(c)["high"], high=_cold(c)["low"]),
+        "cold[0].seconds.ttfr",
+    ),
+    "narrow": (
+        lambda c: _cold(c).update(low=_cold(c)["median"], high=_cold(c)["median"]),
+        "cold[0].seconds.ttfr.high",
+    ),
+    "more processes": (lambda c: c["cold"][0].update(n_ok=300), "cold[0].n_ok"),
+    "precision": (lambda c: c["cold"][0].update(precision_reached=0.001), "precision_reached"),
+    "memory": (lambda c: c["cold"][0]["peak_rss_bytes"].update(median=1.0), "peak_rss_bytes"),
+    "steady": (lambda c: c["warm"]["steady"].update(n_steady=99), "warm.steady.n_steady"),
+    "no summaries": (lambda c: c.update(cold=[], warm=None), "cold: says"),
+    "no cautions": (lambda c: c.update(warnings=[]), "warnings: says"),
+    "one caution less": (lambda c: c["warnings"].pop(), "warnings: says"),
+    "size": (lambda c: c.update(size=-1), "size: expected int >= 1"),
+    "another size": (lambda c: c.update(size=9), "protocol.size: says 8"),
+    "empty samples": (lambda c: _block(c).update(samples_s=[]), "samples_s: is empty"),
+    "a sample of 0": (lambda c: _block(c)["samples_s"].__setitem__(0, 0.0), "a call takes time"),
+    "a sample below 0": (lambda c: _block(c)["samples_s"].__setitem__(0, -1.0), "float >= 0.0"),
+    "a huge sample": (lambda c: _block(c)["samples_s"].__setitem__(0, 1e308), "float <= "),
+    "longer than its block": (
+        lambda c: _block(c)["samples_s"].__setitem__(0, 1e3),
+        "wall_s: is ",
+    ),
+    "another case inside": (lambda c: _seen(c).update(case=OTHER), f"is of '{OTHER}'"),
+    "twice": (lambda c: c["observations"].append(_seen(c)), "once more"),
+    "a hundred times": (lambda c: c.update(observations=c["observations"] * 100), "once more"),
+    "once more as another attempt": (
+        lambda c: c["observations"].append({**_seen(c), "attempt": 7}),
+        "the place of another process",
+    ),
+    "one less": (lambda c: c["observations"].pop(), "says 6, but its observations say 5"),
+    "ttfr": (lambda c: _seen(c).update(ttfr_s=1e-6), "observations[0].ttfr_s: says 1e-06"),
+    "a phase": (lambda c: _seen(c)["phases"][1].update(duration_s=1e-6), "observations[0].ttfr_s"),
+    "phases in each other": (
+        lambda c: _seen(c)["phases"][3].update(start_s=0.0),
+        "phases[3].start_s: lies in the phase before it",
+    ),
+    "a phase twice": (
+        lambda c: _seen(c)["phases"].append(_seen(c)["phases"][1]),
+        "for a second time",
+    ),
+    "parts beyond the whole": (
+        lambda c: _seen(c)["first_call_parts"].update(rest_s=9.0),
+        "first_call_parts: add up to 9 s",
+    ),
+    "wall clock": (lambda c: _seen(c).update(wall_s=1e-3), "wall_s: is 0.001 s"),
+    "rejected": (
+        lambda c: _seen(c).update(status="rejected", reason={"code": "unstated"}),
+        "observations[0]",
+    ),
+    "judged otherwise": (
+        lambda c: _seen(c)["judgements"]["cold_process_cold_cache"].update(proved=False),
+        "judgements.cold_process_cold_cache.proved",
+    ),
+    "compiled in a block": (lambda c: _block(c).update(compiles=3), "observations["),
+    "wrong answer": (lambda c: _seen(c)["gate"].update(passed=False), "its answer was wrong"),
+    "beyond the tolerance": (
+        lambda c: _seen(c)["gate"].update(max_scaled_error=1.0),
+        "above the tolerance",
+    ),
+    "status": (
+        lambda c: c.update(status="warn", reason={"code": "unstated"}),
+        "status: says 'warn'",
+    ),
+    "no baseline": (lambda c: c.update(baseline=not c["baseline"]), "comparisons"),
+    "another seed": (lambda c: c["protocol"].update(seed=1), "seed"),
+    "noise hidden": (
+        lambda c: _seen(c)["telemetry"].update(steal_share=0.5, flags=[]),
+        "do not say steal",
+    ),
+    "noise invented": (
+        lambda c: _seen(c)["telemetry"].update(
+            flags=[{"code": "steal", "values": {"steal_share": 0.9}}]
+        ),
+        "say steal of 0.9",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_case_with_new_hashes_is_refused_where_it_was_changed(copy: Lab, name: str) -> None:
+    how, line = CHANGES[name]
+    change(copy.out, GOOD, how)
+    assert line in refused(copy)
+
+
+def test_every_command_refuses_by_the_same_line(copy: Lab) -> None:
+    change(copy.out, GOOD, CHANGES["median"][0])
+    done = copy.command("validate", copy.out)
+    assert done.code == 3
+    line, *_ = [line for line in done.out.splitlines() if ": OK " not in line]
+    file = copy.out / f"cases/{GOOD}.json"
+    commands: list[tuple[str | Path, ...]] = [
+        ("show", copy.out),
+        ("plan", copy.out, "--calls", "10"),
+        ("compare", copy.out, copy.out),
+        ("compare", file, file),
+        ("run", "--out-dir", copy.out, "--resume"),
+    ]
+    for arguments in commands:
+        done = copy.command(*arguments)
+        assert (done.code, done.err.strip()) == (3, f"coldwarm: {line}")
+
+
+def test_samples_that_differ_from_the_journal_are_found(copy: Lab) -> None:
+    def slower_and_consistent(case: Case) -> None:
+        block = _block(case)
+        block["samples_s"] = block["samples_s"][::-1]
+
+    change(copy.out, OTHER, slower_and_consistent)
+    lines = "\n".join(finding.fault for finding in validated(copy.out) if finding.fault)
+    assert f"{OTHER}.json" in lines
+
+
+def test_a_published_figure_that_the_case_does_not_make_is_found(copy: Lab) -> None:
+    file = copy.out / f"nextstat/{GOOD}.json"
+    result = json.loads(file.read_bytes())
+    result["timing"]["cold"]["ttfr_s"]["median"] = 1e-9
+    file.write_text(json.dumps(result))
+    index = copy.out / "nextstat/ml_suite.json"
+    suite = json.loads(index.read_bytes())
+    for row in suite["cases"]:
+        row["sha256"] = hashlib.sha256((index.parent / row["path"]).read_bytes()).hexdigest()
+    index.write_text(json.dumps(suite))
+    lines = [finding.fault for finding in validated(copy.out) if finding.fault]
+    assert ["timing.cold.ttfr_s.median: says 1e-09" in line for line in lines] == [True]
+
+
+def test_a_verdict_that_was_changed_is_found(copy: Lab, original: Path) -> None:
+    case = json.loads((original / f"cases/{OTHER}.json").read_bytes())
+    assert case["comparisons"]
+    for name, value in (("verdict", "slower"), ("ratio", 3.0), ("low", 2.9), ("metric", "x")):
+        other = {name: value}
+        change(copy.out, OTHER, lambda case, to=other: case["comparisons"][0].update(to))  # type: ignore[misc]
+        assert f"comparisons[0].{name}: says " in refused(copy)
+        shutil.copy(original / f"cases/{OTHER}.json", copy.out / f"cases/{OTHER}.json")
+
+
+@pytest.mark.parametrize(
+    ("how", "line"),
+    [
+        (lambda s: s["order"].reverse(), "order: says"),
+        (lambda s: s.update(order=[]), "order: says 'nothing' at place"),
+        (lambda s: s.update(seed=5), "seed: says 5"),
+        (lambda s: s.update(complete=False), "complete: says False"),
+    ],
+)
+def test_an_index_that_its_cases_contradict_is_refused(copy: Lab, how: Change, line: str) -> None:
+    rehash(copy.out, how)
+    assert line in refused(copy)
+
+
+def test_another_version_is_read_and_shown_as_computed_today(copy: Lab, original: Path) -> None:
+    """What an earlier version computed otherwise is not a fault, and not shown either."""
+
+    def as_before(case: Case) -> None:
+        case["protocol"]["harness_sha256"] = "0" * 64
+        for name in ("caches", "compiles"):
+            del case["protocol"][name]
+        del case["protocol"]["effort"]["decide"]
+        case["warnings"] = []
+        case["warm"]["steady"]["n_steady"] = 99
+        _cold(case).update(low=_cold(case)["median"], high=_cold(case)["median"])
+
+    for name in (GOOD, OTHER):
+        change(copy.out, name, as_before)
+    assert [finding.fault for finding in validated(copy.out) if finding.fault] == []
+    ours, theirs = reading.read(copy.out).cases, reading.read(original).cases
+    for name in (GOOD, OTHER):
+        for field in ("cold", "warm", "comparisons", "warnings", "observations"):
+            assert getattr(ours[name], field) == getattr(theirs[name], field)
+    change(copy.out, GOOD, CHANGES["median"][0])
+    assert CHANGES["median"][1] in refused(copy)
+
+
+def test_what_is_stored_is_what_is_computed_again(original: Path) -> None:
+    for name, case in reading.read(original).cases.items():
+        assert codec.encode(case) == (original / f"cases/{name}.json").read_bytes()
+
+
+def _evidence(case: Case) -> Case:
+    found: Case = next(one for one in case["observations"] if one["evidence"])["evidence"][0]
+    return found
+
+
+def _without_evidence(case: Case) -> None:
+    for one in case["observations"]:
+        one["evidence"] = []
+
+
+EVIDENCE: dict[str, tuple[Change, str]] = {
+    "hits in an empty cache": (lambda c: _evidence(c).update(hits=5, compiles=0), "judgements"),
+    "files before": (lambda c: _evidence(c).update(files_before=3), "judgements"),
+    "no evidence": (_without_evidence, "evidence: is of none"),
+    "another's evidence": (lambda c: _evidence(c).update(owner="numba"), "evidence: is of"),
+    "twice": (
+        lambda c: _seen(c)["evidence"].append(_seen(c)["evidence"][0]),
+        "of which there is another one",
+    ),
+    "nothing compiled": (lambda c: _evidence(c).update(compiles=0), "judgements"),
+}
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+def test_evidence_is_judged_again(copy: Lab, name: str) -> None:
+    how, line = EVIDENCE[name]
+    change(copy.out, OTHER, how)
+    assert line in refused(copy)
+
+
+@pytest.mark.slow
+def test_a_rejected_process_is_not_made_valid(bench: Lab) -> None:
+    asked = ("--backend", "hits_when_empty", "--cache-mode", "cold_process_cold_cache")
+    bench.run(*asked)
+    name = "hits_when_empty_small_8_f32"
+    assert {one["status"] for one in bench.case(name)["observations"]} == {"rejected"}
+
+    def valid(case: Case) -> None:
+        case.update(status="ok", reason=None)
+        for one in case["observations"]:
+            one.update(status="ok", reason=None)
+            for judgement in one["judgements"].values():
+                judgement["proved"] = True
+
+    change(bench.out, name, valid)
+    assert "observations[0].status: says 'ok', but its observations say 'rejected'" in refused(
+        bench
+    )
+    # Saying that an earlier version has judged so does not make its figures come out.
+    change(bench.out, name, lambda c: c["protocol"].update(harness_sha256="0" * 64))
+    assert "cold[0].n_ok: says 0, but its observations say 3" in refused(bench)
+
+
+def test_a_plug_in_with_a_name_that_hides_is_refused(bench: Lab) -> None:
+    folder = bench.path / "site"
+    install(folder, "hidden", {"coldwarm.workloads": {"hidden": "hidden_workload"}})
+    (folder / "hidden_workload.py").write_text('NAME = "small\\u202e"\n')
+    bench.sites.append(folder)
+    done = bench.command("cases")
+    assert done.code == 2
+    assert r"workload 'small\u202e' (hidden_workload): a name has at most" in done.one_line()
