@@ -19,6 +19,8 @@ class ExitCode(IntEnum):
     FAILED = 3
     """A case failed, or an artifact is wrong."""
     NOTHING_VALID = 4
+    INTERNAL = 70
+    """Something went wrong inside, or the system refused what is needed."""
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 
@@ -53,6 +55,12 @@ class NewerVersionError(ContractError):
 
 class PluginError(ColdwarmError):
     """A plug-in that failed to load, or two that claim the same name."""
+
+
+class SystemRefusedError(ColdwarmError):
+    """What a run needs of the system, and was not given."""
+
+    exit_code = ExitCode.INTERNAL
 
 
 class NothingComparableError(ColdwarmError):

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.clock import Clock
 from coldwarm.contracts.environment import fingerprint
-from coldwarm.contracts.files import codec, reader
+from coldwarm.contracts.files import codec, journal, reader
 from coldwarm.contracts.reasons import because
 from coldwarm.runner import references, results, resuming
-from coldwarm.runner.directory import RunDirectory
+from coldwarm.runner.directory import JOURNAL, RunDirectory
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.listener import Listener
 from coldwarm.runner.machine import environment, ptxas
 from coldwarm.runner.process.guarded import Guard, terminable
-from coldwarm.runner.process.spawn import OutOfTimeError
+from coldwarm.runner.process.spawn import OutOfTimeError, ProcessFailedError
 from coldwarm.runner.rounds import Rounds
 from coldwarm.runner.running import Place
-from coldwarm.runner.schedule import allowance, availability, suites
+from coldwarm.runner.schedule import allowance, availability, killed, suites
 from coldwarm.runner.schedule.budget import Budget, left, wanting
 from coldwarm.runner.schedule.estimates import Estimates
 from coldwarm.runner.schedule.ledger import Ledger
@@ -185,12 +185,13 @@ class _Session:
 
     def _reference(self, rounds: Rounds, group: str, members: Sequence[Case]) -> None:
         """Compute a group's float64 answer; without one the group has failed as a whole."""
-        answer = references.compute(rounds.place, members[0])
-        if isinstance(answer, str):
-            self.inputs[group] = answer
-            return
-        for case in members:
-            rounds.fail(case, answer)
+        try:
+            self.inputs[group] = killed.again(
+                lambda: references.compute(rounds.place, members[0]), ProcessFailedError
+            )
+        except ProcessFailedError as error:
+            for case in members:
+                rounds.fail(case, error)
 
     def _facts(self, machine: Environment, header: dict[str, Any]) -> results.Facts:
         sha256 = self.directory.write(results.ENVIRONMENT, codec.encode(machine))
@@ -237,20 +238,25 @@ class _Session:
             ContractError: the results that it has left are not those that it wrote.
             ResumeError: the options, the environment or a source changed since.
         """
-        if (self.directory.path / results.INDEX).exists():
+        indexed = (self.directory.path / results.INDEX).exists()
+        if indexed:
             reader.read(self.directory.path)
-        entries, faults = self.directory.entries()
-        for fault in faults:
-            self.listener.note(because("line_left_out", n_line=fault.line, text=fault.what))
-        if not entries and not faults:  # it ended before it had begun
+        found = journal.read_header(self.directory.path / JOURNAL)
+        if found is None:  # it ended before it had begun
             self.directory.append("header", header)
             return 0.0
-        earlier = resuming.read(entries, self.directory.path)
-        resuming.refuse_changes(earlier.header, header, machine)
-        header.update(run_id=earlier.header["run_id"], started_at=earlier.header["started_at"])
+        earlier = resuming.read(self.directory.entries(), found, self.directory.path)
+        for fault in earlier.faults:
+            self.listener.note(because("line_left_out", n_line=fault.line, text=fault.what))
+        resuming.refuse_changes(found, header, machine)
+        cases = self.directory.path / results.CASES
+        for seen in resuming.restored(earlier.ledger, cases, trusted=indexed):
+            self.directory.append("observation", seen)
+            earlier.ledger.add(seen)
+        header.update(run_id=found.run_id, started_at=found.started_at)
         self.ledger, self.order = earlier.ledger, earlier.order
         spent_s = earlier.used_s(self.cases)
-        asked_s = earlier.header["options"].get("time_budget_s")
+        asked_s = found.options.get("time_budget_s")
         total_s = allowance.total_s(earlier.events, asked_s, spent_s, more_s)
         self.resumed = allowance.given(total_s)
         self.ended = earlier.events[-1:] == [allowance.ENDED]

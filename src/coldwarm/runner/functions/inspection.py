@@ -17,6 +17,7 @@ from coldwarm.runner.process import replies
 from coldwarm.runner.process.isolation import build
 from coldwarm.runner.process.replies import Inspection, Marked
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
+from coldwarm.runner.schedule import killed
 from coldwarm.specs import Source
 
 if TYPE_CHECKING:
@@ -167,7 +168,10 @@ def inspect(
 
     def inspected(target: Target) -> tuple[Inspection, float]:
         answer = str(work / f"{target.label}.npz") if setting.check else None
-        return ask(Inspection, target, setting, guard, caches_of(target, work), answer=answer)
+        caches = caches_of(target, work)
+        return killed.again(
+            lambda: ask(Inspection, target, setting, guard, caches, answer=answer), RefusedError
+        )
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         running = [pool.submit(inspected, target) for target in targets]

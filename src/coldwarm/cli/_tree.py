@@ -1,0 +1,120 @@
+"""The tree of commands: finds them in this folder, and runs the one that is named."""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from click.exceptions import Exit, NoArgsIsHelpError
+
+import coldwarm.cli
+from coldwarm import __version__
+from coldwarm.errors import ColdwarmError, ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def refuse_empty(arguments: Sequence[str]) -> None:
+    """Refuse arguments that say nothing: what an unset variable gives would choose everything.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        option, equals, value = argument.partition("=")
+        named = option.startswith("--") and equals
+        if not (value if named else argument).strip():
+            name = option if named else before
+            of = f" after {name}" if name.startswith("-") else ""
+            raise UsageError(f"an argument{of} is empty: is a variable not set?")
+
+
+class Commands(click.RichGroup):
+    """The commands of this folder, each in the file that it is named after."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        del ctx
+        names = [info.name for info in pkgutil.iter_modules(coldwarm.cli.__path__)]
+        return sorted(name for name in names if name != "main" and not name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by name; ``None`` where there is no such file."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"coldwarm.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or say which names are near.
+
+        Raises:
+            UsageError: there is no such command, or an argument says nothing.
+        """
+        refuse_empty(args)
+        name = args[0]
+        if name not in self.list_commands(ctx):
+            from coldwarm.registry import unknown
+
+            raise unknown("command", name, self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
+
+@click.command(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="coldwarm")
+def cli() -> None:
+    """Tell what a JIT really costs: cold and warm, with the state of every cache proved.
+
+    Exit codes: 0 fine, 1 regression, 2 usage, 3 a case failed, 4 nothing valid was
+    measured, 70 something went wrong inside, 130 interrupted, 141 a broken pipe.
+    """
+
+
+def run() -> int:
+    """Run the command that the arguments name; return its code.
+
+    Raises:
+        BaseException: whatever no command expects.
+    """
+    try:
+        code = _called()
+    except NoArgsIsHelpError as error:
+        click.echo(error.message)
+        return ExitCode.USAGE
+    except click.ClickException as error:  # its own codes have 1 for something else
+        error.show()
+        return ExitCode.USAGE
+    except ColdwarmError as error:
+        click.echo(f"coldwarm: {_words(error)}", err=True)
+        return error.exit_code
+    return code if isinstance(code, int) else ExitCode.FINE
+
+
+def _called() -> object:
+    """Call the command as ``click`` does, which takes the end of a file for an interruption."""
+    cli._main_shell_completion({}, "coldwarm")  # noqa: SLF001 - a part of ``main``, which is not used
+    try:
+        with cli.make_context("coldwarm", sys.argv[1:]) as context:
+            return cli.invoke(context)
+    except Exit as ended:
+        return ended.exit_code
+
+
+def _words(error: ColdwarmError) -> str:
+    from coldwarm.contracts.reasons import RefusedError
+
+    if not isinstance(error, RefusedError):
+        return str(error)
+    from coldwarm.report.reasons import with_advice
+
+    return with_advice(error.reason)
