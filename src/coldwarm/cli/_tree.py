@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import rich_click as click
-
 from click.exceptions import Exit, NoArgsIsHelpError
 
 import coldwarm.cli

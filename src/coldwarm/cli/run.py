@@ -10,7 +10,7 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
-from coldwarm.errors import ExitCode
+from coldwarm.errors import ExitCode, ResumeError
 
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.options import Options
@@ -86,10 +86,14 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
 
 
 def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
-    """Return the options of the run to go on with, unless others were asked for."""
+    """Return the options of the run to go on with, unless others were asked for.
+
+    Raises:
+        ResumeError: there is a run, and nothing says what it was to measure.
+    """
     from msgspec import ValidationError
 
-    from coldwarm.runner.directory import recorded_options
+    from coldwarm.runner.directory import JOURNAL, recorded_options, require_header
     from coldwarm.runner.schedule.options import Options
 
     sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
@@ -98,6 +102,10 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
     if given["out_dir"] is None or asked - {"out_dir", "resume", "form", "as_json", "time_budget"}:
         return None
     recorded = recorded_options(given["out_dir"])
+    if recorded is None and (given["out_dir"] / JOURNAL).exists():
+        require_header(given["out_dir"])
+        text = "holds a run that ended before it had begun; give its options again with --resume"
+        raise ResumeError(f"{given['out_dir']} {text}")
     try:
         return None if recorded is None else Options.recorded(recorded)
     except ValidationError:  # another version's; comparing the two says what changed

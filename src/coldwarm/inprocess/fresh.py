@@ -19,6 +19,7 @@ from coldwarm.report.progress import open_progress
 from coldwarm.runner import suite
 from coldwarm.runner.functions import candidates, inspection
 from coldwarm.runner.functions.inspection import Setting
+from coldwarm.runner.process import temporary
 from coldwarm.runner.process.guarded import Guard
 from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
@@ -58,7 +59,7 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
         KeyboardInterrupt: it was interrupted; its processes are gone.
     """
     began_s = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="coldwarm-") as folder:
+    with tempfile.TemporaryDirectory(dir=temporary.folder()) as folder:
         work = Path(folder)
         try:
             transfer.write(call, folder)

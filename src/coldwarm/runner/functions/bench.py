@@ -17,6 +17,7 @@ from coldwarm.runner.directory import refuse_content
 from coldwarm.runner.functions import candidates, inspection, targets
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.functions.revisions import checked_out
+from coldwarm.runner.process import temporary
 from coldwarm.runner.process.guarded import Guard, terminable
 from coldwarm.runner.process.replies import Marked
 from coldwarm.runner.schedule.budget import Budget
@@ -53,7 +54,7 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
     refuse_content(out_dir)  # before anything is inspected in vain
     with ExitStack() as stack:
         stack.enter_context(terminable())
-        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-")))
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=temporary.folder())))
         guard = stack.enter_context(Guard())
         guard.ends_s = Budget(asked.time_budget_s, began_s).ends_s
         found, setting, chosen = _candidates(request, guard, work, stack)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import selectors
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,7 @@ WORKER = Path(__file__).resolve().parents[2] / "worker" / "main.py"
 OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024
 _CHUNK_BYTES = 1024 * 1024
+_LAST_STREAM = 2
 
 
 class ProcessFailedError(Exception):
@@ -79,9 +82,10 @@ class MeasuredProcess:
         self._printed_bytes = 0
         self._inbox = b""
         self.exit: Exit | None = None
-        down_read, self._down = os.pipe()
-        self._up, up_write = os.pipe()
-        output_read, output_write = os.pipe()
+        down_read, self._down = _pipe()
+        self._up, up_write = _pipe()
+        output_read, output_write = _pipe()
+        life_read, self._life = _pipe()
         before = os.sched_getaffinity(0) if affinity is not None else None
         if affinity is not None:
             os.sched_setaffinity(0, affinity)
@@ -93,19 +97,21 @@ class MeasuredProcess:
                 stdout=output_write,
                 stderr=output_write,
                 env=dict(variables),
-                pass_fds=(down_read, up_write),
+                pass_fds=(down_read, up_write, life_read),
                 start_new_session=True,
             )
+            _die_with_this(life_read, self._process.pid)
         finally:
             if before is not None:
                 os.sched_setaffinity(0, before)
-            for descriptor in (down_read, up_write, output_write):
+            for descriptor in (down_read, up_write, output_write, life_read):
                 os.close(descriptor)
         self.pid = self._process.pid
         self.active_s = 0.0
         """Seconds in which it ran: time spent held does not count."""
         self._running_since_ns: int | None = self.spawned_ns
         guard.add(self.pid)
+        self._label = guard.label(self.pid)
         self._output: int | None = output_read
         self._pidfd = os.pidfd_open(self.pid)
         os.set_blocking(self._up, False)
@@ -257,7 +263,8 @@ class MeasuredProcess:
         code = os.waitstatus_to_exitcode(status)
         self._process.returncode = code
         self.exit = Exit(wall_s, code, usage.ru_utime + usage.ru_stime)
-        self._signal(signal.SIGKILL)  # whatever it left behind in its group
+        self._signal(signal.SIGKILL)  # whatever it left behind in its group …
+        self._guard.kill_labelled(self._label)  # … and outside of it
         self._guard.remove(self.pid)
         self._drain()
         self._close()
@@ -272,10 +279,34 @@ class MeasuredProcess:
         self.wait(grace_s=5.0)
 
     def _close(self) -> None:
-        for descriptor in (self._down, self._up, self._output, self._pidfd):
+        for descriptor in (self._down, self._up, self._output, self._pidfd, self._life):
             if descriptor is not None:
                 os.close(descriptor)
         self._output = None
+
+
+def _pipe() -> tuple[int, int]:
+    """Return a pipe of which no end has the number of a standard stream, which may be closed."""
+    ends = os.pipe()
+    if min(ends) > _LAST_STREAM:
+        return ends
+    moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _LAST_STREAM + 1) for end in ends]
+    for end in ends:
+        os.close(end)
+    return moved[0], moved[1]
+
+
+def _die_with_this(end: int, group: int) -> None:
+    """Let the kernel kill a process group when this process ends, even without its guard.
+
+    The group is sent a signal when the other end of a pipe is closed, into which nobody writes.
+    ``PR_SET_PDEATHSIG`` would have to be asked for by the measured process itself, and reaches
+    neither its children nor a process whose parent is a thread that has ended.
+    """
+    with suppress(OSError, AttributeError):  # not on every kernel; the guard is there
+        fcntl.fcntl(end, fcntl.F_SETOWN, -group)
+        fcntl.fcntl(end, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(end, fcntl.F_SETFL, fcntl.fcntl(end, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def describe_exit(code: int) -> Reason:
