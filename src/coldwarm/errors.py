@@ -88,6 +88,12 @@ def one_line(message: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
+def shorten(name: str, longest: int = 80) -> str:
+    """Return a name with its middle left out where it is longer than any that is read."""
+    half = longest // 2
+    return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"
+
+
 def storage_error(path: Path, error: OSError) -> StorageError:
     """Return the one line for a write that failed."""
     reason = error.strerror or str(error)

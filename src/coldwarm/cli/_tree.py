@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pkgutil
 import sys
+from errno import EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -12,10 +14,14 @@ from click.exceptions import Exit, NoArgsIsHelpError
 
 import coldwarm.cli
 from coldwarm import __version__
-from coldwarm.errors import ColdwarmError, ExitCode, UsageError
+from coldwarm.errors import ColdwarmError, ExitCode, UsageError, one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_OF_NAMES = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
+"""Errors of the system that another name would not have had."""
 
 
 def refuse_empty(arguments: Sequence[str]) -> None:
@@ -96,7 +102,25 @@ def run() -> int:
     except ColdwarmError as error:
         click.echo(f"coldwarm: {_words(error)}", err=True)
         return error.exit_code
+    except OSError as error:
+        name = str(error.filename or "")
+        if error.errno not in _OF_NAMES or not (error.errno == ENAMETOOLONG or _is_named(name)):
+            raise
+        words = one_line(f"{shorten(name)} cannot be used: {error.strerror}; name another")
+        click.echo(f"coldwarm: {words}", err=True)
+        return ExitCode.USAGE
     return code if isinstance(code, int) else ExitCode.FINE
+
+
+def _is_named(name: str) -> bool:
+    """Say whether a file is one that the arguments name, or below one."""
+    named = [
+        Path(part).absolute()
+        for one in sys.argv[1:]
+        for part in (one, one.partition("=")[2])
+        if part
+    ]
+    return any(Path(name).absolute().is_relative_to(path) for path in named)
 
 
 def _called() -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +19,6 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
 """Codes of reasons for which a case has no valid figure."""
 
 
-def _split(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Let an option be given several times or with commas."""
-    return tuple(part for value in values for part in value.split(",") if part)
-
-
 @click.command("run", cls=ConfiguredMeasuring)
 @click.option("--suite", default="quick", show_default=True, help="quick, ml, scenarios or full.")
 @click.option("--case", "cases", multiple=True, help="Only this case or group; repeatable.")
@@ -39,7 +33,7 @@ def _split(values: tuple[str, ...]) -> tuple[str, ...]:
 @_options.threads
 @click.option(
     "--precision",
-    type=click.FloatRange(0.001, 1.0),
+    type=_options.Finite(0.001, 1.0),
     default=0.05,
     show_default=True,
     help="Stop when the half-width of each median's interval is this share of the median.",
@@ -122,16 +116,13 @@ def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
     min_runs = given["min_runs"] or min(suite.min_runs, given["max_runs"] or suite.min_runs)
     max_runs = given["max_runs"] or max(suite.max_runs, min_runs)
     _options.require_order(min_runs, max_runs)
-    if math.isnan(given["precision"]):
-        text = "nan is no share; write 0.05 for 5 %"
-        raise _options.wrong("--precision", text)
     # A fixed plan is bounded by its plan; the clock must not change it.
     default_s = None if given["deterministic"] else suite.time_budget_s
-    modes: Any = _split(given["modes"]) or options.DEFAULT_MODES
+    modes: Any = tuple(_options.parts(given["modes"], "--cache-mode")) or options.DEFAULT_MODES
     return options.Options(
         suite=suite.name,
-        cases=_split(given["cases"]),
-        backends=_split(given["backends"]),
+        cases=tuple(_options.parts(given["cases"], "--case")),
+        backends=tuple(_options.parts(given["backends"], "--backend")),
         cache_modes=modes,
         deterministic=given["deterministic"],
         seed=given["seed"],

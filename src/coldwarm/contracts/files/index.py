@@ -15,7 +15,7 @@ from coldwarm.contracts.files.nextstat import cold_median_s, tally, warm_median_
 from coldwarm.contracts.files.positions import line_of
 from coldwarm.contracts.published import NextstatResult, NextstatSuite
 from coldwarm.contracts.result import CaseResult, SuiteResult
-from coldwarm.errors import ContractError
+from coldwarm.errors import ContractError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -108,7 +108,7 @@ class Index:
         path, sha256 = pair
         pure = PurePosixPath(path)
         if pure.is_absolute() or ".." in pure.parts:
-            what = f"{path!r} leads out of the folder; expected a path below it"
+            what = f"{shorten(path)!r} leads out of the folder; expected a path below it"
             yield self._fault((*at, f"{prefix}path"), what)
             return None
         file = self.path.parent / pure
@@ -116,8 +116,8 @@ class Index:
             yield self._fault((*at, f"{prefix}path"), f"{path!r} is named twice; {ADVICE}")
             return None
         self.named.add(file)
-        if not file.is_file():
-            yield self._fault((*at, f"{prefix}path"), f"{path!r} is not there; {ADVICE}")
+        if not _is_file(file):
+            yield self._fault((*at, f"{prefix}path"), f"{shorten(path)!r} is not there; {ADVICE}")
             return None
         try:
             data = read_bytes(file)
@@ -136,6 +136,13 @@ class Index:
     def _fault(self, at: _At, what: str) -> Checked:
         error = fault(str(self.path), line_of(self._text, at), dotted(at), what)
         return Checked(self.path, self.suite, error)
+
+
+def _is_file(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # a name that is too long for any
+        return False
 
 
 def _shown(value: object) -> str:

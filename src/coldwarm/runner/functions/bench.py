@@ -107,6 +107,7 @@ def _candidates(
         found = stack.enter_context(checked_out(found, before, request.after, work))
     found = targets.with_pythons(found, request.pythons)
     found = targets.with_variables(found, request.variables)
+    targets.refuse_long(found)
     return found, setting, _reference(found, request.reference, marked)
 
 
