@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rich_click as click
 from click import get_current_context
 
+from coldwarm.contracts.base import MOST_S
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
 Verdict = TypeVar("Verdict", bound=str)
 MOST_RUNS = 10_000
-MOST_S = 1e9
-"""No duration is longer: some thirty years."""
 _MOST_THREADS = 65_536
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
 

@@ -16,7 +16,9 @@ Dtype = Literal["f32", "f64", "bf16", "own"]
 DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "own": "own"}
 Status = Literal["ok", "warn", "failed"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
-Seconds = Annotated[float, msgspec.Meta(ge=0.0)]
+MOST_S = 1e9
+"""No measured duration is longer: some thirty years."""
+Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=MOST_S)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0.0)]
 Positive = Annotated[float, msgspec.Meta(gt=0.0)]
 Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.contracts.base import MOST_S
 from coldwarm.contracts.environment import differences
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.files.journal import Entry, Fault, Header
@@ -13,7 +14,6 @@ from coldwarm.contracts.result import CaseResult, Making
 from coldwarm.errors import ContractError, ResumeError, one_line
 from coldwarm.runner.schedule import killed
 from coldwarm.runner.schedule.ledger import Ledger, in_order, places_of, used_s
-from coldwarm.runner.schedule.options import MOST_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.reasons import RefusedError
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.schedule.budget import Wanted
     from coldwarm.runner.schedule.case import Case
@@ -57,12 +58,14 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
     clock: Clock | None = None,
     cases: Sequence[Case] | None = None,
     spent_s: float = 0.0,
+    failures: Sequence[tuple[Case, RefusedError]] = (),
 ) -> Outcome:
     """Measure what the options ask for and leave the artifacts in ``out_dir``.
 
     An interruption (Ctrl-C, SIGTERM) ends the processes in flight, writes the results of
     what was measured, and is part of the outcome. ``cases`` are measured instead of a suite's;
-    ``spent_s`` of the time budget were used to find them.
+    ``spent_s`` of the time budget were used to find them, and ``failures`` are those of them that
+    have failed already, with the reason of each.
 
     A run that is resumed has ``more_s`` seconds for what is still to come; without that, what
     its time budget had left, or the same budget once more where the run had come to its end.
@@ -77,7 +80,7 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
     chosen = suites.choose(options) if cases is None else list(cases)
     with RunDirectory(out_dir, resume=resume) as directory, terminable():
         session = _Session(
-            options, chosen, directory, listener or Listener(), clock or Clock(), spent_s
+            options, chosen, directory, listener or Listener(), clock or Clock(), spent_s, failures
         )
         return session.run(resume=resume, more_s=more_s)
 
@@ -90,6 +93,7 @@ class _Session:
     listener: Listener
     clock: Clock
     spent_s: float = 0.0
+    failures: Sequence[tuple[Case, RefusedError]] = ()
     ledger: Ledger = field(default_factory=Ledger)
     inputs: dict[str, str] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
@@ -140,6 +144,8 @@ class _Session:
             self.listener,
             late=lambda: budget.spent(self.clock.now_s()),
         )
+        for case, error in self.failures:
+            rounds.fail(case, ProcessFailedError(error.reason))
         costs = Estimates(runnable, rounds.cost_s)
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)

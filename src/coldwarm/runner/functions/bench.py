@@ -15,7 +15,7 @@ from coldwarm.registry import unknown
 from coldwarm.runner import suite
 from coldwarm.runner.directory import refuse_content
 from coldwarm.runner.functions import candidates, inspection, targets
-from coldwarm.runner.functions.inspection import Setting
+from coldwarm.runner.functions.inspection import CrashedError, Setting
 from coldwarm.runner.functions.revisions import checked_out
 from coldwarm.runner.process import temporary
 from coldwarm.runner.process.guarded import Guard, terminable
@@ -60,14 +60,23 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         found, setting, chosen = _candidates(request, guard, work, stack)
         if listener is not None:
             listener.note(because("inspecting", candidate_names=[target.label for target in found]))
-        inspections = inspection.inspect(found, setting, guard, work)
+        crashed: dict[str, CrashedError] = {}
+        inspections = inspection.inspect(found, setting, guard, work, crashed)
+        usable = [target for target in found if target.label not in crashed]
         if set(asked.cache_modes) & set(COLD):
-            inspection.refuse_own_caches(found, inspections)
-        cases = candidates.cases(found, inspections, chosen, setting, work)
-        if len(cases) == 1:  # there is no verdict to wait for
+            inspection.refuse_own_caches(usable, inspections)
+        if chosen in crashed:
+            chosen = usable[0].label
+        cases = candidates.cases(usable, inspections, chosen, setting, work)
+        failed = [one for one in found if one.label in crashed]
+        failures = candidates.failures(failed, inspections[0][0], cases[0], setting, crashed)
+        cases += [case for case, _ in failures]
+        if len(usable) == 1:  # there is no verdict to wait for
             asked = replace(asked, decide=None)
         spent_s = time.perf_counter() - began_s
-        return suite.run(asked, out_dir, listener=listener, cases=cases, spent_s=spent_s)
+        return suite.run(
+            asked, out_dir, listener=listener, cases=cases, spent_s=spent_s, failures=failures
+        )
 
 
 def run_each(

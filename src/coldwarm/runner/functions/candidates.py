@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, specification
@@ -13,7 +15,7 @@ from coldwarm.runner.schedule.case import Answer, Case
 from coldwarm.specs import Source, WorkloadSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.inspection import Setting
@@ -71,6 +73,28 @@ def cases(
         case = _case(target, inspected, workload, setting, answer)
         made.append(replace(case, filled=caches_of(target, work), inspected_s=took_s))
     return made
+
+
+def failures(
+    targets: Sequence[Target],
+    like: Inspection,
+    other: Case,
+    setting: Setting,
+    crashed: Mapping[str, RefusedError],
+) -> list[tuple[Case, RefusedError]]:
+    """Return the candidates whose inspection crashed as cases, each with the reason.
+
+    What nobody has seen of them is taken to be as it is of another candidate.
+    """
+    nothing = {"counters": {}, "further": 0, "mutates": False, "repeats": True}
+    seen = msgspec.structs.replace(like, **nothing)
+    return [
+        (
+            _case(target, seen, other.workload, setting, other.answer or Answer(None, "")),
+            crashed[target.label],
+        )
+        for target in targets
+    ]
 
 
 def _case(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.errors import ExitCode
 from coldwarm.functions import backend, values
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
@@ -22,6 +24,7 @@ from coldwarm.specs import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Future
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.targets import Target
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 2
 """Nothing is measured yet, so they may share the machine."""
 _PAUSE_S = 0.02
+_CRASHES = {"killed", "signal", "exited", "pipe_closed", "output_flood", "garbage", "timeout"}
+"""Codes of reasons why a process has not answered that was not asked anything wrong."""
 _OF_TARGETS = {
     kind.__name__
     for kind in (
@@ -43,6 +48,12 @@ _OF_TARGETS = {
 Reply = TypeVar("Reply", Inspection, Marked)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
+
+
+class CrashedError(RefusedError):
+    """The process of an inspection has ended without an answer: that candidate has failed."""
+
+    exit_code = ExitCode.FAILED
 
 
 @dataclass(frozen=True)
@@ -105,6 +116,7 @@ def ask(  # noqa: PLR0913 - what a process needs
 
     Raises:
         RefusedError: it cannot be imported, found or called.
+        CrashedError: the process has ended without an answer.
     """
     variables = build(
         {**os.environ, **target.variables},
@@ -127,13 +139,16 @@ def ask(  # noqa: PLR0913 - what a process needs
             python=target.python,
         )
     except OSError as error:
+        if error.errno in {errno.EAGAIN, errno.ENOMEM}:  # that is no fault of its interpreter
+            raise
         text = error.strerror or str(error)
         reason = because("cannot_start", label=target.label, program=target.python, text=text)
         raise RefusedError(reason) from error
     try:
         return replies.receive(process, due), process.wait().wall_s
     except ProcessFailedError as error:
-        raise RefusedError(_why(target, error)) from error
+        kind = CrashedError if error.reason.code in _CRASHES else RefusedError
+        raise kind(_why(target, error)) from error
     except OutOfTimeError as error:
         raise RefusedError(because("inspection_late", label=target.label)) from error
     finally:
@@ -158,12 +173,20 @@ def caches_of(target: Target, work: Path) -> Path:
 
 
 def inspect(
-    targets: Sequence[Target], setting: Setting, guard: Guard, work: Path
+    targets: Sequence[Target],
+    setting: Setting,
+    guard: Guard,
+    work: Path,
+    crashed: dict[str, CrashedError] | None = None,
 ) -> list[tuple[Inspection, float]]:
     """Inspect every candidate, two at once; return with each the seconds that its process ran.
 
+    Those that crash are left out, and put into ``crashed`` under their labels, if there is one
+    and another does not crash.
+
     Raises:
         RefusedError: one of them cannot be used.
+        CrashedError: one, or all of them, crashed.
     """
 
     def inspected(target: Target) -> tuple[Inspection, float]:
@@ -177,8 +200,11 @@ def inspect(
         running = [pool.submit(inspected, target) for target in targets]
         try:
             for done in as_completed(running):
-                done.result()  # the first that fails ends all
-            return [done.result() for done in running]
+                if crashed is None or not isinstance(done.exception(), CrashedError):
+                    done.result()  # the first that fails ends all
+            if crashed is not None:
+                _collect(targets, running, crashed)
+            return [done.result() for done in running if done.exception() is None]
         except BaseException:
             for future in running:
                 future.cancel()
@@ -187,6 +213,24 @@ def inspect(
                 guard.sweep()
                 time.sleep(_PAUSE_S)
             raise
+
+
+def _collect(
+    targets: Sequence[Target],
+    running: Sequence[Future[tuple[Inspection, float]]],
+    crashed: dict[str, CrashedError],
+) -> None:
+    """Put into ``crashed`` what did.
+
+    Raises:
+        CrashedError: all have crashed.
+    """
+    errors = [done.exception() for done in running]
+    for target, error in zip(targets, errors, strict=True):
+        if isinstance(error, CrashedError):
+            crashed[target.label] = error
+    if crashed and len(crashed) == len(targets):
+        raise next(iter(crashed.values()))
 
 
 def refuse_own_caches(

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from coldwarm.contracts.base import CacheMode  # noqa: TC001 - msgspec reads the annotations
+from coldwarm.contracts.base import MOST_S, CacheMode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
-MOST_S = 1e9
-"""No duration is longer: some thirty years."""
 MOST_RUNS = 10_000
 _Seconds = Annotated[float, msgspec.Meta(gt=0.0, lt=MOST_S)]
 _Runs = Annotated[int, msgspec.Meta(ge=1, le=MOST_RUNS)]
