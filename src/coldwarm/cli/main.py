@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _INTERNAL, _INTERRUPTED, _BROKEN_PIPE = 70, 130, 141
 """As ``coldwarm.errors.ExitCode`` has them, which may be what cannot be loaded."""
-_LITTLE_BYTES = 2**20
 _LONGEST = 300
 """Characters of an error's message that are shown."""
 
@@ -54,7 +53,6 @@ def _coded() -> int:
     """Run the command; return its code, whatever happens in it."""
     try:
         _open_streams()
-        _spare_bytecode()
         from coldwarm.cli import _tree
 
         return int(_tree.run())
@@ -81,18 +79,6 @@ def _open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError):  # tables have lines that not every terminal has
             stream.reconfigure(errors="replace")  # type: ignore[union-attr] # of a captured stream
-
-
-def _spare_bytecode() -> None:
-    """Let Python write no bytecode where it has little room: it would leave half a file."""
-    with suppress(ImportError, AttributeError, OSError):
-        import resource
-
-        room = os.statvfs(os.path.dirname(__file__))  # noqa: PTH120 - pathlib is not loaded yet
-        longest, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-        limited = longest != resource.RLIM_INFINITY and longest < _LITTLE_BYTES
-        if limited or room.f_bavail * room.f_frsize < _LITTLE_BYTES:
-            sys.dont_write_bytecode = True
 
 
 def _left(error: SystemExit) -> int:
