@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import selectors
 import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +16,7 @@ import psutil
 
 from coldwarm import wire
 from coldwarm.contracts.reasons import because
+from coldwarm.runner.process import pipes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +28,6 @@ WORKER = Path(__file__).resolve().parents[2] / "worker" / "main.py"
 OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024
 _CHUNK_BYTES = 1024 * 1024
-_LAST_STREAM = 2
 
 
 class ProcessFailedError(Exception):
@@ -82,10 +80,10 @@ class MeasuredProcess:
         self._printed_bytes = 0
         self._inbox = b""
         self.exit: Exit | None = None
-        down_read, self._down = _pipe()
-        self._up, up_write = _pipe()
-        output_read, output_write = _pipe()
-        life_read, self._life = _pipe()
+        down_read, self._down = pipes.pipe()
+        self._up, up_write = pipes.pipe()
+        output_read, output_write = pipes.pipe()
+        life_read, self._life = pipes.pipe()
         before = os.sched_getaffinity(0) if affinity is not None else None
         if affinity is not None:
             os.sched_setaffinity(0, affinity)
@@ -100,7 +98,7 @@ class MeasuredProcess:
                 pass_fds=(down_read, up_write, life_read),
                 start_new_session=True,
             )
-            _die_with_this(life_read, self._process.pid)
+            pipes.die_with_this(life_read, self._process.pid)
         finally:
             if before is not None:
                 os.sched_setaffinity(0, before)
@@ -283,30 +281,6 @@ class MeasuredProcess:
             if descriptor is not None:
                 os.close(descriptor)
         self._output = None
-
-
-def _pipe() -> tuple[int, int]:
-    """Return a pipe of which no end has the number of a standard stream, which may be closed."""
-    ends = os.pipe()
-    if min(ends) > _LAST_STREAM:
-        return ends
-    moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _LAST_STREAM + 1) for end in ends]
-    for end in ends:
-        os.close(end)
-    return moved[0], moved[1]
-
-
-def _die_with_this(end: int, group: int) -> None:
-    """Let the kernel kill a process group when this process ends, even without its guard.
-
-    The group is sent a signal when the other end of a pipe is closed, into which nobody writes.
-    ``PR_SET_PDEATHSIG`` would have to be asked for by the measured process itself, and reaches
-    neither its children nor a process whose parent is a thread that has ended.
-    """
-    with suppress(OSError, AttributeError):  # not on every kernel; the guard is there
-        fcntl.fcntl(end, fcntl.F_SETOWN, -group)
-        fcntl.fcntl(end, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(end, fcntl.F_SETFL, fcntl.fcntl(end, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def describe_exit(code: int) -> Reason:
