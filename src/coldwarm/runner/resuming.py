@@ -77,7 +77,7 @@ def read(lines: Iterable[Entry | Fault], header: Header, path: Path) -> Earlier:
     return earlier
 
 
-_ADVICE = "restore it, or start a new run in another --out-dir"
+_ADVICE = "restore the journal, or start a new run in another --out-dir"
 _MOST_MISSING = 1000
 """Processes of which there is no record, each in flight when a part of the run ended."""
 

@@ -15,7 +15,7 @@ from coldwarm.errors import ExitCode
 from coldwarm.functions import backend, values
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
-from coldwarm.runner.process import replies
+from coldwarm.runner.process import replies, space
 from coldwarm.runner.process.isolation import build
 from coldwarm.runner.process.replies import Inspection, Marked
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
@@ -129,7 +129,8 @@ def ask(  # noqa: PLR0913 - what a process needs
         deterministic=False,
     )
     # What an inspection imports may leave its bytecode, as any program of the user's does.
-    del variables["PYTHONDONTWRITEBYTECODE"]
+    if not space.is_little(Path.cwd() if target.path is None else target.path.parent):
+        del variables["PYTHONDONTWRITEBYTECODE"]
     try:
         process = MeasuredProcess(
             _job(str(due.__struct_config__.tag), target, setting, answer),

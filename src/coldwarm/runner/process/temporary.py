@@ -89,8 +89,8 @@ def _sweep(path: Path, status: os.stat_result) -> None:
     try:
         if stat.S_ISREG(os.fstat(number).st_mode):
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for line in os.read(number, _MOST_BYTES).splitlines():
-                mark, lowest, highest = line.split()
+            for known in os.read(number, _MOST_BYTES).splitlines():
+                mark, lowest, highest = known.split()
                 guard.kill_marked(mark, int(lowest), int(highest))
             shutil.rmtree(path, ignore_errors=True)
     except ValueError:  # a file of that name, and not ours
