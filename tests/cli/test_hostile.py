@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -13,6 +13,9 @@ from tests.contracts import samples
 from tests.stats import results
 
 from coldwarm.errors import ExitCode
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COMMANDS = (["plan", "RUN", "--calls", "9"], ["show", "RUN"], ["compare", "RUN", "RUN"])
 
