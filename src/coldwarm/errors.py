@@ -20,6 +20,8 @@ class ExitCode(IntEnum):
     FAILED = 3
     """A case failed, or an artifact is wrong."""
     NOTHING_VALID = 4
+    INTERNAL = 70
+    """Something went wrong inside, or the system refused what is needed."""
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 
@@ -68,6 +70,12 @@ class NewerVersionError(ContractError):
 
 class PluginError(ColdwarmError):
     """A plug-in that failed to load, or two that claim the same name."""
+
+
+class SystemRefusedError(ColdwarmError):
+    """What a run needs of the system, and was not given."""
+
+    exit_code = ExitCode.INTERNAL
 
 
 class NothingComparableError(ColdwarmError):
@@ -127,6 +135,12 @@ def printable(text: str) -> str:
 def one_line(message: str) -> str:
     """Return the message with everything escaped that could start another line."""
     return printable(message)
+
+
+def shorten(name: str, longest: int = 80) -> str:
+    """Return a name with its middle left out where it is longer than any that is read."""
+    half = longest // 2
+    return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"
 
 
 def storage_error(path: Path, error: OSError) -> StorageError:

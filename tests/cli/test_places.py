@@ -54,7 +54,8 @@ def test_a_blank_or_a_quote_in_a_path_breaks_nothing(desk: Desk, command: object
     (evidence,) = [one for one in cold["evidence"] if one["owner"] == "inductor"]
     assert evidence["files_before"] == 0
     assert evidence["files_after"] > 0
-    links = [link for place in ("/tmp", "/var/tmp") for link in Path(place).glob("cw-*")]  # noqa: S108 - where links are put
+    places = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - where links are put
+    links = [link for place in places for link in place.glob("coldwarm-*/*")]
     left = [link for link in links if link.is_symlink() and ODD in str(link.readlink())]
     assert left == []
     assert list((desk.path / "tmp dir").iterdir()) == []

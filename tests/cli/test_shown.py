@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.contracts import samples
 from tests.stats import results
 
-from coldwarm.cli import main
+from coldwarm.cli import _tree
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.names import is_name
 from coldwarm.contracts.reasons import because
@@ -131,7 +131,7 @@ def test_refusals_obey_nothing(tmp_path: Path, command: str, text: str) -> None:
     usual = {"plan": ["--calls", "9"], "compare": [text]}
     options = {"cases": "--case", "run": "--case"}
     arguments = [options[command], text] if command in options else [text]
-    done = CliRunner().invoke(main.cli, [command, *arguments, *usual.get(command, [])])
+    done = CliRunner().invoke(_tree.cli, [command, *arguments, *usual.get(command, [])])
     assert done.exception is not None
     code, said = printed([command, *arguments, *usual.get(command, [])])
     assert code in {2, 3}
@@ -155,7 +155,7 @@ def printed(arguments: list[str]) -> tuple[int, str]:
     before = sys.argv, sys.stdout, sys.stderr
     sys.argv, sys.stdout, sys.stderr = ["coldwarm", *arguments], both, both
     try:
-        code = main._run()
+        code = _tree.run()
     finally:
         sys.argv, sys.stdout, sys.stderr = before
     return code, both.getvalue()

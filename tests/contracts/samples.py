@@ -43,6 +43,13 @@ if TYPE_CHECKING:
 
 ZEROS = "0" * 64
 
+HEADER = {
+    **dict.fromkeys(("run_id", "started_at", "harness_sha256", "fingerprint", "environment"), "x"),
+    "options": {},
+    "sources": {},
+}
+"""The first line of a journal."""
+
 
 def environment(**changes: object) -> Environment:
     made = Environment(
@@ -220,7 +227,7 @@ def write_run(folder: Path) -> None:
         published.append(nextstat.Published(result, f"{name}.json", digest))
     index = nextstat.suite(published, surroundings, deterministic=True)
     _write(folder / "nextstat/ml_suite.json", encode(index))
-    lines = [encode_line("header", {"run": 1}), *(encode_line("observation", o) for o in seen)]
+    lines = [encode_line("header", HEADER), *(encode_line("observation", o) for o in seen)]
     _write(folder / "journal.jsonl", b"".join(lines))
     _write(folder / "suite.json", encode(_suite(measured, path, sha256, environment_sha256)))
 

@@ -35,6 +35,7 @@ FAILED = {
     "killed": "killed",
     "hang_warm": TIMEOUT,
     "hang_stubbornly": TIMEOUT,
+    "start_daemon_and_hang": TIMEOUT,
     "flood_stdout": f"output_flood: {64 * 2**20}",
     "flood_stderr": f"output_flood: {64 * 2**20}",
     "garbage_bytes": "garbage: b",
@@ -66,7 +67,7 @@ WARNED = {
     "compiles_when_warm": f"not_proved: {WARM}, contradicted: {WARM}, ",
     "counts_nothing": f"not_proved: {COLD} {FILLED}, contradicted: {FILLED}, ",
 }
-FINE = ("numpy", "chatter", "honest", "parts_too_long")
+FINE = ("numpy", "chatter", "honest", "parts_too_long", "start_daemon", "killed_while_told")
 WRONG = [name for name, reason in FAILED.items() if reason == "correctness_gate"]
 
 

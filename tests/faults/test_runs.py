@@ -89,29 +89,6 @@ def test_ctrl_c_does_not_wait_for_a_candidate_that_hangs(bench: Lab) -> None:
     bench.assert_whole()
 
 
-def test_a_worker_killed_from_outside_is_a_failed_case(bench: Lab) -> None:
-    modes = ("--cache-mode", "cold_process_cold_cache")
-    process = bench.start("--backend", "numpy,hang_stubbornly", *modes, "--timeout", "1m")
-
-    def hanging() -> list[int]:
-        return [pid for pid in bench.workers() if _age_s(pid) > 1.0]
-
-    wait_for(lambda: bool(hanging()), bench.alive)
-    os.kill(hanging()[0], signal.SIGKILL)
-    assert collect(process).code == 3
-    case = bench.case(GOOD.replace("numpy", "hang_stubbornly"))
-    assert shown(case["reason"]) == "killed"
-    assert bench.case(GOOD)["status"] == "ok"
-    bench.assert_clean()
-
-
-def _age_s(pid: int) -> float:
-    try:
-        return time.time() - os.stat(f"/proc/{pid}").st_ctime  # noqa: PTH116 - one call
-    except OSError:
-        return 0.0
-
-
 @pytest.mark.slow
 def test_a_run_outlives_its_guard(bench: Lab) -> None:
     process = bench.start(*SHORT)

@@ -85,7 +85,6 @@ BEFORE = "failed before it was measured"
             ("odd.py:raises", *X),
             f"raises (odd.py:raises) {BEFORE}: ValueError: first (odd.py, line 14)",
         ),
-        (("odd.py:leaves", *X), f"leaves (odd.py:leaves) {BEFORE}: exit status 7 before a result"),
         (("odd.py:nothing", *X), "nothing: it returned nothing, so there is nothing to wait for"),
         (("odd.py:text", *X), "text: the output holds a str, which cannot be compared: return"),
         (("odd.py:goood", *X), "goood: odd has no 'goood'; it has good, "),

@@ -9,24 +9,17 @@ from tests.contracts import samples
 
 from coldwarm.contracts.observation import Judgement
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.process import temporary
 from coldwarm.runner.schedule import suites
 from coldwarm.runner.schedule.options import Options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.schedule.case import Case
 
     Observe = Callable[..., Observation]
-
-
-@pytest.fixture(autouse=True)
-def _no_links_are_left() -> Iterator[None]:
-    yield
-    temporary.unlink_all()
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def _table(path: Path, command: str) -> Mapping[str, Any]:
     shown = os.path.relpath(path)
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{shown} cannot be read: {error}") from None
     table: dict[str, Any] = document
     names = ("tool", "coldwarm", command)
@@ -142,6 +142,8 @@ def _checked(option: click.Option, value: object, where: str, file: Path) -> obj
     if not isinstance(values, list) or any(type(single) not in types for single in values):
         raise UsageError(f"{where} must be {named}, not {value!r}")
     for single in values:
+        if isinstance(single, str) and not single.strip():
+            raise UsageError(f"{where} is empty")
         try:
             option.type.convert(single, option, None)
         except click.BadParameter as error:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import functools
 import json
+import math
+import secrets
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 from click import get_current_context
+
+from coldwarm.contracts.base import MOST_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     Command = Callable[..., Any]
 
 Verdict = TypeVar("Verdict", bound=str)
+MOST_RUNS = 10_000
+_MOST_THREADS = 65_536
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -33,8 +39,8 @@ def seconds(text: str) -> float:
         value = float(text[:-1] if unit else text) * (unit or 1.0)
     except ValueError:
         value = 0.0
-    if not 0 < value < float("inf"):
-        message = f"{text!r} is no duration; write 90, 90s, 2.5m or 1h"
+    if not 0 < value < MOST_S:
+        message = f"{text!r:.40} is no duration; write 90, 90s, 2.5m or 1h"
         raise click.BadParameter(message)
     return value
 
@@ -47,6 +53,23 @@ class Duration(click.ParamType[float]):
     def convert(self, value: str | float, *_: object) -> float:
         """Return seconds."""
         return seconds(str(value))
+
+
+class Finite(click.FloatRange):
+    """A number within bounds, which ``nan`` and ``inf`` are not."""
+
+    def convert(
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number.
+
+        Raises:
+            BadParameter: it is none, or out of bounds.
+        """
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no number that can be used; write one such as 0.05", param, ctx)
+        return number
 
 
 cold_only = click.option("--cold-only", is_flag=True, help="Only fresh processes.")
@@ -64,15 +87,17 @@ sync = click.option(
     help="What waits for a result that coldwarm does not know: called on it inside the timed "
     "window; what it returns, if anything, is the result.",
 )
-threads = click.option("--threads", type=click.IntRange(1), help="Threads and processors to use.")
+threads = click.option(
+    "--threads", type=click.IntRange(1, _MOST_THREADS), help="Threads and processors to use."
+)
 timeout = click.option(
     "--timeout", type=Duration(), default=300.0, help="For one process; default 300s."
 )
 min_runs = click.option(
-    "--min-runs", type=click.IntRange(1), help="Processes of each mode, at least."
+    "--min-runs", type=click.IntRange(1, MOST_RUNS), help="Processes of each mode, at least."
 )
 max_runs = click.option(
-    "--max-runs", type=click.IntRange(1), help="Processes of each mode, at most."
+    "--max-runs", type=click.IntRange(1, MOST_RUNS), help="Processes of each mode, at most."
 )
 threshold = click.option(
     "--threshold", default="2%", show_default=True, metavar="SHARE", help="Difference that matters."
@@ -192,10 +217,10 @@ def wrong(option: str, text: str) -> click.BadParameter:
 
 
 def new_directory(name: str) -> Path:
-    """Return the directory of a run that was given none."""
+    """Return the directory of a run that was given none; no other run is given the same."""
     from datetime import UTC, datetime
 
-    return Path("out", f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
+    return Path("out", f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}")
 
 
 def print_run(suite: SuiteResult, cases: Sequence[CaseResult], form: str) -> None:

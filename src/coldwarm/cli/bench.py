@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("--reference", metavar="LABEL", help="Candidate to compare with. Default: the first.")
 @click.option("--no-check", is_flag=True, help="Do not check answers; the protocol says so.")
-@click.option(
-    "--tolerance", type=click.FloatRange(0.0), help="Largest relative error of an answer."
-)
+@click.option("--tolerance", type=_options.Finite(0.0), help="Largest relative error of an answer.")
 @click.option(
     "--env",
     "variables",

@@ -1,102 +1,177 @@
-"""The command line: finds the commands, and is the one place that ends the process."""
+"""The one place that ends the process, with a code that says why.
+
+Whatever goes wrong inside, while modules are loaded too, is one line and the code 70: 1 is a
+verdict's. So nothing is imported here but what every Python has loaded.
+"""
 
 from __future__ import annotations
 
-import io
-import pkgutil
+import os
 import sys
-from importlib import import_module
+from contextlib import suppress
 
-import rich_click as click
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import rich_click as click
 
-import coldwarm.cli
-from coldwarm import __version__
-from coldwarm.errors import ColdwarmError, ExitCode, printable
+    cli: click.RichGroup
 
-
-class Commands(click.RichGroup):
-    """The commands of this folder, each in the file that it is named after."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
-        del ctx
-        names = [info.name for info in pkgutil.iter_modules(coldwarm.cli.__path__)]
-        return sorted(name for name in names if name != "main" and not name.startswith("_"))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by name; ``None`` where there is no such file."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        command: click.Command = import_module(f"coldwarm.cli.{cmd_name}").command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, or say which names are near.
-
-        Raises:
-            UsageError: there is no such command.
-        """
-        name = args[0]
-        if name not in self.list_commands(ctx):
-            from coldwarm.registry import unknown
-
-            raise unknown("command", name, self.list_commands(ctx))
-        return super().resolve_command(ctx, args)
+_INTERNAL, _INTERRUPTED, _BROKEN_PIPE = 70, 130, 141
+"""As ``coldwarm.errors.ExitCode`` has them, which may be what cannot be loaded."""
+_LONGEST = 300
+"""Characters of an error's message that are shown."""
 
 
-@click.command(
-    cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-@click.version_option(__version__, prog_name="coldwarm")
-def cli() -> None:
-    """Tell what a JIT really costs: cold and warm, with the state of every cache proved.
+def __getattr__(name: str) -> object:
+    """Load the tree of commands on first use.
 
-    Exit codes: 0 fine, 1 regression, 2 usage, 3 a case failed, 4 nothing valid was
-    measured, 130 interrupted, 141 a broken pipe.
+    Raises:
+        AttributeError: there is no such name.
     """
+    if name != "cli":
+        text = f"module 'coldwarm.cli.main' has no attribute {name!r}"
+        raise AttributeError(text)
+    from coldwarm.cli import _tree
+
+    return _tree.cli
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # tables have lines that not every terminal has
-            stream.reconfigure(errors="replace")
-    sys.exit(_run())
-
-
-def _run() -> int:
+    code = _INTERNAL
     try:
-        code = cli(standalone_mode=False)
-    except click.ClickException as error:
-        vars(error)["message"] = printable(error.message)
-        error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("coldwarm: interrupted", err=True)
-        return ExitCode.INTERRUPTED
-    except ColdwarmError as error:
-        first, *others = _words(error)
-        for text in (f"coldwarm: {first}", *others):
-            click.echo(printable(text), err=True)
-        return error.exit_code
+        code = _coded()
+        code = _flushed(code)
+    except KeyboardInterrupt:  # once more, while the first was told
+        code = _INTERRUPTED
+    except BaseException:  # noqa: BLE001 - not even telling what went wrong has succeeded
+        code = _INTERNAL
+    sys.exit(code)
+
+
+def _coded() -> int:
+    """Run the command; return its code, whatever happens in it."""
+    try:
+        _open_streams()
+        from coldwarm.cli import _tree
+
+        return int(_tree.run())
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return _INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
-        return ExitCode.BROKEN_PIPE
+        return _BROKEN_PIPE
     except SystemExit as error:
-        # A broken pipe, as with ``| head``: rich and click end with 1 then, which means
-        # something else here.
-        return ExitCode.BROKEN_PIPE if error.code == 1 else int(error.code or 0)
-    return code if isinstance(code, int) else 0
+        return _left(error)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is no verdict
+        return _failed(error)
 
 
-def _words(error: ColdwarmError) -> tuple[str, ...]:
-    from coldwarm.contracts.reasons import RefusedError
+def _open_streams() -> None:
+    """Open the standard streams that are closed: pipes would be given their numbers."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for as long as the process lives
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError):  # tables have lines that not every terminal has
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr] # of a captured stream
 
-    if not isinstance(error, RefusedError):
-        return error.lines
-    from coldwarm.report.reasons import with_advice
 
-    return (with_advice(error.reason),)
+def _left(error: SystemExit) -> int:
+    """Return the code where something inside has asked to end: a pipe, a shell, someone's code."""
+    context: BaseException | None = error
+    while context is not None:
+        if isinstance(context, BrokenPipeError):  # where rich ends with 1
+            return _BROKEN_PIPE
+        context = context.__context__
+    return 0 if "_COLDWARM_COMPLETE" in os.environ else _failed(error)
+
+
+def _failed(error: BaseException) -> int:
+    """Say in one line what went wrong inside, and where the whole of it is written."""
+    damaged = _damaged_bytecode(error)
+    if damaged is not None:
+        _say(
+            f"{damaged} was only half written, on a full disk perhaps, and has been removed; "
+            "run the command again"
+        )
+        return _INTERNAL
+    text = f"{type(error).__name__}: {error}".removesuffix(": ")[:_LONGEST]
+    _say(f"something went wrong inside: {text}; {_written(error)}")
+    return _INTERNAL
+
+
+def _damaged_bytecode(error: BaseException) -> str | None:
+    """Remove the file of bytecode that could not be loaded; return its path."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+        frame = trace.tb_frame
+        if frame.f_code.co_name == "get_code" and "importlib" in frame.f_code.co_filename:
+            path = frame.f_locals.get("bytecode_path")
+            if trace.tb_next is not None and path and os.path.exists(path):  # noqa: PTH110 - no pathlib
+                with suppress(OSError):
+                    os.unlink(path)  # noqa: PTH108 - likewise
+                    return str(path)
+    return None
+
+
+def _written(error: BaseException) -> str:
+    """Write the traceback into a file of its own; return the words that name it."""
+    try:
+        import tempfile
+        import traceback
+
+        text = "".join(traceback.format_exception(error))
+        number, path = tempfile.mkstemp(prefix="coldwarm-error-", suffix=".txt")
+        try:
+            _write_all(number, text.encode("utf-8", "backslashreplace"))
+        except OSError:
+            os.unlink(path)  # noqa: PTH108 - no pathlib
+            raise
+        finally:
+            os.close(number)
+    except Exception as second:  # noqa: BLE001 - the one line is still to be said
+        return f"its traceback cannot be written: {type(second).__name__}: {second}"
+    return f"its traceback is in {path}"
+
+
+def _write_all(number: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(number, data) :]
+
+
+def _say(text: str) -> None:
+    """Write one line to standard error, if anyone can be told."""
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    with suppress(OSError):
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.flush()
+        _write_all(2, f"coldwarm: {line}\n".encode("utf-8", "backslashreplace"))
+
+
+def _flushed(code: int) -> int:
+    """Write out what is left to be written; return the code, another where that fails.
+
+    A stream that failed leads nowhere afterwards, or Python would fail on it once more.
+    """
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError as error:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, number)
+            os.close(nowhere)
+            if isinstance(error, BrokenPipeError):
+                code = _BROKEN_PIPE
+            elif number == 1:
+                _say(
+                    f"cannot write to standard output: {error.strerror}; free some space there, "
+                    "or send the output elsewhere"
+                )
+                code = _INTERNAL
+    return code

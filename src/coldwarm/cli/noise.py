@@ -60,6 +60,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench, noise
+    from coldwarm.runner.process import temporary
 
     cold, warm = _options.regimes(cold_only=cold_only, warm_only=warm_only)
     measured: dict[Regime, bool] = {"warm": warm, "cold": cold}
@@ -76,7 +77,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
         threads=threads,
     )
     with (
-        tempfile.TemporaryDirectory(prefix="coldwarm-") as folder,
+        tempfile.TemporaryDirectory(dir=temporary.folder()) as folder,
         open_progress(PlainConsole(stderr=True)) as progress,
     ):
         parts = bench.run_each(request.benches(), Path(folder), listener=progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
-from coldwarm.errors import ExitCode, printable
+from coldwarm.errors import ExitCode, ResumeError, printable
 
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.options import Options
@@ -18,11 +17,6 @@ if TYPE_CHECKING:
 
 NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
 """Codes of reasons for which a case has no valid figure."""
-
-
-def _split(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Let an option be given several times or with commas."""
-    return tuple(part for value in values for part in value.split(",") if part)
 
 
 @click.command("run", cls=ConfiguredMeasuring)
@@ -39,7 +33,7 @@ def _split(values: tuple[str, ...]) -> tuple[str, ...]:
 @_options.threads
 @click.option(
     "--precision",
-    type=click.FloatRange(0.001, 1.0),
+    type=_options.Finite(0.001, 1.0),
     default=0.05,
     show_default=True,
     help="Stop when the half-width of each median's interval is this share of the median.",
@@ -85,10 +79,14 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
 
 
 def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
-    """Return the options of the run to go on with, unless others were asked for."""
+    """Return the options of the run to go on with, unless others were asked for.
+
+    Raises:
+        ResumeError: there is a run, and nothing says what it was to measure.
+    """
     from msgspec import ValidationError
 
-    from coldwarm.runner.directory import recorded_options
+    from coldwarm.runner.directory import JOURNAL, recorded_options, require_header
     from coldwarm.runner.schedule.options import Options
 
     sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
@@ -97,6 +95,10 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
     if given["out_dir"] is None or asked - {"out_dir", "resume", "form", "as_json", "time_budget"}:
         return None
     recorded = recorded_options(given["out_dir"])
+    if recorded is None and (given["out_dir"] / JOURNAL).exists():
+        require_header(given["out_dir"])
+        text = "holds a run that ended before it had begun; give its options again with --resume"
+        raise ResumeError(f"{given['out_dir']} {text}")
     try:
         return None if recorded is None else Options.recorded(recorded)
     except ValidationError:  # another version's; comparing the two says what changed
@@ -113,16 +115,13 @@ def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
     min_runs = given["min_runs"] or min(suite.min_runs, given["max_runs"] or suite.min_runs)
     max_runs = given["max_runs"] or max(suite.max_runs, min_runs)
     _options.require_order(min_runs, max_runs)
-    if math.isnan(given["precision"]):
-        text = "nan is no share; write 0.05 for 5 %"
-        raise _options.wrong("--precision", text)
     # A fixed plan is bounded by its plan; the clock must not change it.
     default_s = None if given["deterministic"] else suite.time_budget_s
-    modes: Any = _split(given["modes"]) or options.DEFAULT_MODES
+    modes: Any = tuple(_options.parts(given["modes"], "--cache-mode")) or options.DEFAULT_MODES
     return options.Options(
         suite=suite.name,
-        cases=_split(given["cases"]),
-        backends=_split(given["backends"]),
+        cases=tuple(_options.parts(given["cases"], "--case")),
+        backends=tuple(_options.parts(given["backends"], "--backend")),
         cache_modes=modes,
         deterministic=given["deterministic"],
         seed=given["seed"],

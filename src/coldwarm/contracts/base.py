@@ -20,10 +20,9 @@ Dtype = Literal["f32", "f64", "bf16", "own"]
 DTYPE_NAMES: dict[str, str] = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "own": "own"}
 Status = Literal["ok", "warn", "failed"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
-Seconds = Annotated[float, msgspec.Meta(ge=0.0)]
-Elapsed = Annotated[float, msgspec.Meta(ge=0.0, le=1e10)]
-"""Seconds that passed while something was measured: no more than some hundred years, so that no
-sum of them is too large for a number."""
+MOST_S = 1e9
+"""No measured duration is longer: some thirty years."""
+Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=MOST_S)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0.0)]
 Positive = Annotated[float, msgspec.Meta(gt=0.0)]
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]

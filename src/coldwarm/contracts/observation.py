@@ -12,8 +12,8 @@ from coldwarm.contracts.base import (
     CacheMode,
     CacheSettings,
     Count,
-    Elapsed,
     Record,
+    Seconds,
     Sha256,
 )
 from coldwarm.contracts.names import Name
@@ -51,8 +51,8 @@ class PhaseCounts(Record, frozen=True, kw_only=True):
 class Phase(PhaseCounts, frozen=True, kw_only=True):
     """One phase of a process's life, on the axis that starts at the spawn."""
 
-    start_s: Elapsed
-    duration_s: Elapsed
+    start_s: Seconds
+    duration_s: Seconds
     null_reasons: dict[str, Reason] = {}
 
 
@@ -73,10 +73,10 @@ class CallParts(Record, frozen=True, kw_only=True):
     A part is ``None`` where the backend has no such step or gives no account of it.
     """
 
-    trace_s: Elapsed | None = None
-    lower_s: Elapsed | None = None
-    compile_s: Elapsed | None = None
-    cache_read_s: Elapsed | None = None
+    trace_s: Seconds | None = None
+    lower_s: Seconds | None = None
+    compile_s: Seconds | None = None
+    cache_read_s: Seconds | None = None
 
 
 PARTS = CallParts.__struct_fields__
@@ -85,18 +85,18 @@ PARTS = CallParts.__struct_fields__
 class FirstCallParts(CallParts, frozen=True, kw_only=True):
     """Exclusive times inside the first call; with ``rest_s`` they sum to the whole."""
 
-    rest_s: Elapsed
+    rest_s: Seconds
     null_reasons: dict[str, Reason] = {}
 
 
 class LoopAccount(Record, frozen=True, kw_only=True):
     """The whole loop of a scenario in one process, from its first step to its last."""
 
-    total_s: Elapsed
+    total_s: Seconds
     """From the spawn to the end of the loop: the total wall clock."""
-    loop_s: Elapsed
+    loop_s: Seconds
     """The phases ``first_call`` and ``remaining_calls`` together."""
-    steps_s: list[Elapsed]
+    steps_s: list[Seconds]
     """Each step, synchronised on its own output; the first one is the first call."""
     compiling_steps: list[Count] | None
     """Positions of the steps in which something was compiled or read from a cache."""
@@ -117,9 +117,9 @@ class BlockCounts(Record, frozen=True, kw_only=True):
     involuntary_switches: Count | None = None
     page_faults: Count | None = None
     """Pages that the kernel had to hand out in this block without reading from storage."""
-    idle_cpu_s: Elapsed | None = None
+    idle_cpu_s: Seconds | None = None
     """Processor time this process used between its previous block and this one."""
-    cpu_s: Elapsed | None = None
+    cpu_s: Seconds | None = None
     """Processor time this process used in this block, all threads together."""
 
 
@@ -132,10 +132,10 @@ class Block(BlockCounts, frozen=True, kw_only=True):
 
     order: Count
     """Position among all blocks and processes of the suite, in time."""
-    start_s: Elapsed
+    start_s: Seconds
     """Since the spawn of this process."""
-    samples_s: list[Elapsed]
-    wall_s: Elapsed | None = None
+    samples_s: list[Seconds]
+    wall_s: Seconds | None = None
     """Wall clock of this block, what lies between its samples included."""
     bound_to: Count | None = None
     """The processor that its main thread was bound to."""
@@ -206,12 +206,12 @@ class Gate(GateFigures, frozen=True, kw_only=True):
 class HarnessFigures(Record, frozen=True, kw_only=True):
     """What a process measures of the harness's own cost, in seconds."""
 
-    timer_s: Elapsed | None = None
-    loop_s: Elapsed | None = None
+    timer_s: Seconds | None = None
+    loop_s: Seconds | None = None
     """A null workload in the same batched loop, for one call."""
-    sync_s: Elapsed | None = None
+    sync_s: Seconds | None = None
     """Synchronising on an output that is already there."""
-    unsynced_call_s: Elapsed | None = None
+    unsynced_call_s: Seconds | None = None
     """A warm call timed without synchronising, which would be a wrong figure: it is how
     long the call took to be handed over, shown to be held against the warm median."""
 
@@ -219,7 +219,7 @@ class HarnessFigures(Record, frozen=True, kw_only=True):
 class HarnessCost(HarnessFigures, frozen=True, kw_only=True):
     """What the harness itself costs in this process, in seconds."""
 
-    load_s: Elapsed
+    load_s: Seconds
     """Reading the worker's own source files and its request, before the import."""
     null_reasons: dict[str, Reason] = {}
 
@@ -228,9 +228,9 @@ class ProcessTotals(Record, frozen=True, kw_only=True):
     """What a process has used in all."""
 
     involuntary_switches: Count | None = None
-    cpu_user_s: Elapsed | None = None
-    cpu_system_s: Elapsed | None = None
-    child_cpu_s: Elapsed | None = None
+    cpu_user_s: Seconds | None = None
+    cpu_system_s: Seconds | None = None
+    child_cpu_s: Seconds | None = None
     """Processor time of finished child processes, such as a C++ compiler."""
 
 
@@ -246,10 +246,10 @@ class Telemetry(ProcessTotals, frozen=True, kw_only=True):
     warm_foreign_cpu: float | None = None
     """The same during the warm blocks."""
     steal_share: float | None = None
-    throttled_s: Elapsed | None = None
+    throttled_s: Seconds | None = None
     """Time for which CPU quotas held up this process's control groups during the start, added up
     over processors and over the groups that can be seen."""
-    warm_throttled_s: Elapsed | None = None
+    warm_throttled_s: Seconds | None = None
     """The same during the warm blocks."""
     thermal_throttles: Count | None = None
     flags: list[Reason] = []
@@ -290,11 +290,11 @@ class Observation(Record, frozen=True, kw_only=True):
     """Why it failed; for a rejected one, the evidence that contradicts its mode."""
     stderr_tail: str | None = None
     started_at: str
-    wall_s: Elapsed
+    wall_s: Seconds
     """From the spawn to the exit of the process."""
     phases: list[Phase] = []
-    ttfr_s: Elapsed | None = None
-    ttfr_process_s: Elapsed | None = None
+    ttfr_s: Seconds | None = None
+    ttfr_process_s: Seconds | None = None
     first_call_parts: FirstCallParts | None = None
     loop: LoopAccount | None = None
     """Of a scenario: there a call is a whole loop, the first call only its first step, and

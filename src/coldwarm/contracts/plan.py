@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from coldwarm.contracts.base import Count, Record, Seconds
+from coldwarm.contracts.base import Count, NotNegative, Record, Seconds
 from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.summary import CacheSetting
 
@@ -52,14 +52,14 @@ class PlanTotal(Record, frozen=True, kw_only=True):
 
     candidate: str
     case: str
-    total_s: Seconds | None
-    new_shapes_s: Seconds | None
-    low_s: Seconds | None
-    high_s: Seconds | None
+    total_s: NotNegative | None
+    new_shapes_s: NotNegative | None
+    low_s: NotNegative | None
+    high_s: NotNegative | None
     margin_s: float | None
     margin_low_s: float | None
     margin_high_s: float | None
-    made_s: Seconds | None = None
+    made_s: NotNegative | None = None
     confidence: float = 0.95
     null_reasons: dict[str, Reason] = {}
 
@@ -71,9 +71,9 @@ class SweepRow(Record, frozen=True, kw_only=True):
     """
 
     value: Count
-    total_s: dict[str, Seconds]
-    new_shapes_s: dict[str, Seconds]
-    ranked_s: dict[str, Seconds]
+    total_s: dict[str, NotNegative]
+    new_shapes_s: dict[str, NotNegative]
+    ranked_s: dict[str, NotNegative]
     cheapest: str
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from coldwarm.contracts.base import Count, Record, Seconds, Sha256, Status
+from coldwarm.contracts.base import Count, NotNegative, Record, Sha256, Status
 
 RelativePath = Annotated[str, msgspec.Meta(pattern=r"^(?!/)(?![\s\S]*(^|/)\.\.(/|$)).+$(?!\n)")]
 
@@ -19,9 +19,9 @@ RelativePath = Annotated[str, msgspec.Meta(pattern=r"^(?!/)(?![\s\S]*(^|/)\.\.(/
 class Quantiles(Record, frozen=True, kw_only=True):
     """A distribution in three numbers, seconds; ``p95`` is NumPy's, of however many there are."""
 
-    min: Seconds
-    median: Seconds
-    p95: Seconds
+    min: NotNegative
+    median: NotNegative
+    p95: NotNegative
 
 
 class ResultMeta(Record, frozen=True, kw_only=True):
@@ -63,10 +63,10 @@ class PublishedDevice(Record, frozen=True, kw_only=True):
 class ColdRun(Record, frozen=True, kw_only=True):
     """One fresh process. ``total_s`` runs from its spawn to the end of the second call."""
 
-    import_s: Seconds
-    first_call_s: Seconds
-    second_call_s: Seconds
-    total_s: Seconds
+    import_s: NotNegative
+    first_call_s: NotNegative
+    second_call_s: NotNegative
+    total_s: NotNegative
     status: str
     reason: str
 
@@ -85,7 +85,7 @@ class Cold(Record, frozen=True, kw_only=True):
 class Warm(Record, frozen=True, kw_only=True):
     """The warm regime: seconds for one call, steady samples only."""
 
-    calls_s: list[Seconds]
+    calls_s: list[NotNegative]
     n_iters: Count | UnsetType = UNSET
     call_s: Quantiles | UnsetType = UNSET
     status: str | UnsetType = UNSET
@@ -129,8 +129,8 @@ class NextstatSuiteCase(Record, frozen=True, kw_only=True):
     path: RelativePath
     sha256: Sha256
     status: Status
-    cold_ttfr_median_s: Seconds
-    warm_call_median_s: Seconds
+    cold_ttfr_median_s: NotNegative
+    warm_call_median_s: NotNegative
 
 
 class NextstatSummary(Record, frozen=True, kw_only=True):

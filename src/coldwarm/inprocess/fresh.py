@@ -61,7 +61,7 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
         KeyboardInterrupt: it was interrupted; its processes are gone.
     """
     began_s = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="coldwarm-") as folder:
+    with tempfile.TemporaryDirectory(dir=temporary.folder()) as folder:
         work = Path(folder)
         try:
             transfer.write(call, folder)
@@ -81,8 +81,6 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
             raise NotMeasuredError(_in_process(error.reason, target)) from error
         except ColdwarmError as error:
             raise NotMeasuredError(because("stated", text=str(error))) from error
-        finally:
-            temporary.unlink_all()
     if outcome.interrupted:
         raise KeyboardInterrupt
     return outcome.cases[0]

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 from coldwarm import wire
 from coldwarm.contracts.files import journal
-from coldwarm.errors import ContractError, ResumeError, RunDirectoryError, storage_error
+from coldwarm.errors import (
+    ContractError,
+    NewerVersionError,
+    ResumeError,
+    RunDirectoryError,
+    one_line,
+    storage_error,
+)
 from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from coldwarm.contracts.observation import Observation
@@ -40,12 +47,32 @@ def recorded_options(path: Path) -> dict[str, Any] | None:
     ``None`` where the directory holds no run that had begun; whoever opens it says so.
     """
     try:
-        entries, _ = journal.read_lines(path / JOURNAL)
+        header = journal.read_header(path / JOURNAL)
     except ContractError:
         return None
-    header = next((entry.record for entry in entries if entry.kind == "header"), None)
-    options = header.get("options") if isinstance(header, dict) else None
-    return options if isinstance(options, dict) else None
+    return None if header is None else header.options
+
+
+def require_header(path: Path) -> bool:
+    """Say whether the run in a directory had begun; ``False``: it ended before its first line.
+
+    Raises:
+        ResumeError: its journal does not say what the run was asked for.
+        NewerVersionError: its first line is of a later coldwarm.
+    """
+    names = sorted(one.name for one in path.iterdir() if one.name not in {_LOCK, JOURNAL})
+    try:
+        if journal.read_header(path / JOURNAL) is not None:
+            return True
+    except NewerVersionError:
+        raise
+    except ContractError as error:
+        text = f"{path} has a journal without a header; start a new run in another --out-dir"
+        raise ResumeError(one_line(f"{text} ({error.what})")) from None
+    if names:
+        text = f"{path} has a journal without a header, and holds {', '.join(names[:3])}"
+        raise ResumeError(one_line(f"{text}; start a new run in another --out-dir"))
+    return False
 
 
 def refuse_content(path: Path) -> None:
@@ -67,6 +94,14 @@ def refuse_content(path: Path) -> None:
         raise RunDirectoryError(f"{text} --out-dir")
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        text = f"cannot use {path.parent}: {error.strerror}; name another --out-dir"
+        raise RunDirectoryError(one_line(text)) from error
+
+
 class RunDirectory:
     """The directory of one run, locked as long as it is open."""
 
@@ -79,9 +114,11 @@ class RunDirectory:
             ResumeError: ``resume`` was asked for and there is nothing to resume.
         """
         self.path = path
-        if resume and not (path / JOURNAL).exists():
+        if resume and not _is_there(path / JOURNAL):
             text = f"{path} holds no run to resume; leave --resume out to start one"
             raise ResumeError(text)
+        if resume:
+            require_header(path)
         self._lock = self._take_lock()
         try:
             if resume:
@@ -132,9 +169,9 @@ class RunDirectory:
         except OSError as error:
             raise storage_error(self.path / JOURNAL, error) from error
 
-    def entries(self) -> tuple[list[journal.Entry], list[journal.Fault]]:
-        """Return what the journal holds, and the lines that cannot be used."""
-        return journal.read_lines(self.path / JOURNAL)
+    def entries(self) -> Iterator[journal.Entry | journal.Fault]:
+        """Yield what the journal holds, and the lines that cannot be used."""
+        return journal.stream(self.path / JOURNAL)
 
     def write(self, name: str, data: bytes) -> str:
         """Write a file so that it is either whole or not there; return its SHA-256.

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from coldwarm.runner.schedule.case import Case
 
 
-def compute(place: Place, case: Case) -> str | ProcessFailedError:
-    """Write the answer of a case's group; return the hash of its inputs, or why there is none.
+def compute(place: Place, case: Case) -> str:
+    """Write the answer of a case's group; return the hash of its inputs.
 
     Where the case brings an answer, nothing is computed. The path is put into ``place.references``.
 
     Raises:
+        ProcessFailedError: there is no answer.
         OutOfTimeError: the time of the whole run is over.
     """
     if case.answer is not None:
@@ -40,7 +41,8 @@ def compute(place: Place, case: Case) -> str | ProcessFailedError:
         text = f"the reference of {case.group}"
         raise OutOfTimeError(text) from None
     except ProcessFailedError as error:
-        return ProcessFailedError(because("reference_failed", error.reason), error.detail)
+        reason = because("reference_failed", error.reason)
+        raise ProcessFailedError(reason, error.detail) from error
     finally:
         process.kill()
     place.inputs[case.group] = reply.input_sha256

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "environment.json"
 INDEX = "suite.json"
+CASES = "cases"
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
     """Write every case, the published contracts beside them, and the index last."""
     rows = []
     for result in results:
-        path = f"cases/{result.case}.json"
+        path = f"{CASES}/{result.case}.json"
         sha256 = save(path, codec.encode(result))
         rows.append(
             SuiteCase(

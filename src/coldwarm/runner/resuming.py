@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.contracts.base import MOST_S
 from coldwarm.contracts.environment import differences
 from coldwarm.contracts.files import codec
+from coldwarm.contracts.files.journal import Entry, Fault, Header
 from coldwarm.contracts.observation import Observation
-from coldwarm.contracts.result import Making
-from coldwarm.errors import ResumeError
-from coldwarm.runner.schedule.ledger import Ledger, earlier_order, used_s
+from coldwarm.contracts.result import CaseResult, Making
+from coldwarm.errors import ContractError, ResumeError, one_line
+from coldwarm.runner.schedule import killed
+from coldwarm.runner.schedule.ledger import Ledger, in_order, places_of, used_s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.files.journal import Entry
     from coldwarm.runner.schedule.case import Case
 
 
-@dataclass(frozen=True)
+_MOST_EVENTS = 10_000
+
+
+@dataclass
 class Earlier:
     """What the journal of an earlier part holds."""
 
-    header: dict[str, Any]
-    ledger: Ledger
-    order: list[str]
+    header: Header
+    ledger: Ledger = field(default_factory=Ledger)
+    order: list[str] = field(default_factory=list)
     """Every process and block in the order in which it ran."""
-    events: list[dict[str, Any]]
+    events: list[dict[str, Any]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    """Lines that cannot be used."""
 
     def used_s(self, cases: Iterable[Case]) -> float:
         """Return the seconds in which a process of one of these cases ran."""
@@ -40,26 +47,82 @@ class Earlier:
         )
 
 
-def read(entries: Sequence[Entry], path: Path) -> Earlier:
-    """Return what the entries of a journal in ``path`` say.
+def read(lines: Iterable[Entry | Fault], header: Header, path: Path) -> Earlier:
+    """Return what the lines of a journal in ``path`` say, which began with ``header``.
+
+    What was killed from outside counts as tried and not as failed: it may be tried again.
 
     Raises:
-        ResumeError: they do not say what the run was asked for.
+        ResumeError: they say what no run has written.
     """
-    header = next((entry.record for entry in entries if entry.kind == "header"), None)
-    if not isinstance(header, dict):
-        text = f"{path} has a journal without a header; start a new run"
-        raise ResumeError(text)
-    seen = [entry.record for entry in entries if isinstance(entry.record, Observation)]
-    makings = [entry.record for entry in entries if isinstance(entry.record, Making)]
-    ledger = Ledger(seen)
-    for making in makings:
-        ledger.add_making(making)
-    events = [e.record for e in entries if e.kind == "event" and isinstance(e.record, dict)]
-    return Earlier(header, ledger, earlier_order(seen, makings), events)
+    earlier = Earlier(header)
+    _event({"total_s": header.options.get("time_budget_s")}, path)
+    places: dict[int, str] = {}
+    for line in lines:
+        if isinstance(line, Fault):
+            earlier.faults.append(line)
+            continue
+        record = line.record
+        if isinstance(record, Observation):
+            earlier.ledger.add(killed.tried(record))
+            places.update(places_of(record))
+        elif isinstance(record, Making):
+            earlier.ledger.add_making(record)
+            places[record.order] = f"{record.case} make"
+        elif line.kind == "event":
+            earlier.events.append(_event(record, path))
+            if len(earlier.events) > _MOST_EVENTS:
+                raise ResumeError(f"{path}: the journal has more events than any run; {_ADVICE}")
+    earlier.order = _order(places, path)
+    return earlier
 
 
-def refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environment) -> None:
+_ADVICE = "restore the journal, or start a new run in another --out-dir"
+_MOST_MISSING = 1000
+"""Processes of which there is no record, each in flight when a part of the run ended."""
+
+
+def _event(record: dict[str, Any], path: Path) -> dict[str, Any]:
+    total_s = record.get("total_s")
+    if total_s is None or (isinstance(total_s, int | float) and 0 <= total_s < MOST_S):
+        return record
+    raise ResumeError(one_line(f"{path}: the journal gives a budget of {total_s!r:.40}; {_ADVICE}"))
+
+
+def _order(places: dict[int, str], path: Path) -> list[str]:
+    """Return the processes and blocks of an earlier part of a run in their order."""
+    last = max(places, default=-1)
+    if last >= len(places) + _MOST_MISSING:
+        text = f"{path}: the journal says that something ran as number {last}, of {len(places)}"
+        raise ResumeError(f"{text}; {_ADVICE}")
+    return in_order(places)
+
+
+def restored(ledger: Ledger, folder: Path, *, trusted: bool) -> list[Observation]:
+    """Return observations of the case files in ``folder`` that a journal has lost.
+
+    ``trusted``: the index agrees with the files.
+
+    Raises:
+        ResumeError: there are some, and no index that vouches for them.
+    """
+    lost: list[Observation] = []
+    for file in sorted(folder.glob("*.json")):
+        try:
+            record = codec.decode(codec.read_bytes(file), str(file))
+        except ContractError:  # what cannot be read is no loss
+            continue
+        held = record.observations if isinstance(record, CaseResult) else []
+        missing = [seen for seen in held if not ledger.holds(seen)]
+        if missing and not trusted:
+            what = f"{file} has {len(missing)} observations that the journal lacks"
+            text = f"{what}, and would be overwritten by less; {_ADVICE}"
+            raise ResumeError(one_line(text))
+        lost += missing
+    return lost
+
+
+def refuse_changes(first: Header, now: dict[str, Any], machine: Environment) -> None:
     """Refuse to go on where the parts of a run would not belong together.
 
     How long it may go on, and where a value was written, is no part of what it was begun with.
@@ -68,19 +131,19 @@ def refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environm
         ResumeError: the options, the environment or a source changed since.
     """
     changed = [
-        f"option {name}: {first['options'].get(name)!r} is now {value!r}"
+        f"option {name}: {first.options.get(name)!r} is now {value!r}"
         for name, value in now["options"].items()
-        if first["options"].get(name) != value and name not in {"time_budget_s", "option_origins"}
+        if first.options.get(name) != value and name not in {"time_budget_s", "option_origins"}
     ]
-    if first["harness_sha256"] != now["harness_sha256"]:
+    if first.harness_sha256 != now["harness_sha256"]:
         changed.append("the harness's own source")
     changed += [
         f"the source of {name}"
         for name, sha256 in now["sources"].items()
-        if first["sources"].get(name) != sha256
+        if first.sources.get(name) != sha256
     ]
-    if first["fingerprint"] != now["fingerprint"]:
-        before = codec.decode(first["environment"].encode(), "the journal's environment")
+    if first.fingerprint != now["fingerprint"]:
+        before = codec.decode(first.environment.encode(), "the journal's environment")
         differing = differences(before, machine) if isinstance(before, type(machine)) else []
         changed += [f"{d.name}: {d.a} became {d.b}" for d in differing] or ["the environment"]
     if changed:

@@ -10,7 +10,8 @@ that waits for its turn is stopped by signal: it uses no processor.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import modes
@@ -20,6 +21,7 @@ from coldwarm.runner.beside import Beside
 from coldwarm.runner.process import space
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
+from coldwarm.runner.schedule import killed
 from coldwarm.runner.schedule.ledger import used_s
 from coldwarm.runner.turns import Turns
 from coldwarm.stats.selection import is_beside
@@ -62,6 +64,8 @@ class Rounds:
     _made: set[str] = field(default_factory=set)
     """Cases whose artifacts were made in this part of the run."""
     _cost_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
+    _killed: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """Case and round to its processes that were killed from outside in this part of the run."""
 
     def measure(self, group: str, wanted: Mapping[CacheMode, Sequence[Case]], round_: int) -> None:
         """Measure one round of a group: of each mode, the cases that still want it."""
@@ -116,7 +120,7 @@ class Rounds:
             return
         self.listener.process(case.id, "making what it loads", 1, 1)
         try:
-            made = making.make(self.place, case)
+            made = killed.again(lambda: making.make(self.place, case), ProcessFailedError)
         except ProcessFailedError as error:
             self.fail(case, error, round_)
             return
@@ -129,9 +133,24 @@ class Rounds:
         mode = self.place.options.cache_modes[0]
         attempt = self.ledger.next_attempt(case, mode, round_)
         slot = Slot(case, mode, round_, attempt, self.place.work)
-        self._record(self._failure(slot, error))
+        self._record(self._failed(slot, error))
 
     def _failure(
+        self, slot: Slot, error: ProcessFailedError, running: Running | None = None
+    ) -> Observation:
+        """End a process that failed; return its observation, which says if it is tried again.
+
+        Raises:
+            StorageError: as ``_failed``.
+        """
+        seen = self._failed(slot, error, running)
+        if not killed.from_outside(error.reason):
+            return seen
+        self._killed[slot.case.id, slot.round] += 1
+        late = self._killed[slot.case.id, slot.round] >= killed.MOST_TRIES
+        return seen if late else killed.tried(seen)
+
+    def _failed(
         self, slot: Slot, error: ProcessFailedError, running: Running | None = None
     ) -> Observation:
         """End a process that failed, and return its observation.
@@ -223,16 +242,18 @@ class Rounds:
             self._filled[case.id] = case.filled
             return True
         root = self.place.work / "caches" / f"{case.id}-{round_}-fill"
-        launch.discard(root)
-        root.mkdir(parents=True)
-        self.listener.process(case.id, "filling its caches", 1, 1)
-        attempt = self.ledger.next_attempt(case, "cold_process_cold_cache", round_)
-        observation = self._whole(Slot(case, "cold_process_cold_cache", round_, attempt, root))
-        if observation.status == "failed":
+        while True:
+            launch.discard(root)
+            root.mkdir(parents=True)
+            self.listener.process(case.id, "filling its caches", 1, 1)
+            attempt = self.ledger.next_attempt(case, "cold_process_cold_cache", round_)
+            observation = self._whole(Slot(case, "cold_process_cold_cache", round_, attempt, root))
+            if observation.status != "failed" and not killed.from_outside(observation.reason):
+                self._filled[case.id] = root
+                return True
             self._record(observation)
-            return False
-        self._filled[case.id] = root
-        return True
+            if observation.status == "failed" or self.late():
+                return False
 
     def _warm(
         self,
@@ -281,7 +302,7 @@ class Rounds:
             except ProcessFailedError as error:
                 self._record(self._failure(slot, error))
                 self._drop(slot)
-                return None
+                continue
             running.process.hold()
             observation = translate.observation(running)
             if observation.status != "ok":  # else its end says all, and that its answer was right
@@ -293,15 +314,26 @@ class Rounds:
         return None
 
     def _dropped_out(self, running: Running, error: ProcessFailedError) -> None:
-        self._record(self._failure(running.slot, error, running))
+        self._record(self._broken_off(running, error))
         if running.slot.allocator != "keeps_memory":  # else they are of the process beside it
             self._drop(running.slot)
+
+    def _broken_off(self, running: Running, error: ProcessFailedError) -> Observation:
+        """Return the observation of a process that failed in its warm blocks.
+
+        Of one that was killed from outside, what its start has shown stays.
+        """
+        slot = running.slot
+        if killed.from_outside(error.reason) and slot.mode != "warm_process":
+            attempt = self.ledger.next_attempt(slot.case, "warm_process", slot.round)
+            slot = replace(slot, mode="warm_process", attempt=attempt)
+        return self._failure(slot, error, running)
 
     def _end(self, running: Running) -> None:
         try:
             launch.finish(self.place, running)
         except ProcessFailedError as error:
-            observation = self._failure(running.slot, error, running)
+            observation = self._broken_off(running, error)
         else:
             observation = translate.observation(running)
         self._record(observation)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.clock import Clock
 from coldwarm.contracts.environment import fingerprint
-from coldwarm.contracts.files import codec
+from coldwarm.contracts.files import codec, journal
 from coldwarm.contracts.reasons import because
 from coldwarm.runner import references, results, resuming
-from coldwarm.runner.directory import RunDirectory
+from coldwarm.runner.directory import JOURNAL, RunDirectory
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.listener import Listener
 from coldwarm.runner.machine import environment, ptxas, settings
-from coldwarm.runner.process import isolation, temporary
+from coldwarm.runner.process import isolation
 from coldwarm.runner.process.guarded import Guard, terminable
-from coldwarm.runner.process.spawn import OutOfTimeError
+from coldwarm.runner.process.spawn import OutOfTimeError, ProcessFailedError
 from coldwarm.runner.rounds import Rounds
 from coldwarm.runner.running import Place
-from coldwarm.runner.schedule import allowance, availability, suites
+from coldwarm.runner.schedule import allowance, availability, killed, suites
 from coldwarm.runner.schedule.budget import Budget, left, wanting
 from coldwarm.runner.schedule.estimates import Estimates
 from coldwarm.runner.schedule.ledger import Ledger
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.reasons import RefusedError
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.schedule.budget import Wanted
     from coldwarm.runner.schedule.case import Case
@@ -60,12 +61,14 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
     clock: Clock | None = None,
     cases: Sequence[Case] | None = None,
     spent_s: float = 0.0,
+    failures: Sequence[tuple[Case, RefusedError]] = (),
 ) -> Outcome:
     """Measure what the options ask for and leave the artifacts in ``out_dir``.
 
     An interruption (Ctrl-C, SIGTERM) ends the processes in flight, writes the results of
     what was measured, and is part of the outcome. ``cases`` are measured instead of a suite's;
-    ``spent_s`` of the time budget were used to find them.
+    ``spent_s`` of the time budget were used to find them, and ``failures`` are those of them that
+    have failed already, with the reason of each.
 
     A run that is resumed has ``more_s`` seconds for what is still to come; without that, what
     its time budget had left, or the same budget once more where the run had come to its end.
@@ -79,15 +82,12 @@ def run(  # noqa: PLR0913 - each is a choice of its own, and all but two have a 
     """
     chosen = suites.choose(options) if cases is None else list(cases)
     settings.refuse(chosen, os.environ)
-    try:
-        isolation.refuse_unnameable(out_dir.absolute(), [case.backend for case in chosen])
-        with RunDirectory(out_dir, resume=resume) as directory, terminable():
-            session = _Session(
-                options, chosen, directory, listener or Listener(), clock or Clock(), spent_s
-            )
-            return session.run(resume=resume, more_s=more_s)
-    finally:
-        temporary.unlink_all()
+    isolation.refuse_unnameable(out_dir.absolute(), [case.backend for case in chosen])
+    with RunDirectory(out_dir, resume=resume) as directory, terminable():
+        session = _Session(
+            options, chosen, directory, listener or Listener(), clock or Clock(), spent_s, failures
+        )
+        return session.run(resume=resume, more_s=more_s)
 
 
 @dataclass
@@ -98,6 +98,7 @@ class _Session:
     listener: Listener
     clock: Clock
     spent_s: float = 0.0
+    failures: Sequence[tuple[Case, RefusedError]] = ()
     ledger: Ledger = field(default_factory=Ledger)
     inputs: dict[str, str] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
@@ -148,6 +149,8 @@ class _Session:
             self.listener,
             late=lambda: budget.spent(self.clock.now_s()),
         )
+        for case, error in self.failures:
+            rounds.fail(case, ProcessFailedError(error.reason))
         costs = Estimates(runnable, rounds.cost_s)
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
@@ -193,12 +196,13 @@ class _Session:
 
     def _reference(self, rounds: Rounds, group: str, members: Sequence[Case]) -> None:
         """Compute a group's float64 answer; without one the group has failed as a whole."""
-        answer = references.compute(rounds.place, members[0])
-        if isinstance(answer, str):
-            self.inputs[group] = answer
-            return
-        for case in members:
-            rounds.fail(case, answer)
+        try:
+            self.inputs[group] = killed.again(
+                lambda: references.compute(rounds.place, members[0]), ProcessFailedError
+            )
+        except ProcessFailedError as error:
+            for case in members:
+                rounds.fail(case, error)
 
     def _facts(self, machine: Environment, header: dict[str, Any]) -> results.Facts:
         sha256 = self.directory.write(results.ENVIRONMENT, codec.encode(machine))
@@ -245,20 +249,25 @@ class _Session:
             ContractError: the results that it has left are not those that it wrote.
             ResumeError: the options, the environment or a source changed since.
         """
-        if (self.directory.path / results.INDEX).exists():
+        indexed = (self.directory.path / results.INDEX).exists()
+        if indexed:
             reading.read(self.directory.path)
-        entries, faults = self.directory.entries()
-        for fault in faults:
-            self.listener.note(because("line_left_out", n_line=fault.line, text=fault.what))
-        if not entries and not faults:  # it ended before it had begun
+        found = journal.read_header(self.directory.path / JOURNAL)
+        if found is None:  # it ended before it had begun
             self.directory.append("header", header)
             return 0.0
-        earlier = resuming.read(entries, self.directory.path)
-        resuming.refuse_changes(earlier.header, header, machine)
-        header.update(run_id=earlier.header["run_id"], started_at=earlier.header["started_at"])
+        earlier = resuming.read(self.directory.entries(), found, self.directory.path)
+        for fault in earlier.faults:
+            self.listener.note(because("line_left_out", n_line=fault.line, text=fault.what))
+        resuming.refuse_changes(found, header, machine)
+        cases = self.directory.path / results.CASES
+        for seen in resuming.restored(earlier.ledger, cases, trusted=indexed):
+            self.directory.append("observation", seen)
+            earlier.ledger.add(seen)
+        header.update(run_id=found.run_id, started_at=found.started_at)
         self.ledger, self.order = earlier.ledger, earlier.order
         spent_s = earlier.used_s(self.cases)
-        asked_s = earlier.header["options"].get("time_budget_s")
+        asked_s = found.options.get("time_budget_s")
         total_s = allowance.total_s(earlier.events, asked_s, spent_s, more_s)
         self.resumed = allowance.given(total_s)
         self.ended = earlier.events[-1:] == [allowance.ENDED]

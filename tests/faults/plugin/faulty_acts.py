@@ -60,6 +60,12 @@ def killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def killed_while_told() -> None:
+    """End so as long as there is a file that tells it."""
+    if os.path.exists("killed"):  # noqa: PTH110 - bare modules only
+        killed()
+
+
 def hang() -> None:
     """Do nothing, forever."""
     time.sleep(FOREVER_S)
@@ -73,6 +79,26 @@ def hang_stubbornly() -> None:
         signal.signal(number, signal.SIG_IGN)
     for alone in (False, True):
         subprocess.Popen(["sleep", "3600"], start_new_session=alone)  # noqa: S607 - any will do
+    hang()
+
+
+def start_daemon() -> None:
+    """Start what nothing connects with this process any more, and write down its number."""
+    if os.fork() == 0:
+        os.setsid()
+        number = os.fork()
+        if number == 0:
+            os.closerange(0, 256)
+            os.execve("/bin/sleep", ["sleep", "3600"], {})  # noqa: S606 - no shell is wanted
+        with open("daemon", "a") as file:  # noqa: PTH123 - bare modules only
+            file.write(f"{number}\n")
+        os._exit(0)
+    os.wait()
+
+
+def start_daemon_and_hang() -> None:
+    """Start it, and do nothing, forever."""
+    start_daemon()
     hang()
 
 
@@ -236,6 +262,9 @@ ACTS = {
     "exit_3": ("call 1", exit_3),
     "exit_0": ("call 1", exit_0),
     "killed": ("call 2", killed),
+    "start_daemon": ("call 1", start_daemon),
+    "start_daemon_and_hang": ("call 1", start_daemon_and_hang),
+    "killed_while_told": ("call 2", killed_while_told),
     "hang": ("call 1", hang),
     "hang_warm": ("call 20", hang),
     "hang_stubbornly": ("import", hang_stubbornly),

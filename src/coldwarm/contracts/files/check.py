@@ -13,7 +13,7 @@ from coldwarm.contracts.files.codec import decode, read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import ADVICE, NAMES, Index, index_in
 from coldwarm.contracts.files.inside import OutsideError, inside
-from coldwarm.contracts.files.journal import read_lines
+from coldwarm.contracts.files.journal import Entry, header_of, stream
 from coldwarm.errors import ContractError
 
 if TYPE_CHECKING:
@@ -83,18 +83,24 @@ def _file(path: Path, folder: Path | None = None) -> Iterator[Finding]:
 
 
 def _journal(path: Path) -> Iterator[Finding]:
+    n_entries, torn, damaged = 0, "", False
     try:
-        entries, faults = read_lines(path)
+        for found in stream(path):
+            if isinstance(found, Entry):
+                n_entries += 1
+                if found.kind == "header":
+                    header_of(found.record, str(path))
+            elif found.torn:
+                torn = f", line {found.line} {found.what}"
+            else:
+                damaged = True
+                what = f"{found.what}; the other lines are not affected"
+                yield _broken(path, fault(str(path), found.line, None, what), "journal")
     except ContractError as error:
         yield _broken(path, error, "journal")
         return
-    damaged = [line for line in faults if not line.torn]
-    for line in damaged:
-        what = f"{line.what}; the other lines are not affected"
-        yield _broken(path, fault(str(path), line.line, None, what), "journal")
     if not damaged:
-        torn = "".join(f", line {line.line} {line.what}" for line in faults)
-        yield Finding(str(path), "journal", None, f"{len(entries)} lines{torn}")
+        yield Finding(str(path), "journal", None, f"{n_entries} lines{torn}")
 
 
 def _indexed(path: Path) -> Iterator[Finding]:

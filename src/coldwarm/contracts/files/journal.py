@@ -11,8 +11,10 @@ Kinds are ``header`` and ``event``, plain mappings, ``observation``, an ``Observ
 from __future__ import annotations
 
 import os
+import stat
 import zlib
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 import msgspec
 
@@ -25,12 +27,17 @@ from coldwarm.contracts.result import Making
 from coldwarm.errors import ContractError, NewerVersionError, StorageError, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 JOURNAL = "journal.jsonl"
 """Its name, in the directory of a run."""
 Kind = Literal["header", "observation", "making", "event"]
+MOST_BYTES = 2**29
+"""Of a journal; and of one line, a sixteenth. A run's own come nowhere near them."""
+_LONGEST_BYTES = MOST_BYTES // 16
+_MOST_FAULTS = 10_000
+_BEGINNING = b'{"crc32":"'
 
 
 class Entry(NamedTuple):
@@ -67,25 +74,119 @@ def encode_line(kind: Kind, record: Observation | Making | Mapping[str, Any]) ->
     return b'{"crc32":"%s","kind":"%s","record":%s}\n' % (_crc(body), kind.encode(), body)
 
 
+class Header(msgspec.Struct, frozen=True):
+    """What a journal's first line says of its run; a later coldwarm's may say more."""
+
+    run_id: str
+    started_at: str
+    options: dict[str, Any]
+    harness_sha256: str
+    sources: dict[str, str]
+    fingerprint: str
+    environment: str
+
+
+def header_of(record: object, place: str) -> Header:
+    """Return the header that a record is.
+
+    Raises:
+        ContractError: it lacks a key, or has a value of another type.
+    """
+    try:
+        return msgspec.convert(record, Header)
+    except msgspec.ValidationError as error:
+        raise fault(place, None, "record", f"is no header of a run: {error}") from None
+
+
+def read_header(path: Path) -> Header | None:
+    """Return what the first line of a journal says; ``None``: it is empty, or cut in that line.
+
+    Raises:
+        ContractError: the file cannot be read, or begins with anything else.
+        NewerVersionError: the first line is whole, and of a later coldwarm.
+    """
+    place = f"{path}:1"
+    with _opened(path) as file:
+        line = _next_line(file, path)
+    if not line or (not line.endswith(b"\n") and _begun(line)):
+        return None
+    problem = _check(line)
+    if problem is not None:
+        raise fault(place, None, None, problem)
+    entry = _entry(line, place)
+    if entry.kind != "header":
+        raise fault(place, None, "kind", "a journal begins with its header")
+    return header_of(entry.record, place)
+
+
+def _begun(line: bytes) -> bool:
+    """Say whether a line without its end can be one of ours."""
+    return line[: len(_BEGINNING)] == _BEGINNING[: len(line)] and _check(line) is not None
+
+
 def read_lines(path: Path) -> tuple[list[Entry], list[Fault]]:
     """Return the whole lines of a journal in their order, and the faults.
+
+    Raises:
+        ContractError: as ``stream``.
+        NewerVersionError: as ``stream``.
+    """
+    found = list(stream(path))
+    entries = [one for one in found if isinstance(one, Entry)]
+    return entries, [one for one in found if isinstance(one, Fault)]
+
+
+def stream(path: Path) -> Iterator[Entry | Fault]:
+    """Yield the whole lines of a journal in their order, and the faults among them.
 
     A damaged line is a fault and is skipped. So is a last line without its newline,
     unless all but the newline was written: then it counts as an entry too.
 
     Raises:
-        ContractError: the file cannot be read.
+        ContractError: the file cannot be read, or is none that a run can have written.
         NewerVersionError: a line is whole, and of a later coldwarm.
     """
-    entries: list[Entry] = []
-    faults: list[Fault] = []
+    n_faults = number = 0
+    with _opened(path) as file:
+        while line := _next_line(file, path):
+            number += 1
+            for found in _read_line(line, number, path):
+                yield found
+                n_faults += isinstance(found, Fault)
+            if n_faults > _MOST_FAULTS:
+                what = f"more than {_MOST_FAULTS} of its lines are damaged: is it a journal?"
+                raise fault(str(path), None, None, what)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a journal to be read: a regular file of a size that can be.
+
+    Raises:
+        ContractError: it is none, or cannot be opened or read.
+    """
     try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                _read_line(line, number, path, entries, faults)
+        # A pipe would be waited for.
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123 - with flags of its own
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise fault(str(path), None, None, "is no regular file")
+            if status.st_size > MOST_BYTES:
+                what = f"is larger than {MOST_BYTES} bytes; no journal is"
+                raise fault(str(path), None, None, what)
+            yield file
     except OSError as error:
         raise fault(str(path), None, None, f"cannot be read: {error.strerror}") from None
-    return entries, faults
+    except ValueError as error:  # a name that no file can have
+        raise fault(repr(str(path)), None, None, f"cannot be read: {error}") from None
+
+
+def _next_line(file: BinaryIO, path: Path) -> bytes:
+    line = file.readline(_LONGEST_BYTES + 1)
+    if len(line) > _LONGEST_BYTES or file.tell() > MOST_BYTES:
+        what = f"has a line of more than {_LONGEST_BYTES} bytes; no journal has"
+        raise fault(str(path), None, None, what)
+    return line
 
 
 def mend(path: Path) -> None:
@@ -98,12 +199,14 @@ def mend(path: Path) -> None:
     """
     try:
         with path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - _LONGEST_BYTES, 0))
             data = file.read()
             last = data[data.rfind(b"\n") + 1 :]
             if last and _check(last) is None:
                 file.write(b"\n")
             elif last:
-                file.truncate(len(data) - len(last))
+                file.truncate(size - len(last))
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -111,25 +214,23 @@ def mend(path: Path) -> None:
         raise StorageError(one_line(message)) from None
 
 
-def _read_line(
-    line: bytes, number: int, path: Path, entries: list[Entry], faults: list[Fault]
-) -> None:
-    """Add one line to the entries, the faults, or both."""
+def _read_line(line: bytes, number: int, path: Path) -> Iterator[Entry | Fault]:
+    """Yield what one line holds: an entry, a fault, or both."""
     torn = not line.endswith(b"\n")
     place = f"{path}:{number}"
     problem = _check(line)
     if problem is None:
         try:
-            entries.append(_entry(line, place))
+            yield _entry(line, place)
         except NewerVersionError:
             raise
         except ContractError as error:
             problem = one_line(": ".join(filter(None, (error.field, error.what))))
     if problem is not None:
         what = "torn: the write was cut short" if torn else problem
-        faults.append(Fault(number, what, torn))
+        yield Fault(number, what, torn)
     elif torn:
-        faults.append(Fault(number, "torn: only its newline is missing, it counts", torn=True))
+        yield Fault(number, "torn: only its newline is missing, it counts", torn=True)
 
 
 def _check(line: bytes) -> str | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.errors import UsageError
 
 _SHARE = re.compile(r"\s*(?P<number>\d+(\.\d+)?)\s*%\s*")
+_MOST_BYTES = 2**20
 _WHERE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(?P<name>.*)`")
 _MISSING = re.compile(r"missing required field `(?P<name>.*)`")
@@ -96,8 +97,12 @@ def read_policy(path: Path, base: Policy) -> Policy:
         UsageError: it cannot be read or says something that no policy says.
     """
     try:
+        if path.exists() and (not path.is_file() or path.stat().st_size > _MOST_BYTES):
+            raise policy_fault(str(path), None, "", "is no file of a policy")
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
+    except RecursionError:
+        raise policy_fault(str(path), None, "", "is nested too deeply for a policy") from None
     except OSError as error:
         raise policy_fault(str(path), None, "", f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

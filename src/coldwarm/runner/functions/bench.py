@@ -15,7 +15,7 @@ from coldwarm.registry import unknown
 from coldwarm.runner import suite
 from coldwarm.runner.directory import refuse_content
 from coldwarm.runner.functions import candidates, inspection, targets
-from coldwarm.runner.functions.inspection import Setting
+from coldwarm.runner.functions.inspection import CrashedError, Setting
 from coldwarm.runner.functions.revisions import checked_out
 from coldwarm.runner.process import temporary
 from coldwarm.runner.process.guarded import Guard, terminable
@@ -54,21 +54,29 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
     refuse_content(out_dir)  # before anything is inspected in vain
     with ExitStack() as stack:
         stack.enter_context(terminable())
-        stack.callback(temporary.unlink_all)
-        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-")))
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=temporary.folder())))
         guard = stack.enter_context(Guard())
         guard.ends_s = Budget(asked.time_budget_s, began_s).ends_s
         found, setting, chosen = _candidates(request, guard, work, stack)
         if listener is not None:
             listener.note(because("inspecting", candidate_names=[target.label for target in found]))
-        inspections = inspection.inspect(found, setting, guard, work)
+        crashed: dict[str, CrashedError] = {}
+        inspections = inspection.inspect(found, setting, guard, work, crashed)
+        usable = [target for target in found if target.label not in crashed]
         if set(asked.cache_modes) & set(COLD):
-            inspection.refuse_own_caches(found, inspections)
-        cases = candidates.cases(found, inspections, chosen, setting, work)
-        if len(cases) == 1:  # there is no verdict to wait for
+            inspection.refuse_own_caches(usable, inspections)
+        if chosen in crashed:
+            chosen = usable[0].label
+        cases = candidates.cases(usable, inspections, chosen, setting, work)
+        failed = [one for one in found if one.label in crashed]
+        failures = candidates.failures(failed, inspections[0][0], cases[0], setting, crashed)
+        cases += [case for case, _ in failures]
+        if len(usable) == 1:  # there is no verdict to wait for
             asked = replace(asked, decide=None)
         spent_s = time.perf_counter() - began_s
-        return suite.run(asked, out_dir, listener=listener, cases=cases, spent_s=spent_s)
+        return suite.run(
+            asked, out_dir, listener=listener, cases=cases, spent_s=spent_s, failures=failures
+        )
 
 
 def run_each(
@@ -108,6 +116,7 @@ def _candidates(
         found = stack.enter_context(checked_out(found, before, request.after, work))
     found = targets.with_pythons(found, request.pythons)
     found = targets.with_variables(found, request.variables)
+    targets.refuse_long(found)
     return found, setting, _reference(found, request.reference, marked)
 
 

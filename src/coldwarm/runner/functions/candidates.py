@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from coldwarm.caches import listing
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import RefusedError, because
@@ -14,7 +16,7 @@ from coldwarm.runner.schedule.case import Answer, Case
 from coldwarm.specs import Source, WorkloadSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.inspection import Setting
@@ -80,6 +82,35 @@ def cases(
             )
         )
     return made
+
+
+def failures(
+    targets: Sequence[Target],
+    like: Inspection,
+    other: Case,
+    setting: Setting,
+    crashed: Mapping[str, RefusedError],
+) -> list[tuple[Case, RefusedError]]:
+    """Return the candidates whose inspection crashed as cases, each with the reason.
+
+    What nobody has seen of them is taken to be as it is of another candidate.
+    """
+    nothing = {"counters": {}, "further": 0, "mutates": False, "repeats": True}
+    seen = msgspec.structs.replace(like, **nothing)
+    return [
+        (
+            _case(
+                target,
+                seen,
+                other.workload,
+                setting,
+                other.answer or Answer(None, ""),
+                owners=BACKEND.caches,
+            ),
+            crashed[target.label],
+        )
+        for target in targets
+    ]
 
 
 def _case(  # noqa: PLR0913 - what a case is made of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -10,18 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.errors import ExitCode
 from coldwarm.functions import backend, values
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
 from coldwarm.runner.machine import gpus
-from coldwarm.runner.process import replies
+from coldwarm.runner.process import replies, space
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
 from coldwarm.runner.process.replies import Inspection, Marked
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
+from coldwarm.runner.schedule import killed
 from coldwarm.specs import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Future
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.functions.targets import Target
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 2
 """Nothing is measured yet, so they may share the machine."""
 _PAUSE_S = 0.02
+_CRASHES = {"killed", "signal", "exited", "pipe_closed", "output_flood", "garbage", "timeout"}
+"""Codes of reasons why a process has not answered that was not asked anything wrong."""
 _OF_TARGETS = {
     kind.__name__
     for kind in (
@@ -55,6 +61,12 @@ _UNFINISHED = {
 Reply = TypeVar("Reply", Inspection, Marked)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
+
+
+class CrashedError(RefusedError):
+    """The process of an inspection has ended without an answer: that candidate has failed."""
+
+    exit_code = ExitCode.FAILED
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,7 @@ def ask(  # noqa: PLR0913 - what a process needs
 
     Raises:
         RefusedError: it cannot be imported, found or called.
+        CrashedError: the process has ended without an answer.
     """
     variables = build(
         {**os.environ, **target.variables},
@@ -134,7 +147,8 @@ def ask(  # noqa: PLR0913 - what a process needs
     if gpus.may_be_used():
         variables.update({k: v for k, v in shared(variables, BACKEND).items() if v})
     # What an inspection imports may leave its bytecode, as any program of the user's does.
-    del variables["PYTHONDONTWRITEBYTECODE"]
+    if not space.is_little(Path.cwd() if target.path is None else target.path.parent):
+        del variables["PYTHONDONTWRITEBYTECODE"]
     try:
         process = MeasuredProcess(
             _job(str(due.__struct_config__.tag), target, setting, answer),
@@ -144,6 +158,8 @@ def ask(  # noqa: PLR0913 - what a process needs
             python=program(target.python, BACKEND),
         )
     except OSError as error:
+        if error.errno in {errno.EAGAIN, errno.ENOMEM}:  # that is no fault of its interpreter
+            raise
         text = error.strerror or str(error)
         reason = because("cannot_start", label=target.label, program=target.python, text=text)
         raise RefusedError(reason) from error
@@ -151,7 +167,8 @@ def ask(  # noqa: PLR0913 - what a process needs
         return replies.receive(process, due), process.wait().wall_s
     except ProcessFailedError as error:
         refuse_unnameable(caches, [BACKEND])
-        raise RefusedError(_why(target, error)) from error
+        kind = CrashedError if error.reason.code in _CRASHES else RefusedError
+        raise kind(_why(target, error)) from error
     except OutOfTimeError as error:
         raise RefusedError(because("inspection_late", label=target.label)) from error
     finally:
@@ -178,27 +195,41 @@ def caches_of(target: Target, work: Path) -> Path:
 
 
 def inspect(
-    targets: Sequence[Target], setting: Setting, guard: Guard, work: Path
+    targets: Sequence[Target],
+    setting: Setting,
+    guard: Guard,
+    work: Path,
+    crashed: dict[str, CrashedError] | None = None,
 ) -> list[tuple[Inspection, float]]:
     """Inspect every candidate, two at once where there is no GPU to share.
 
     Returns with each the seconds that its process ran.
 
+    Those that crash are left out, and put into ``crashed`` under their labels, if there is one
+    and another does not crash.
+
     Raises:
         RefusedError: one of them cannot be used.
+        CrashedError: one, or all of them, crashed.
     """
 
     def inspected(target: Target) -> tuple[Inspection, float]:
         answer = str(work / f"{target.label}.npz") if setting.check else None
-        return ask(Inspection, target, setting, guard, caches_of(target, work), answer=answer)
+        caches = caches_of(target, work)
+        return killed.again(
+            lambda: ask(Inspection, target, setting, guard, caches, answer=answer), RefusedError
+        )
 
     at_once = 1 if gpus.may_be_used() else _AT_ONCE
     with ThreadPoolExecutor(at_once) as pool:
         running = [pool.submit(inspected, target) for target in targets]
         try:
             for done in as_completed(running):
-                done.result()  # the first that fails ends all
-            return [done.result() for done in running]
+                if crashed is None or not isinstance(done.exception(), CrashedError):
+                    done.result()  # the first that fails ends all
+            if crashed is not None:
+                _collect(targets, running, crashed)
+            return [done.result() for done in running if done.exception() is None]
         except BaseException:
             for future in running:
                 future.cancel()
@@ -207,6 +238,24 @@ def inspect(
                 guard.sweep()
                 time.sleep(_PAUSE_S)
             raise
+
+
+def _collect(
+    targets: Sequence[Target],
+    running: Sequence[Future[tuple[Inspection, float]]],
+    crashed: dict[str, CrashedError],
+) -> None:
+    """Put into ``crashed`` what did.
+
+    Raises:
+        CrashedError: all have crashed.
+    """
+    errors = [done.exception() for done in running]
+    for target, error in zip(targets, errors, strict=True):
+        if isinstance(error, CrashedError):
+            crashed[target.label] = error
+    if crashed and len(crashed) == len(targets):
+        raise next(iter(crashed.values()))
 
 
 def refuse_own_caches(

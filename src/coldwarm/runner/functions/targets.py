@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.names import LONGEST, is_name
-from coldwarm.errors import UsageError
+from coldwarm.errors import UsageError, shorten
 from coldwarm.registry import unknown
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DTYPES = ("f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool", "c64", "c128")
 FILLS = ("normal", "uniform", "zeros", "ones", "range")
+MOST_LABEL_BYTES = 100
 MOST_ELEMENTS = 2**31
 _LABEL = re.compile(r"[A-Za-z_][\w.@+-]*")
 _ARRAY = re.compile(r"([A-Za-z]+\d*)(\[[^\]]*\](?:;\[[^\]]*\])*)(?::(\w+))?")
@@ -85,6 +86,18 @@ def parse(text: str) -> Target:
         what = "write FILE.py:NAME or PACKAGE.MODULE:NAME"
         raise UsageError(f"{text!r} names no function; {what}")
     return Target(label, place, None, name)
+
+
+def refuse_long(targets: Iterable[Target]) -> None:
+    """Refuse labels that are too long for the name of a file.
+
+    Raises:
+        UsageError: one is.
+    """
+    for target in targets:
+        if len(os.fsencode(target.label)) > MOST_LABEL_BYTES:
+            what = f"the label {shorten(target.label)} has {len(target.label)} characters"
+            raise UsageError(f"{what}, of at most {MOST_LABEL_BYTES}; write LABEL=FILE.py:NAME")
 
 
 def parse_inputs(texts: Iterable[str]) -> list[dict[str, Any]]:

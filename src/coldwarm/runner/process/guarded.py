@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import resource
+import secrets
 import signal
 import subprocess
 import sys
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Self
 
-from coldwarm.runner.process import guard
+from coldwarm.runner.process import guard, temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MARK = "COLDWARM_RUN"
+_LOCKS = 10
+"""The limit of file locks, which Python has no name for."""
+_MOST_LABELS = 2**20
+
+
+def _free_limits() -> range:
+    """Return limits that are this run's alone; only 0 where the limit cannot be chosen freely."""
+    _, hard = resource.getrlimit(_LOCKS)
+    highest = 2**62 if hard == resource.RLIM_INFINITY else hard
+    if highest <= 2**40:
+        return range(1)
+    lowest = 2**30 + secrets.randbelow(highest - 2**31)
+    return range(lowest, lowest + _MOST_LABELS)
 
 
 class Guard:
@@ -23,15 +39,23 @@ class Guard:
 
     def __init__(self) -> None:
         """Start the side process in a session of its own, so that Ctrl-C misses it."""
+        temporary.sweep()
         self.mark_value = uuid.uuid4().hex
+        self._limits = _free_limits()
+        self._labelled = 0
+        temporary.note(f"{self.mark} {self._limits[0]} {self._limits[-1]}")
         self.ends_s: float | None = None
         """When the time of the whole run is over, on the monotonic clock; ``None``: never."""
         self._groups: set[int] = set()
+        self._lock = Lock()
         self._start()
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(guard.__file__)), self.mark],
+            [
+                *(sys.executable, "-I", "-S", str(Path(guard.__file__)), self.mark),
+                *(str(self._limits[0]), str(self._limits[-1])),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -68,7 +92,26 @@ class Guard:
 
     def sweep(self) -> None:
         """Kill whatever of this run is still alive, now."""
-        guard.kill_marked(self.mark.encode())
+        guard.kill_marked(self.mark.encode(), self._limits[0], self._limits[-1])
+
+    def label(self, process: int) -> int:
+        """Give a process, and with it all that it starts, a mark of its own; return it, or 0.
+
+        Of two threads that ask at once each gets another.
+        """
+        with self._lock:
+            label = self._limits[self._labelled % len(self._limits)]
+            self._labelled += 1
+        if label:
+            with suppress(OSError):
+                resource.prlimit(process, _LOCKS, (label, label))
+        return label
+
+    @staticmethod
+    def kill_labelled(label: int) -> None:
+        """Kill whatever a process has started that is still alive."""
+        if label:
+            guard.kill_marked(b"", label, label)
 
     def __enter__(self) -> Self:
         """Return itself."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import shutil
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,16 @@ def check(work: Path, said: str) -> None:
     code = next((number for number in _FULL if os.strerror(number) in said), None)
     if code is not None and shutil.disk_usage(work).free < _LITTLE_BYTES:
         raise storage_error(work, OSError(code, os.strerror(code)))
+
+
+def is_little(folder: Path) -> bool:
+    """Say whether a file written there may be cut, as Python cuts the bytecode that it writes."""
+    longest, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        return True
+    return 0 <= longest < _PROBE_BYTES or free < _PROBE_BYTES
 
 
 def _write_probe(path: Path) -> None:

@@ -16,6 +16,7 @@ import psutil
 
 from coldwarm import wire
 from coldwarm.contracts.reasons import because
+from coldwarm.runner.process import pipes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,9 +82,10 @@ class MeasuredProcess:
         self._printed_bytes = 0
         self._inbox = b""
         self.exit: Exit | None = None
-        down_read, self._down = os.pipe()
-        self._up, up_write = os.pipe()
-        output_read, output_write = os.pipe()
+        down_read, self._down = pipes.pipe()
+        self._up, up_write = pipes.pipe()
+        output_read, output_write = pipes.pipe()
+        life_read, self._life = pipes.pipe()
         before = os.sched_getaffinity(0) if affinity is not None else None
         if affinity is not None:
             os.sched_setaffinity(0, affinity)
@@ -95,19 +97,21 @@ class MeasuredProcess:
                 stdout=output_write,
                 stderr=output_write,
                 env=dict(variables),
-                pass_fds=(down_read, up_write),
+                pass_fds=(down_read, up_write, life_read),
                 start_new_session=True,
             )
+            pipes.die_with_this(life_read, self._process.pid)
         finally:
             if before is not None:
                 os.sched_setaffinity(0, before)
-            for descriptor in (down_read, up_write, output_write):
+            for descriptor in (down_read, up_write, output_write, life_read):
                 os.close(descriptor)
         self.pid = self._process.pid
         self.active_s = 0.0
         """Seconds in which it ran: time spent held does not count."""
         self._running_since_ns: int | None = self.spawned_ns
         guard.add(self.pid)
+        self._label = guard.label(self.pid)
         self._output: int | None = output_read
         self._pidfd = os.pidfd_open(self.pid)
         os.set_blocking(self._up, False)
@@ -259,7 +263,8 @@ class MeasuredProcess:
         code = os.waitstatus_to_exitcode(status)
         self._process.returncode = code
         self.exit = Exit(wall_s, code, usage.ru_utime + usage.ru_stime)
-        self._signal(signal.SIGKILL)  # whatever it left behind in its group
+        self._signal(signal.SIGKILL)  # whatever it left behind in its group …
+        self._guard.kill_labelled(self._label)  # … and outside of it
         self._guard.remove(self.pid)
         self._drain()
         self._close()
@@ -274,7 +279,7 @@ class MeasuredProcess:
         self.wait(grace_s=5.0)
 
     def _close(self) -> None:
-        for descriptor in (self._down, self._up, self._output, self._pidfd):
+        for descriptor in (self._down, self._up, self._output, self._pidfd, self._life):
             if descriptor is not None:
                 os.close(descriptor)
         self._output = None

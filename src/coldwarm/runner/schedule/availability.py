@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
-from coldwarm.errors import ColdwarmError
+from coldwarm.errors import SystemRefusedError, one_line
 from coldwarm.runner.harness import MEASURED, PACKAGE, source_paths
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def probe(
     """Ask the measuring interpreter what it has; imports no framework there.
 
     Raises:
-        ColdwarmError: the interpreter does not answer.
+        SystemRefusedError: the interpreter cannot be started, or does not answer.
     """
     entries = list(backends)
     question = {
@@ -79,8 +79,8 @@ def probe(
         "gpu": gpu,
         "compile": measured_files(entries, workloads),
     }
-    # Without the variable, the probe may write the bytecode that later processes read.
-    variables = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    # Where measured processes look for bytecode, which never have this variable.
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPYCACHEPREFIX"}
     try:
         done = subprocess.run(
             [sys.executable, str(_PROBE)],
@@ -92,5 +92,5 @@ def probe(
         )
         return Availability(**json.loads(done.stdout))
     except (OSError, subprocess.SubprocessError, ValueError, TypeError) as error:
-        text = f"cannot ask {sys.executable} what is installed: {error}"
-        raise ColdwarmError(text) from error
+        text = one_line(f"cannot ask {sys.executable} what is installed: {error}")
+        raise SystemRefusedError(text) from error

@@ -9,7 +9,7 @@ from coldwarm.contracts.observation import published
 from coldwarm.stats.selection import counted, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
@@ -39,6 +39,11 @@ class Ledger:
         """Add an observation; the end of a process replaces what its start had said."""
         key = (observation.cache_mode, observation.round, observation.attempt)
         self._by_case[observation.case][key] = observation
+
+    def holds(self, observation: Observation) -> bool:
+        """Say whether there is an observation of the same mode, round and attempt."""
+        key = (observation.cache_mode, observation.round, observation.attempt)
+        return key in self._by_case.get(observation.case, {})
 
     def of(self, case: Case) -> list[Observation]:
         """Return a case's observations."""
@@ -76,15 +81,17 @@ class Ledger:
         )
 
 
-def earlier_order(observations: Iterable[Observation], makings: Iterable[Making] = ()) -> list[str]:
-    """Return the processes and blocks of an earlier part of a run in their order.
+def places_of(seen: Observation) -> dict[int, str]:
+    """Return the process of an observation and its blocks by their places in the order."""
+    blocks = {block.order: f"{seen.case} block" for block in seen.blocks}
+    return {seen.order: f"{seen.case} {seen.cache_mode} round {seen.round}", **blocks}
+
+
+def in_order(places: Mapping[int, str]) -> list[str]:
+    """Return what has a place in the order of it.
 
     Of a process that was in flight when the run ended there is no record but its place.
     """
-    places = {made.order: f"{made.case} make" for made in makings}
-    for seen in observations:
-        places[seen.order] = f"{seen.case} {seen.cache_mode} round {seen.round}"
-        places.update((block.order, f"{seen.case} block") for block in seen.blocks)
     return [places.get(place, "not recorded") for place in range(max(places, default=-1) + 1)]
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from coldwarm.contracts.base import CacheMode  # noqa: TC001 - msgspec reads the annotations
+from coldwarm.contracts.base import MOST_S, CacheMode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
+MOST_RUNS = 10_000
+_Seconds = Annotated[float, msgspec.Meta(gt=0.0, lt=MOST_S)]
+_Runs = Annotated[int, msgspec.Meta(ge=1, le=MOST_RUNS)]
 DEFAULT_MODES: tuple[CacheMode, ...] = (*COLD, "warm_process")
 
 
@@ -29,12 +32,12 @@ class Options:
     seed: int = 0
     threads: int | None = None
     precision: float = 0.05
-    min_runs: int = 3
-    max_runs: int = 5
-    time_budget_s: float | None = None
-    timeout_s: float = 300.0
-    block_s: float = 0.15
-    blocks: int = 4
+    min_runs: _Runs = 3
+    max_runs: _Runs = 5
+    time_budget_s: _Seconds | None = None
+    timeout_s: _Seconds = 300.0
+    block_s: _Seconds = 0.15
+    blocks: _Runs = 4
     decide: float | None = None
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from coldwarm.caches import modes
 from coldwarm.contracts.base import WARM, Status
 from coldwarm.contracts.reasons import because, together
+from coldwarm.runner.schedule.killed import from_outside
 from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
@@ -32,9 +33,9 @@ _OWN_DECISION = "bench"
 def rejudged(one: Observation, *, compiles: bool) -> Observation:
     """Return an observation with the judgements that its evidence and its blocks call for.
 
-    One that failed keeps what it has, which counts for nothing.
+    One that failed, or that somebody killed, keeps what it has, which counts for nothing.
     """
-    if one.status == "failed":
+    if one.status == "failed" or (one.status == "rejected" and from_outside(one.reason)):
         return one
     known = set(modes.owners())
     if any(found.owner not in known for found in one.evidence):

@@ -1,0 +1,70 @@
+"""Artifacts whose figures or paths no run can have written: one line each, and the right code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from tests.contracts import samples
+from tests.stats import results
+
+from coldwarm.errors import ExitCode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMANDS = (["plan", "RUN", "--calls", "9"], ["show", "RUN"], ["compare", "RUN", "RUN"])
+
+
+def call(run: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
+    named = [str(run) if part == "RUN" else part for part in command]
+    return subprocess.run(
+        [sys.executable, "-m", "coldwarm", *named],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_durations_beyond_any(tmp_path: Path, command: list[str]) -> None:
+    """GIVEN samples of 1e308 s THEN the field is named, and no sum overflows."""
+    case = results.case(3)
+    changed = [
+        msgspec.structs.replace(
+            seen,
+            blocks=[msgspec.structs.replace(one, samples_s=[1e308] * 10) for one in seen.blocks],
+        )
+        for seen in case.observations
+    ]
+    run = results.write(tmp_path / "run", [case], samples.environment())
+    file = run / "cases" / f"{case.case}.json"
+    document = msgspec.to_builtins(msgspec.structs.replace(case, observations=changed))
+    file.write_text(json.dumps(document))
+    done = call(file, command) if command[0] == "show" else call(run, command)
+    assert done.returncode == ExitCode.FAILED
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    alone = call(file, ["validate", "RUN"])
+    assert alone.returncode == ExitCode.FAILED
+    assert "samples_s[0]: expected float <= 1000000000.0" in alone.stdout
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, ["validate", "RUN"]])
+@pytest.mark.parametrize("path", ["a" * 5000, "a/" * 2500 + "b", "a" * 300])
+def test_a_path_that_no_file_can_have(tmp_path: Path, command: list[str], path: str) -> None:
+    run = results.write(tmp_path / "run", [results.case(3)], samples.environment())
+    index = json.loads((run / "suite.json").read_text())
+    index["cases"][0]["path"] = path
+    (run / "suite.json").write_text(json.dumps(index))
+    done = call(run, command)
+    assert done.returncode == ExitCode.FAILED
+    said = done.stdout if command[0] == "validate" else done.stderr
+    assert "is not there; measure again, or restore the file" in said
+    assert "Traceback" not in done.stderr
+    assert max(map(len, said.splitlines())) < 400
