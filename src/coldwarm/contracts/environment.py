@@ -2,8 +2,8 @@
 
 The record holds what a reader needs to judge a figure or to set the same thing up
 again. What changes from minute to minute (load, steal) is either left out or left out of
-the fingerprint. It holds no secrets: variables are an allow-list, and paths below the
-home directory begin with ``~``.
+the fingerprint. It holds no secrets: variables are an allow-list, texts are masked, and paths
+below a home directory begin with ``~``.
 """
 
 from __future__ import annotations
@@ -169,7 +169,9 @@ class Environment(Record, frozen=True, kw_only=True):
     distributions: dict[str, str]
     """Every installed distribution with its version."""
     variables: dict[str, str]
-    """The environment variables that matter to a measurement, of an allow-list."""
+    """The environment variables that matter to a measurement, of an allow-list; masked."""
+    withheld_variables: list[str] = []
+    """Names of those among them whose value could be private: it is not told."""
     compiler: Compiler | None = None
     gpus: list[Gpu] | None = None
     """Empty where a driver answers that there is none; ``None`` where no driver is."""
@@ -199,6 +201,7 @@ def essentials(environment: Environment) -> dict[str, Any]:
         name: _without_reasons(plain[name])
         for name in ("cpu", "limits", "system", "python", "distributions", "variables")
     }
+    kept["variables"] |= dict.fromkeys(environment.withheld_variables, "withheld")
     kept["system"].pop("steal_share")
     kept["system"].pop("swap_bytes")
     ram = environment.system.ram_bytes

@@ -31,7 +31,9 @@ class OwnCandidate(Record, frozen=True, kw_only=True):
     python: str
     """The interpreter that its processes ran under."""
     variables: dict[str, str] = {}
-    """What was set for this candidate besides."""
+    """What was set for this candidate besides, where the value may be told; masked."""
+    withheld_variables: list[str] = []
+    """Names of the others that were set: their values are not told."""
     revision: str | None = None
     """The commit it is of; ``None``: the files as they were."""
     placement: str | None

@@ -140,7 +140,7 @@ EMAIL = re.compile(
 )
 
 _FOLDERS = r"(?:homes?|[Uu]sers)"
-_BEGINS = r"(?:(?<=file://)|(?<![\w.~:/\\-]))"
+_BEGINS = r"(?:(?<=file://)|(?<=-[A-Za-z])|(?<![\w.~/\\-]))"
 _OWNER = r"[^/\s:;,'\"`()<>\[\]{}|\\]+"
 HOMES = (
     re.compile(rf"{_BEGINS}(?:/[\w.-]+){{0,3}}?/{_FOLDERS}/{_OWNER}"),

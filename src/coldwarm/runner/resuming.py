@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from coldwarm.contracts.environment import differences
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.observation import Observation
@@ -80,7 +82,7 @@ def refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environm
         if first["sources"].get(name) != sha256
     ]
     if first["fingerprint"] != now["fingerprint"]:
-        before = codec.decode(first["environment"].encode(), "the journal's environment")
+        before = codec.decode(msgspec.json.encode(first["environment"]), "the journal's environment")
         differing = differences(before, machine) if isinstance(before, type(machine)) else []
         changed += [f"{d.name}: {d.a} became {d.b}" for d in differing] or ["the environment"]
     if changed:

@@ -8,6 +8,8 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from coldwarm.clock import Clock
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.files import codec, reader
@@ -227,7 +229,7 @@ class _Session:
                 name: hashlib.sha256(source.read()).hexdigest() for name, source in sources.items()
             },
             "fingerprint": fingerprint(machine),
-            "environment": codec.encode(machine).decode(),
+            "environment": msgspec.to_builtins(machine),
         }
 
     def _take_up(self, header: dict[str, Any], machine: Environment, more_s: float | None) -> float:
@@ -262,6 +264,8 @@ class _Session:
     ) -> Outcome:
         made = [results.case_result(case, self.ledger, facts) for case in self.cases]
         made = results.with_comparisons(made, self.options.decide)
+        # What is shown is what is written.
+        made = [codec.without_secrets(one) for one in made]
         suite = results.write(
             self.directory.write,
             made,

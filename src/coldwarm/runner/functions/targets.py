@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import UsageError
+from coldwarm.private.known import withhold
 from coldwarm.registry import unknown
+from coldwarm.runner.machine.variables import is_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -258,9 +260,11 @@ def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Targ
         head, equals, value = text.partition("=")
         label, colon, key = head.rpartition(":")
         if not equals or not key:
-            raise UsageError(f"--env {text!r}: write KEY=VALUE, or LABEL:KEY=VALUE for one")
+            shown = f"{head}=" if equals else head
+            raise UsageError(f"--env {shown!r}: write KEY=VALUE, or LABEL:KEY=VALUE for one")
         if colon and label not in found:
             raise unknown("candidate", label, found)
         for name in [label] if colon else list(found):
             found[name][key] = value
+        withhold([value] if not is_told(key, value) else [])
     return [replace(target, variables=found[target.label]) for target in targets]
