@@ -10,6 +10,7 @@ import rich_click as click
 from coldwarm.cli import _options
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.errors import ExitCode
+from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport
@@ -81,6 +82,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     """
     from rich.console import Console
 
+    from coldwarm.contracts.files import codec
     from coldwarm.report.progress import open_progress
     from coldwarm.runner.functions import bench
     from coldwarm.stats.plan import benching
@@ -91,6 +93,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     with open_progress(Console(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
     report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), limits)
+    report = codec.without_secrets(report)
     _show(report, plan, outcome, given["form"])
     return _code(report, outcome)
 
@@ -135,7 +138,7 @@ def _show(report: BenchReport, plan: Plan | None, outcome: Outcome, form: str) -
         _options.print_record(report)
         return
     view.render(report, outcome.suite, outcome.cases, plan, Console())
-    click.echo(f"\nArtifacts: {outcome.path}")
+    click.echo(f"\nArtifacts: {masked(str(outcome.path))}")
 
 
 def _code(report: BenchReport, outcome: Outcome) -> int:

@@ -71,13 +71,14 @@ def _run() -> int:
     try:
         code = cli(standalone_mode=False)
     except click.ClickException as error:
+        error.message = _masked(error.message)
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("coldwarm: interrupted", err=True)
         return ExitCode.INTERRUPTED
     except ColdwarmError as error:
-        click.echo(f"coldwarm: {_words(error)}", err=True)
+        click.echo(f"coldwarm: {_masked(_words(error))}", err=True)
         return error.exit_code
     except BrokenPipeError:
         sys.stderr.close()
@@ -87,6 +88,12 @@ def _run() -> int:
         # something else here.
         return ExitCode.BROKEN_PIPE if error.code == 1 else int(error.code or 0)
     return code if isinstance(code, int) else 0
+
+
+def _masked(text: str) -> str:
+    from coldwarm.private.masking import masked
+
+    return masked(text)
 
 
 def _words(error: ColdwarmError) -> str:

@@ -11,6 +11,7 @@ import rich_click as click
 from coldwarm.cli import _options
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.errors import ExitCode
+from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.options import Options
@@ -141,14 +142,14 @@ def _show(outcome: Outcome, form: str) -> None:
     _options.print_run(outcome.suite, outcome.cases, form)
     if form != "table":
         return
-    click.echo(f"\nArtifacts: {outcome.path}")
+    click.echo(f"\nArtifacts: {masked(str(outcome.path))}")
     missed = sum(
         case.reason is not None and case.reason.code == NOT_MEASURED for case in outcome.cases
     )
     if outcome.interrupted or missed:
         text = f"The time budget ended before {missed} cases were measured."
         text = "Interrupted." if outcome.interrupted else text
-        click.echo(f"{text} Go on with: coldwarm run --out-dir {outcome.path} --resume")
+        click.echo(f"{text} Go on with: coldwarm run --out-dir {masked(str(outcome.path))} --resume")
 
 
 def _code(outcome: Outcome) -> int:

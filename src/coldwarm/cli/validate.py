@@ -31,6 +31,7 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     """
     from coldwarm.contracts.files.check import check
     from coldwarm.errors import ExitCode, UsageError
+    from coldwarm.private.masking import cleaned, masked
 
     missing = ", ".join(str(path) for path in paths if not path.exists())
     if missing:
@@ -41,9 +42,9 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
         for finding in check(path):
             findings.append(finding)
             if form != "json":
-                click.echo(_line(finding))
+                click.echo(masked(_line(finding)))
     if form == "json":
-        click.echo(json.dumps([finding._asdict() for finding in findings], indent=2))
+        click.echo(json.dumps(cleaned([finding._asdict() for finding in findings]), indent=2))
     if any(finding.fault is not None for finding in findings):
         context.exit(ExitCode.FAILED)
 

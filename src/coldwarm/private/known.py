@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import os
-import pwd
+import platform
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, quote_plus
@@ -64,7 +65,7 @@ def current() -> Known:
     secret = {value for name, value in os.environ.items() if is_secret_name(name)}
     homes = {*_homes(os.environ)}
     forms = {form for value in secret | _told for form in _forms(value) if form not in homes}
-    names = {*_names(os.environ)} - {""}
+    names = {*_names(os.environ, homes)}
     return Known(
         tuple(sorted(forms, key=lambda form: (-len(form), form))),
         tuple(sorted(homes, key=lambda home: (-len(home), home))),
@@ -92,25 +93,31 @@ def _is_telling(value: str) -> bool:
     return not re.fullmatch(r"[a-z]{,11}|[A-Z]{,11}|[a-z_]{,15}|[\d.,:+-]+", value)
 
 
-def _homes(variables: Mapping[str, str]) -> Iterator[str]:
-    found = [variables.get("HOME", ""), str(Path("~").expanduser())]
+@cache
+def _account() -> tuple[str, str]:
+    """Return the user's name and home as the system has them; empty where it has none."""
     try:
-        found.append(pwd.getpwuid(os.getuid()).pw_dir)
-    except KeyError:  # a container's user without an entry
-        pass
-    for home in found:
+        import pwd  # noqa: PLC0415 - not on every system
+
+        account = pwd.getpwuid(os.getuid())
+    except (ImportError, KeyError):  # KeyError: a container's user without an entry
+        return "", ""
+    return account.pw_name, account.pw_dir
+
+
+def _homes(variables: Mapping[str, str]) -> Iterator[str]:
+    homes = (variables.get("HOME", ""), str(Path("~").expanduser()), _account()[1])
+    for home in homes:
         for form in (home, os.path.realpath(home) if home else ""):
             if len(form.rstrip("/")) > 1 and form.startswith("/"):
                 yield form.rstrip("/")
 
 
-def _names(variables: Mapping[str, str]) -> Iterator[str]:
+def _names(variables: Mapping[str, str], homes: Iterable[str]) -> Iterator[str]:
     users = [variables.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
-    try:
-        users.append(pwd.getpwuid(os.getuid()).pw_name)
-    except KeyError:
-        pass
-    hosts = [os.uname().nodename, variables.get("HOSTNAME", "")]
+    # A path from the folder of all homes on begins with the user's.
+    users += [_account()[0], *(Path(home).name for home in homes)]
+    hosts = [platform.node(), variables.get("HOSTNAME", "")]
     hosts += [host.partition(".")[0] for host in hosts]
     for name in (*users, *hosts):
         if len(name) >= _FEWEST_OF_A_NAME and name.casefold() not in _GENERIC:

@@ -278,5 +278,6 @@ class _Session:
         if not interrupted:
             if not self.ended:
                 self.directory.append("event", allowance.ENDED)
-            self.directory.clean()
+        # Whoever goes on makes its caches anew; those that are there hold names and paths.
+        self.directory.clean()
         return Outcome(suite, made, self.directory.path, interrupted)

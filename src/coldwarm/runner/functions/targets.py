@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import UsageError
-from coldwarm.private.known import withhold
+from coldwarm.private.known import is_secret_name, withhold
+from coldwarm.private.masking import masked
 from coldwarm.registry import unknown
 from coldwarm.runner.machine.variables import is_told
 
@@ -101,6 +102,8 @@ def parse_inputs(texts: Iterable[str]) -> list[dict[str, Any]]:
             what = f"for several shapes write {one['name']}=f32[512];[600]"
             raise UsageError(f"--input {one['name']} is given twice; {what}")
         found[one["name"]] = one
+        if isinstance(one.get("value"), str) and is_secret_name(one["name"]):
+            withhold([one["value"]])
     _refuse_repeated(list(found.values()))
     return list(found.values())
 
@@ -169,9 +172,13 @@ def _value(text: str, what: str) -> bool | int | float | str:
 
 
 def labelled(targets: Sequence[Target]) -> list[Target]:
-    """Give every target a label of its own: its name, its file's, or a number after it."""
-    names = [target.label or target.name for target in targets]
-    stems = [target.label or target.module.rpartition(".")[2] for target in targets]
+    """Give every target a label of its own: its name, its file's, or a number after it.
+
+    Raises:
+        UsageError: two have one label, or one has a label that looks like a secret.
+    """
+    names = [target.label or _presentable(target.name) for target in targets]
+    stems = [target.label or _presentable(target.module.rpartition(".")[2]) for target in targets]
     chosen = names if len(set(names)) == len(names) or len(set(stems)) < len(stems) else stems
     seen: dict[str, int] = {}
     result = []
@@ -182,7 +189,16 @@ def labelled(targets: Sequence[Target]) -> list[Target]:
     twice = {t.label for t in result if sum(o.label == t.label for o in result) > 1}
     if twice:
         raise UsageError(f"two candidates are called {min(twice)!r}; name them: LABEL={min(twice)}")
+    private = next((t.label for t in result if masked(t.label) != t.label), None)
+    if private is not None:
+        text = f"the candidate {masked(private)} has a label that looks like something private"
+        raise UsageError(f"{text}; a label stands in every file: choose another")
     return result
+
+
+def _presentable(name: str) -> str:
+    """Return a name that may stand in every file: ``candidate`` for one that looks private."""
+    return name if masked(name) == name else "candidate"
 
 
 def with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target]:
