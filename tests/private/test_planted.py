@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from tests.private.planted import Planted, body, shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 ONCE = ("--min-runs", "1", "--max-runs", "1")
 IN_TEXTS = shapes("texts of errors and output", 100)
@@ -44,8 +44,10 @@ ON_COMMAND_LINE = {
 ALONE = {
     name: Planted(name, "", body(500 + number))
     for number, name in enumerate(
-        "home folder interpreter distribution remote branch docstring input file policy "
-        "pyproject label flags stdout function".split()
+        (
+            *("home", "folder", "interpreter", "distribution", "remote", "branch", "docstring"),
+            *("input", "file", "policy", "pyproject", "label", "flags", "stdout", "function"),
+        )
     )
 }
 ALL = [
@@ -62,6 +64,7 @@ class Planting(Desk):
 
     @property
     def home(self) -> Path:
+        """The user's home folder."""
         return self.path / "somewhere" / ALONE["home"].body
 
     @property
@@ -70,6 +73,7 @@ class Planting(Desk):
         return self.home / f"ghp_{ALONE['folder'].body}"
 
     def environment(self) -> dict[str, str]:
+        """Return the variables of a command, secrets among them."""
         found = super().environment()
         found |= {name: one.body for name, one in NAMED.items()}
         found |= {f"JAX_X{n}": one.text for n, one in enumerate(IN_VARIABLES)}
@@ -81,22 +85,20 @@ class Planting(Desk):
     def assert_nothing_told(self, *ended: Done) -> None:
         """Search every byte of every file that was written and of what was printed."""
         texts = {f"printed {n}": (one.out + one.err).encode() for n, one in enumerate(ended)}
-        texts |= {
-            str(file): file.read_bytes() for file in self.out.rglob("*") if file.is_file()
-        }
+        texts |= {str(file): file.read_bytes() for file in self.out.rglob("*") if file.is_file()}
         names = {str(file): os.fsencode(file.relative_to(self.out)) for file in self.out.rglob("*")}
-        assert self.planted() >= 40
+        assert len(ALL) >= 40
         told = [
             (one.place, one.body, where)
             for one in ALL
             for where, text in [*texts.items(), *names.items()]
             if any(form in text for form in one.forms)
         ]
-        assert told == [], [texts[t[2]].decode(errors='replace').split(t[1])[0][-200:] for t in told if t[2] in texts][:8]
-
-    @staticmethod
-    def planted() -> int:
-        return len(ALL)
+        assert told == [], [
+            texts[t[2]].decode(errors="replace").split(t[1])[0][-200:]
+            for t in told
+            if t[2] in texts
+        ][:8]
 
 
 MODULE = '''
@@ -151,7 +153,9 @@ def own(planting: Planting, name: str) -> str:
 
 
 def given() -> list[str]:
-    return [part for name, one in ON_COMMAND_LINE.items() for part in ("--env", f"{name}={one.body}")]
+    return [
+        part for name, one in ON_COMMAND_LINE.items() for part in ("--env", f"{name}={one.body}")
+    ]
 
 
 def test_the_environment(planting: Planting) -> None:
@@ -190,7 +194,7 @@ def test_a_run_its_readers_and_a_policy(planting: Planting) -> None:
     ended = [planting.command("run", *case, "--suite", "full", "--out-dir", planting.out)]
     assert ended[0].code == 0, ended[0].err
     policy = planting.write("policy.toml", f'password = "{ALONE["policy"].body}"\n')
-    for arguments in (
+    readers: tuple[tuple[str | Path, ...], ...] = (
         ("validate", planting.out),
         ("validate", planting.out, "--json"),
         ("show", planting.out, "--json"),
@@ -199,8 +203,8 @@ def test_a_run_its_readers_and_a_policy(planting: Planting) -> None:
         ("compare", planting.out, planting.out, "--json"),
         ("compare", planting.out, planting.out, "--policy", policy),
         ("run", "--resume", "--out-dir", planting.out),
-    ):
-        ended.append(planting.command(*arguments))
+    )
+    ended += [planting.command(*arguments) for arguments in readers]
     planting.assert_nothing_told(*ended)
 
 
@@ -249,7 +253,9 @@ def test_commits_files_and_defaults(planting: Planting) -> None:
     subprocess.run([*git, "commit", "-qm", "second"], check=True)
     file = folder / f"sk_live_{ALONE['file'].body}.py"
     inputs = ("--input", "x=f64[9]", "--warm-only")
-    planting.write("pyproject.toml", f'[tool.coldwarm.bench]\nenv = ["Z_TOKEN={ALONE["pyproject"].body}"]\n')
+    planting.write(
+        "pyproject.toml", f'[tool.coldwarm.bench]\nenv = ["Z_TOKEN={ALONE["pyproject"].body}"]\n'
+    )
     ended = [
         planting.bench(f"{file}:fit", *inputs, "--before", "HEAD"),
         planting.bench(f"{file}:fit", f"{file}:fit2", *inputs, "--out-dir", planting.out / "b"),

@@ -67,6 +67,11 @@ min_runs = click.option(
 max_runs = click.option(
     "--max-runs", type=click.IntRange(1), help="Processes of each mode, at most."
 )
+leave_out_private = click.option(
+    "--leave-out-private",
+    is_flag=True,
+    help="Leave out of artifacts what could identify you: `coldwarm env --private` lists it.",
+)
 threshold = click.option(
     "--threshold", default="2%", show_default=True, metavar="SHARE", help="Difference that matters."
 )

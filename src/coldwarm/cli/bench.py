@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 @_options.seed
 @_options.threads
 @_options.timeout
+@_options.leave_out_private
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/bench-TIME.")
 @_options.output("json")
 @click.pass_context
@@ -124,6 +125,7 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
             seed=given["seed"],
             threads=given["threads"],
             timeout_s=given["timeout"],
+            leave_out_private=given["leave_out_private"],
             option_origins=option_origins,
         ),
     )

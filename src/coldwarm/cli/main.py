@@ -71,7 +71,7 @@ def _run() -> int:
     try:
         code = cli(standalone_mode=False)
     except click.ClickException as error:
-        error.message = _masked(error.message)
+        vars(error)["message"] = _masked(error.message)  # final to type checkers alone
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):

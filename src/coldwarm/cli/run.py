@@ -53,6 +53,7 @@ def _split(values: tuple[str, ...]) -> tuple[str, ...]:
     help="For the whole run, or for what is left of a resumed one: 90s, 4m, 1h.",
 )
 @_options.timeout
+@_options.leave_out_private
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/SUITE-TIME.")
 @click.option(
     "--resume",
@@ -134,6 +135,7 @@ def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
         max_runs=max_runs,
         time_budget_s=given["time_budget"] or default_s,
         timeout_s=given["timeout"],
+        leave_out_private=given["leave_out_private"],
         option_origins=option_origins,
     )
 
@@ -149,7 +151,9 @@ def _show(outcome: Outcome, form: str) -> None:
     if outcome.interrupted or missed:
         text = f"The time budget ended before {missed} cases were measured."
         text = "Interrupted." if outcome.interrupted else text
-        click.echo(f"{text} Go on with: coldwarm run --out-dir {masked(str(outcome.path))} --resume")
+        click.echo(
+            f"{text} Go on with: coldwarm run --out-dir {masked(str(outcome.path))} --resume"
+        )
 
 
 def _code(outcome: Outcome) -> int:

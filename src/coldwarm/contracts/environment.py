@@ -167,7 +167,9 @@ class Environment(Record, frozen=True, kw_only=True):
     python: Python
     thread_pools: list[ThreadPool] | None = None
     distributions: dict[str, str]
-    """Every installed distribution with its version."""
+    """Every installed distribution with its version, or those that figures depend on."""
+    n_distributions_left_out: Count = 0
+    """Others that are installed, left out by ``--leave-out-private``."""
     variables: dict[str, str]
     """The environment variables that matter to a measurement, of an allow-list; masked."""
     withheld_variables: list[str] = []
@@ -184,6 +186,24 @@ class Environment(Record, frozen=True, kw_only=True):
         """Operating system, kernel, architecture and C library in one line."""
         parts = (self.system.os, self.system.kernel, self.cpu.architecture, self.system.libc)
         return ", ".join(part for part in parts if part)
+
+
+class Identifying(Record, frozen=True, kw_only=True):
+    """Something in an artifact that could identify a person or a firm."""
+
+    field: str
+    """The file, and the field in it."""
+    holds: str
+    """Its value here, or what it will be."""
+    left_out: Literal["null", "shortened", "counted", "name alone", "kept"]
+    """What ``--leave-out-private`` makes of it."""
+
+
+class PrivateReport(Record, frozen=True, kw_only=True):
+    """What is left in artifacts, all secrets masked, that could identify a person or a firm."""
+
+    schema_version: Literal["coldwarm.private_report.v1"] = "coldwarm.private_report.v1"
+    items: list[Identifying]
 
 
 _GIB = 2**30
@@ -218,8 +238,16 @@ def fingerprint(environment: Environment) -> str:
 
 
 def differences(before: Environment, after: Environment) -> list[Difference]:
-    """Return what differs in the essentials, values as JSON; empty for none."""
+    """Return what differs in the essentials, values as JSON; empty for none.
+
+    Of distributions that one side left out, nothing is known.
+    """
     old, new = _flat("", essentials(before)), _flat("", essentials(after))
+    if before.n_distributions_left_out or after.n_distributions_left_out:
+        for name in old.keys() ^ new.keys():
+            if name.startswith("distributions."):
+                old.pop(name, None)
+                new.pop(name, None)
     return [
         Difference(name=name, a=old.get(name, "absent"), b=new.get(name, "absent"))
         for name in sorted(old.keys() | new.keys())

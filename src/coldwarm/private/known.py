@@ -1,4 +1,4 @@
-"""What is private of this very user and machine: values of secret variables, names, home folders."""
+"""What is private of this user and machine: values of secret variables, names, home folders."""
 
 from __future__ import annotations
 
@@ -24,12 +24,18 @@ _SECRET_NAME = re.compile(
 )
 _NOT_SECRET = {"PWD", "OLDPWD"}
 _GENERIC = frozenset(
-    "root user users admin administrator runner worker ubuntu debian fedora centos docker container"
-    " localhost local host server node machine vm dev devel test tests tester testing build builder"
-    " ci jovyan nobody guest vscode coder codespace ec2-user app agent home work default python"
-    " coldwarm numpy jax torch numba scipy triton cpu gpu cuda case cases cold warm cache caches"
-    " process bench run main first second call import setup start steady none ok failed function"
-    " reference candidate vagrant circleci gitpod kaggle colab daemon bin git www-data".split()
+    {
+        *("root", "user", "users", "admin", "administrator", "runner", "worker", "ubuntu"),
+        *("debian", "fedora", "centos", "docker", "container", "localhost", "local", "host"),
+        *("server", "node", "machine", "vm", "dev", "devel", "test", "tests", "tester"),
+        *("testing", "build", "builder", "ci", "jovyan", "nobody", "guest", "vscode"),
+        *("coder", "codespace", "ec2-user", "app", "agent", "home", "work", "default"),
+        *("python", "coldwarm", "numpy", "jax", "torch", "numba", "scipy", "triton", "cpu"),
+        *("gpu", "cuda", "case", "cases", "cold", "warm", "cache", "caches", "process"),
+        *("bench", "run", "main", "first", "second", "call", "import", "setup", "start"),
+        *("steady", "none", "ok", "failed", "function", "reference", "candidate", "vagrant"),
+        *("circleci", "gitpod", "kaggle", "colab", "daemon", "bin", "git", "www-data"),
+    }
 )
 """Names that identify nobody, and that stand in ordinary texts."""
 FEWEST, LONG = 6, 8

@@ -45,7 +45,7 @@ HINT = re.compile(
     re.IGNORECASE,
 )
 """Without any of these, a text has no labelled value."""
-_PASSWORD = r"pass(?:word|wd|phrase|code)s?"
+_PASSWORD = r"pass(?:word|wd|phrase|code)s?"  # noqa: S105 - the word, and no password
 _KEYS = (
     r"(?:api|access|secret|private|account|auth|signing|encryption|client|master|licen[cs]e|shared|"
     r"storage|service|admin|deploy|ssh|gpg|pgp|hmac|webhook|session|consumer|subscription|project)"

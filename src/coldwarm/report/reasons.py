@@ -109,6 +109,7 @@ WORDS: dict[str, str] = {
         "what was made ahead of time was written on this machine shortly before: its file is"
         " in memory, except in first_ever, and fits this very processor"
     ),
+    "left_out": "left out as private (--leave-out-private)",
     "not_told": "{by} does not tell it",
     "not_yet_read": "read from the first phase of the worker on",
     "not_bound": "it ran wherever the system put it",

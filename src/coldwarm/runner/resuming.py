@@ -82,7 +82,9 @@ def refuse_changes(first: dict[str, Any], now: dict[str, Any], machine: Environm
         if first["sources"].get(name) != sha256
     ]
     if first["fingerprint"] != now["fingerprint"]:
-        before = codec.decode(msgspec.json.encode(first["environment"]), "the journal's environment")
+        before = codec.decode(
+            msgspec.json.encode(first["environment"]), "the journal's environment"
+        )
         differing = differences(before, machine) if isinstance(before, type(machine)) else []
         changed += [f"{d.name}: {d.a} became {d.b}" for d in differing] or ["the environment"]
     if changed:

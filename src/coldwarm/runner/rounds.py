@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import CacheMode  # noqa: TC001 - names a constant's type
 from coldwarm.runner import launch, making, translate
+from coldwarm.runner.identifying import observation_without
 from coldwarm.runner.process import space
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
@@ -127,6 +128,8 @@ class Rounds:
         return translate.failed(slot, error, place.clock.date(), order, wall_s)
 
     def _record(self, observation: Observation) -> None:
+        if self.place.options.leave_out_private:
+            observation = observation_without(observation)
         self.directory.append("observation", observation)
         self.ledger.add(observation)
         mode = "warm_process" if observation.blocks else observation.cache_mode

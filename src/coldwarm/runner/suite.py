@@ -14,7 +14,7 @@ from coldwarm.clock import Clock
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.files import codec, reader
 from coldwarm.contracts.reasons import because
-from coldwarm.runner import references, results, resuming
+from coldwarm.runner import identifying, references, results, resuming
 from coldwarm.runner.directory import RunDirectory
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.listener import Listener
@@ -103,6 +103,8 @@ class _Session:
     def run(self, *, resume: bool, more_s: float | None = None) -> Outcome:
         began_s = self.clock.now_s()
         machine = environment.collect()
+        if self.options.leave_out_private:
+            machine = identifying.environment_without(machine)
         header = self._header(machine)
         previous_s = self._take_up(header, machine, more_s) if resume else 0.0
         if not resume:
@@ -275,9 +277,8 @@ class _Session:
             wall_s=wall_s,
             measured_s=place.measured_s,
         )
-        if not interrupted:
-            if not self.ended:
-                self.directory.append("event", allowance.ENDED)
+        if not interrupted and not self.ended:
+            self.directory.append("event", allowance.ENDED)
         # Whoever goes on makes its caches anew; those that are there hold names and paths.
         self.directory.clean()
         return Outcome(suite, made, self.directory.path, interrupted)

@@ -19,7 +19,7 @@ from coldwarm import __version__
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
 from coldwarm.contracts.comparison import RunComparison
-from coldwarm.contracts.environment import Environment
+from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
 from coldwarm.contracts.files.migrations import MIGRATIONS
 from coldwarm.contracts.files.positions import line_of
@@ -61,6 +61,7 @@ class Contract(NamedTuple):
 _TYPES: tuple[type[Record], ...] = (
     Protocol,
     Environment,
+    PrivateReport,
     Observation,
     CaseResult,
     SuiteResult,

@@ -121,8 +121,8 @@ def told(variables: Mapping[str, str]) -> Told:
     values, withheld = {}, []
     for name, value in sorted(variables.items()):
         if is_told(name, value):
-            value = masked(_readable(value))
-            values[_readable(name)] = _CHUNKS.sub(_kept, value) if name in _FREE else value
+            shown = masked(_readable(value))
+            values[_readable(name)] = _CHUNKS.sub(_kept, shown) if name in _FREE else shown
         else:
             withheld.append(masked(_readable(name)))
     return Told(values, withheld)
