@@ -84,6 +84,23 @@ SHAPES: tuple[str, ...] = (
     "in C:\\Users\\{}\\x.py",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ{}.c2ln",
     "Bearer {}",
+    "header=Bearer%20{}",
+    "form: user%3Da%26password%3D{}",
+    "password: |\n  {}\n",
+    "<wsse:Password Type='x'>{}</wsse:Password>",
+    "machine host login bob password {}",
+    "auth=('bob', '{}')",
+    "credentials={{'user': 'bob', 'x': '{}'}}",
+    "password -> {}",
+    "user=bob pass={} host=h",
+    "invalid token {} given",
+    "SharedAccessSignature sig={}&se=1",
+    "X-Auth-Token: {}",
+    "//registry/:_authToken={}",
+    "aws_secret_access_key = {}",
+    "DJANGO_SECRET_KEY='{}'",
+    "client_secret\t:\t{}",
+    "redis://:{}@host:6379/0",
 )
 """What secrets look like in texts."""
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.faults.lab import Done, collect, install, wait_for
+from tests.faults.lab import Done, collect, install, read_json, wait_for
 from tests.functions.conftest import Desk
 from tests.private.planted import Planted, body, shapes
+
+from coldwarm.contracts.environment import PrivateReport
+from coldwarm.contracts.files import codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +54,7 @@ ALONE = {
         )
     )
 }
+BODIES = {name: one.body for name, one in ALONE.items()}
 ALL = [
     *IN_TEXTS,
     *IN_VARIABLES,
@@ -139,9 +144,8 @@ def planting(tmp_path: Path) -> Iterator[Planting]:
     made = Planting(tmp_path)
     made.home.mkdir(parents=True)
     texts = [one.text for one in IN_TEXTS]
-    told = {name: one.body for name, one in ALONE.items()}
     folder = made.user.relative_to(tmp_path)
-    made.write(f"{folder}/odd.py", MODULE.format(texts=texts, **told))
+    made.write(f"{folder}/odd.py", MODULE.format(texts=texts, **BODIES))
     name = f"glpat-{ALONE['distribution'].body}"
     install(tmp_path / "site", name, {})
     yield made
@@ -265,3 +269,48 @@ def test_commits_files_and_defaults(planting: Planting) -> None:
     ]
     assert [one.code for one in ended][:1] == [0], ended[0].err
     planting.assert_nothing_told(*ended)
+
+
+def test_what_is_left_is_listed_by_field(planting: Planting) -> None:
+    listed = planting.command("env", "--private")
+    assert listed.code == 0
+    for field in ("distributions", "system.kernel", "own.target", "own.python", "stderr_tail"):
+        assert field in " ".join(listed.out.split())
+    record = codec.decode(planting.command("env", "--private", "--json").out.encode())
+    assert isinstance(record, PrivateReport)
+    assert {one.left_out for one in record.items} >= {"null", "counted", "kept"}
+
+
+@pytest.mark.slow
+def test_what_identifies_is_left_out_on_request(planting: Planting) -> None:
+    install(planting.path / "site", "acme-internal-tool", {})
+    planting.write("acme_project/fit.py", MODULE.format(texts=["a", "b"], **BODIES))
+    target = planting.path / "acme_project" / "fit.py"
+    inputs = (
+        "--input",
+        "x=f64[9]",
+        "--warm-only",
+        "--env",
+        "ACME_MODE=fast",
+        "--leave-out-private",
+    )
+    done = planting.bench(f"{target}:good", f"bad={target}:later", *inputs, "--json")
+    assert done.code == 3, done.err
+    written = b"".join(file.read_bytes() for file in planting.out.rglob("*") if file.is_file())
+    for private in ("acme", "ACME", sys.prefix, platform.release(), str(target)):
+        assert private.encode() not in written, private
+        assert private not in done.out
+    own = planting.own("good")
+    assert own["target"] is None
+    assert own["null_reasons"]["target"]["code"] == "left_out"
+    environment = read_json(planting.out / "environment.json")
+    assert environment["n_distributions_left_out"] > 0
+    assert "numpy" in environment["distributions"]
+    [failed] = [one for one in planting.case("bad")["observations"] if one["status"] == "failed"]
+    assert failed["stderr_tail"] is None
+    assert failed["null_reasons"]["stderr_tail"]["code"] == "left_out"
+    # Whatever reads results reads these too.
+    planting.assert_whole()
+    for arguments in (("show",), ("validate",), ("show", "--json")):
+        assert planting.command(*arguments, planting.out).code == 0
+    assert planting.command("compare", planting.out, planting.out).code in {0, 2, 4}

@@ -7,6 +7,7 @@ import json
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.private.masking import cleaned, masked
 
 
 @click.command("backends")
@@ -33,7 +34,7 @@ def command(form: str) -> None:
         for device in entry.devices
     ]
     if form == "json":
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(json.dumps(cleaned(rows), indent=2))
         return
     from rich.console import Console
     from rich.table import Table
@@ -45,6 +46,6 @@ def command(form: str) -> None:
         table.add_row(
             str(row["candidate"]),
             str(row["version"] or "–"),
-            "ready" if row["available"] else str(row["reason"]),
+            "ready" if row["available"] else masked(str(row["reason"])),
         )
     Console(highlight=False).print(table)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.private.masking import cleaned, masked
 
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.case import Case
@@ -37,7 +38,7 @@ def command(suite: str | None, form: str) -> None:
             }
             for case in chosen
         ]
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(json.dumps(cleaned(rows), indent=2))
     else:
         _print(suites.groups(chosen))
 
@@ -52,5 +53,5 @@ def _print(grouped: dict[str, list[Case]]) -> None:
         console.print(f"[bold]{group}[/bold]")
         names = "  ".join(case.candidate for case in members)
         for text, style in ((workload.title, ""), (names, "dim")):
-            console.print(Padding(text, (0, 0, 0, 2)), style=style)
+            console.print(Padding(masked(text), (0, 0, 0, 2)), style=style)
     console.print(f"\n{sum(map(len, grouped.values()))} cases in {len(grouped)} groups")

@@ -57,7 +57,7 @@ _STRONG = (
     r"dims?|embeddings?|budget|names?|bytes|s)\b)\d*(?:[_.-][A-Za-z0-9]+){0,4}"
 )
 _WEAK = (
-    r"(?<![A-Za-z])(?:(?:auth|authorization|(?:set-)?cookie|otp|sas|dsn|jwt)|"
+    r"(?<![A-Za-z])(?:(?:auth|authorization|(?:set-)?cookie|otp|pass|sas|dsn|jwt)|"
     r"(?<=[_.-])(?:pass|pat|pw))"
 )
 _UPPER = r"(?<=_)(?:KEY|PASS|PWD|PW|PAT|SIG|PIN|CREDS?|AUTH)\d*"
@@ -67,7 +67,7 @@ _CONSTANT = (
 )
 """Values that tell nothing: constants, shapes, and what is masked already."""
 _PLAIN = (
-    rf"(?:{_CONSTANT}|\d{{1,5}}(?:\.\d+)?(?:\s|[,;)]|$)|"
+    rf"(?:{_CONSTANT}|\d{{1,4}}(?:\.\d+)?(?:\s|[,;)]|$)|"
     r"[\"']?\d{1,4}(?:\.\d{1,4}){1,3}[\"']?(?:[\s,;:)}]|$))"
 )
 _ABSENT = (
@@ -77,15 +77,22 @@ _ABSENT = (
 _QUOTED = r"[bru]{0,2}(?P<q>\\*[\"'`])(?:(?!(?P=q))(?:\\.|[^\\]))*(?:(?P=q)|\Z)"
 _WORD = r"[^\s\"'`]\S*"
 _LINE = r"[^\s\"'`][^\r\n]*"
-_SEPARATED = r"\\*[\"'`]?[ \t]*(?:=>|:=|==?|:)\s*"
-_ASSIGNED = r"\\*[\"'`]?[ \t]*(?:=>|:=|==?)\s*"
-_SCHEME = r"(?:(?:bearer|basic|digest|token|negotiate|apikey|aws4-hmac-sha256)\s+)?"
+_ASSIGN = r"=>|->|→|:=|==?|%3D"
+_SEPARATED = rf"\\*[\"'`]?(?:[ \t]|\\t)*(?:{_ASSIGN}|:|%3A)(?:\s|\\[nrt])*"
+_ASSIGNED = rf"\\*[\"'`]?(?:[ \t]|\\t)*(?:{_ASSIGN})(?:\s|\\[nrt])*"
+_BLANK = r"(?:\s|%20)+"
+_BLOCK = r"(?:[|>][+-]?[ \t]*\r?\n\s*)?"
+"""What stands before a value of several lines in YAML."""
+_BRACKETS = r"[(\[{][^()\[\]{}\r\n]*[)\]}]"
+_SCHEME = r"(?:(?:bearer|basic|digest|token|negotiate|apikey|aws4-hmac-sha256)(?:\s|%20)+)?"
 
 
 def _labelled(name: str, rest: str, plain: str = _PLAIN, *, case: bool = False) -> re.Pattern[str]:
     """Return the pattern of a name and a value, in quotes or up to the end of ``rest``."""
     flags = re.DOTALL if case else re.DOTALL | re.IGNORECASE
-    return re.compile(rf"(?P<name>{name})(?!{plain}){_SCHEME}(?:{_QUOTED}|{rest})", flags)
+    return re.compile(
+        rf"(?P<name>{name})(?!{plain}){_BLOCK}{_SCHEME}(?:{_QUOTED}|{_BRACKETS}|{rest})", flags
+    )
 
 
 LABELLED = (
@@ -115,7 +122,14 @@ LABELLED = (
         _ABSENT,
     ),
     _labelled(rf"(?:{_PASSWORD}|secret|token|{_KEYS})\s+(?=[bru]?[\"'`])", _WORD, _CONSTANT),
-    _labelled(r"\bbearer\s+", _WORD, _CONSTANT),
+    _labelled(
+        rf"(?:{_PASSWORD}|secret|token|{_KEYS})\s+(?=\S*\d)(?=[^\s\d]*[A-Za-z])(?=\S{{5}})",
+        _WORD,
+    ),
+    _labelled(rf"\bbearer{_BLANK}", _WORD, _CONSTANT),
+    re.compile(r"(?P<name>\blogin\s+)\S+\s+password\s+\S+"),
+    re.compile(rf"(?P<name><[\w:.-]{{0,40}}?{_STRONG}[^<>]{{0,80}}>)[^<>]+", re.IGNORECASE),
+    re.compile(r"(?P<name>(?<![\w-])sig=)[^&\s\"']+"),
     # In the query of a URL nearly any short name may carry one.
     re.compile(
         r"(?P<name>[?&;](?:x-[\w-]{0,20}(?:signature|credential|token)[\w-]{0,20}|signature|sig|"
