@@ -7,7 +7,6 @@ import hashlib
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -19,15 +18,11 @@ from coldwarm.private.masking import cleaned, masked
 from coldwarm.report.reasons import ADVICE, WORDS
 from coldwarm.runner import describe
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 @pytest.fixture(autouse=True)
-def _nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be private but what a test says."""
     monkeypatch.setattr(known, "_told", set())
-    yield
 
 
 @pytest.mark.parametrize("planted", shapes("alone", 100), ids=[*SHAPES, "private key"])
@@ -131,11 +126,11 @@ def test_what_coldwarm_says_itself_stays_as_it_is() -> None:
 def test_the_value_of_a_secret_variable_is_masked_wherever_it_stands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    secret = 'A b"c/é+42\nline two 7'
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
+    private = 'A b"c/é+42\nline two 7'
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", private)
     monkeypatch.setenv("MY_PAT", "x9-short")
     monkeypatch.setenv("LEVEL", "not-a-secret-1")
-    first = secret.splitlines()[0]
+    first = private.splitlines()[0]
     coded = base64.b64encode(first.encode()).decode()
     for shown in (first, repr(first), coded, first.encode().hex(), "at x9-short,"):
         assert "***" in masked(f"failed with {shown}")
@@ -193,6 +188,7 @@ def test_time_grows_with_the_length_of_a_text(unit: str) -> None:
 
 
 def test_nothing_of_it_is_loaded_at_the_start() -> None:
-    code = "import sys, coldwarm.cli.main, coldwarm.cli.run; print('detect_secrets' in sys.modules)"
+    code = "import sys, coldwarm.cli.main, coldwarm.cli.run\n"
+    code += "print({'detect_secrets', 'coldwarm.private.shapes'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert done.stdout.strip() == "set()"
