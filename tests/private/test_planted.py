@@ -314,3 +314,27 @@ def test_what_identifies_is_left_out_on_request(planting: Planting) -> None:
     for arguments in (("show",), ("validate",), ("show", "--json")):
         assert planting.command(*arguments, planting.out).code == 0
     assert planting.command("compare", planting.out, planting.out).code in {0, 2, 4}
+
+
+@pytest.mark.slow
+def test_a_variable_is_kept_private_from_the_first_process_on(planting: Planting) -> None:
+    planting.write(
+        "marks.py", "import os, coldwarm\nraise ValueError('got ' + os.environ['ACME_SETTING'])\n"
+    )
+    ended = planting.bench("marks.py", *given())
+    assert "ValueError: got ***" in ended.err
+    planting.out.mkdir(exist_ok=True)
+    planting.assert_nothing_told(ended)
+
+
+def test_what_is_no_variable_is_not_repeated(planting: Planting) -> None:
+    target = own(planting, "good")
+    for text in ("AWS_SECRET wJalrXUtnFEMI", "wJalrXUtnFEMI", "=wJalrXUtnFEMI"):
+        refused = planting.refused(target, "--input", "x=f64[9]", "--env", text)
+        assert "wJalr" not in refused
+        assert "--env number 1 names no variable" in refused
+
+
+def test_a_label_that_looks_like_a_secret_is_refused(planting: Planting) -> None:
+    refused = planting.refused(f"ghp_{body(999)}={own(planting, 'good')}", "--input", "x=f64[9]")
+    assert "the candidate *** has a label that looks like something private" in refused

@@ -66,7 +66,7 @@ def _once(text: str, private: known.Known) -> str:
     text = _without_known(text, private)
     if "PRIVATE KEY" in text or "PuTTY" in text:
         text = shapes.KEY_END.sub(MASK, shapes.KEY_BLOCK.sub(MASK, text))
-    if shapes.HINT.search(text):
+    if shapes.SUSPECT.search(text):
         for pattern in shapes.LABELLED:
             text = pattern.sub(_label_kept, text)
         text = shapes.BASIC.sub(_basic, text)

@@ -38,7 +38,7 @@ KEY_BLOCK = re.compile(
 KEY_END = re.compile(r"\A.*?-{2,9}\s*END[ A-Z0-9]*PRIVATE KEY[ A-Z]*-*", re.DOTALL)
 """One whose begin was cut off."""
 
-HINT = re.compile(
+SUSPECT = re.compile(
     r"pass|pwd|secret|token|cred|key|auth|cookie|bearer|basic|_p(?:at|in|w)|_sig|otp|sas|dsn|jwt|"
     r"conn|sess|[?&;]|-u\s|user",
     re.IGNORECASE,

@@ -28,7 +28,7 @@ KEPT = frozenset(
     }
 )
 """Distributions that figures depend on."""
-_TEXTS = {"text", "file", "folder", "module", "program", "setting", "label", "where", "name"}
+_SAID = {"text", "file", "folder", "module", "program", "setting", "label", "where", "name"}
 _LEFT_OUT = because("left_out")
 _NOT_PLAIN = re.compile(r"[/@~\\]|\d+\.\d+\.\d+\.\d+|[\w-]+\.[a-z]{2,}")
 
@@ -84,7 +84,7 @@ def observation_without(observation: Observation) -> Observation:
 def reason_without(reason: Reason) -> Reason:
     """Return a reason without texts that a program wrote."""
     values = {
-        name: "(left out)" if name in _TEXTS and isinstance(value, str) else value
+        name: "(left out)" if name in _SAID and isinstance(value, str) else value
         for name, value in reason.values.items()
     }
     return replace(reason, values=values, parts=[reason_without(part) for part in reason.parts])

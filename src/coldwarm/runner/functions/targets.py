@@ -265,6 +265,14 @@ def _environment(python: str) -> str:
     return Path(python).parent.parent.name.lstrip(".") or Path(python).name
 
 
+def withhold_values(given: Iterable[str]) -> None:
+    """Keep the values of variables that are no settings out of every text."""
+    for text in given:
+        head, _, value = text.partition("=")
+        if not is_told(head.rpartition(":")[2], value):
+            withhold([value])
+
+
 def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Target]:
     """Give targets their variables: ``LABEL:KEY=VALUE``, or ``KEY=VALUE`` for all.
 
@@ -272,15 +280,15 @@ def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Targ
         UsageError: it is no variable, or no candidate has the label.
     """
     found = {target.label: dict(target.variables) for target in targets}
-    for text in given:
+    for number, text in enumerate(given, start=1):
         head, equals, value = text.partition("=")
         label, colon, key = head.rpartition(":")
         if not equals or not key:
-            shown = f"{head}=" if equals else head
-            raise UsageError(f"--env {shown!r}: write KEY=VALUE, or LABEL:KEY=VALUE for one")
+            # Nothing of it is repeated: what was mistyped may be a secret.
+            what = f"--env number {number} names no variable"
+            raise UsageError(f"{what}; write KEY=VALUE, or LABEL:KEY=VALUE for one")
         if colon and label not in found:
             raise unknown("candidate", label, found)
         for name in [label] if colon else list(found):
             found[name][key] = value
-        withhold([value] if not is_told(key, value) else [])
     return [replace(target, variables=found[target.label]) for target in targets]
