@@ -27,7 +27,7 @@ from coldwarm.contracts.reasons import Reason, because
 from coldwarm.runner.machine import hardware as machine
 from coldwarm.runner.machine import software as tools
 from coldwarm.runner.machine.environment import collect, distributions
-from coldwarm.runner.machine.variables import allowed, redact
+from coldwarm.runner.machine.variables import allowed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,17 +125,67 @@ def test_variables_are_an_allow_list_without_secrets() -> None:
         "LD_PRELOAD": "/home/me/lib.so:/home/me2/lib.so",
         "CFLAGS": "-DTOKEN=s3cret -O2",
     }
-    assert allowed(variables, home="/home/me") == {
-        "CFLAGS": "-DTOKEN=*** -O2",
-        "JAX_COMPILATION_CACHE_DIR": "https://***@host/cache",
-        "LD_PRELOAD": "~/lib.so:/home/me2/lib.so",
-        "OMP_NUM_THREADS": "2",
-        "XLA_FLAGS": "--xla_x=~/dump --y=1",
-    }
+    assert allowed(variables) == (
+        {
+            "CFLAGS": "-DTOKEN=*** -O2",
+            "LD_PRELOAD": "~/lib.so:~/lib.so",
+            "OMP_NUM_THREADS": "2",
+            "XLA_FLAGS": "--xla_x=~/dump --y=1",
+        },
+        [
+            "JAX_COMPILATION_CACHE_DIR",
+            "JAX_TOKEN",
+            "MKL_PASSWORD",
+            "TORCHINDUCTOR_API_KEY",
+            "TORCH_AUTH",
+        ],
+    )
 
 
 def test_bytes_that_are_no_text_are_replaced() -> None:
-    assert redact("a\udcffb", "/") == "a?b"
+    assert allowed({"JAX_X\udcff": "a", "OMP_X": "a\udcffb"}) == ({"JAX_X?": "a"}, ["OMP_X"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("XLA_FLAGS", "--xla_x=1 --y=~/d"),
+        ("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:128,expandable_segments:True"),
+        ("KMP_AFFINITY", "granularity=fine,compact,1,0"),
+        ("OMP_PLACES", "{0:4},{4:4}"),
+        ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=123:glibc.malloc.x=4"),
+        ("LD_PRELOAD", "/usr/lib/libjemalloc.so.2"),
+        ("NUMBA_CPU_NAME", "haswell"),
+        ("TORCH_LOGS", "+dynamo,recompiles"),
+        ("JAX_PLATFORMS", "cpu"),
+        ("XLA_PYTHON_CLIENT_MEM_FRACTION", ".75"),
+        ("MKL_CBWR", "AVX2"),
+        ("TORCH_CUDA_ARCH_LIST", "8.0;9.0+PTX"),
+        ("JAX_DEFAULT_MATMUL_PRECISION", "bfloat16_3x"),
+        ("CUBLAS_WORKSPACE_CONFIG", ":4096:8"),
+        ("JAX_DEBUG_LOG_MODULES", "jax._src.compiler"),
+        ("CXXFLAGS", "-std=c++17 -O3 -march=native"),
+        ("CUDA_VISIBLE_DEVICES", ""),
+        ("CUDA_VISIBLE_DEVICES", "0,1"),
+    ],
+)
+def test_settings_that_change_a_measurement_are_told(name: str, value: str) -> None:
+    assert allowed({name: value}) == ({name: value}, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("JAX_ANYTHING", "s3cr3tXyz99", None),
+        ("CUDA_VISIBLE_DEVICES", "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", None),
+        ("TORCH_X", "Authorization: Bearer abcdefgh1234567", None),
+        ("TORCH_PAT", "1", None),
+        ("XLA_FLAGS", "--xla_x=1 --y=Qx7-99Zz8_1 -Qx7$1", "--xla_x=1 --y=*** ***"),
+    ],
+)
+def test_what_is_no_setting_is_not_told(name: str, value: str, told: str | None) -> None:
+    values = {} if told is None else {name: told}
+    assert allowed({name: value}) == (values, [] if values else [name])
 
 
 def test_distributions_are_those_installed() -> None:

@@ -99,6 +99,11 @@ min_runs = click.option(
 max_runs = click.option(
     "--max-runs", type=click.IntRange(1, MOST_RUNS), help="Processes of each mode, at most."
 )
+leave_out_private = click.option(
+    "--leave-out-private",
+    is_flag=True,
+    help="Leave out of artifacts what could identify you: `coldwarm env --private` lists it.",
+)
 threshold = click.option(
     "--threshold", default="2%", show_default=True, metavar="SHARE", help="Difference that matters."
 )
@@ -246,6 +251,7 @@ def print_record(record: Any) -> None:  # noqa: ANN401 - every record of the con
 
 def print_rows(rows: Sequence[Mapping[str, object]] | Sequence[str]) -> None:
     """Print plain values as JSON."""
+    from coldwarm.private.masking import cleaned
     from coldwarm.report.shown import json_text
 
-    click.echo(json_text(json.dumps(rows, indent=2)))
+    click.echo(json_text(json.dumps(cleaned(rows), indent=2)))

@@ -96,23 +96,29 @@ def run() -> int:
     except NoArgsIsHelpError as error:
         click.echo(error.message)
         return ExitCode.USAGE
-    except click.ClickException as error:  # its own codes have 1 for something else
-        vars(error)["message"] = printable(error.message)
+    except click.ClickException as error:
+        vars(error)["message"] = _shown(error.message)
         error.show()
-        return ExitCode.USAGE
+        return ExitCode.USAGE  # its own codes have 1 for something else
     except ColdwarmError as error:
         first, *others = _words(error)
         for text in (f"coldwarm: {first}", *others):
-            click.echo(printable(text), err=True)
+            click.echo(_shown(text), err=True)
         return error.exit_code
     except OSError as error:
         name = str(error.filename or "")
         if error.errno not in _OF_NAMES or not (error.errno == ENAMETOOLONG or _is_named(name)):
             raise
         words = one_line(f"{shorten(name)} cannot be used: {error.strerror}; name another")
-        click.echo(f"coldwarm: {printable(words)}", err=True)
+        click.echo(f"coldwarm: {_shown(words)}", err=True)
         return ExitCode.USAGE
     return code if isinstance(code, int) else ExitCode.FINE
+
+
+def _shown(text: str) -> str:
+    from coldwarm.private.masking import masked
+
+    return printable(masked(text))
 
 
 def _is_named(name: str) -> bool:

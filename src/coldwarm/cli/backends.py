@@ -5,6 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.private.masking import masked
 
 
 @click.command("backends")
@@ -44,6 +45,6 @@ def command(form: str) -> None:
         table.add_row(
             line(row["candidate"]),
             line(row["version"] or "–"),
-            line("ready" if row["available"] else row["reason"]),
+            line("ready" if row["available"] else masked(str(row["reason"]))),
         )
     PlainConsole().print(table)

@@ -10,6 +10,7 @@ import rich_click as click
 from coldwarm.cli import _options
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.errors import ExitCode, printable
+from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 @_options.seed
 @_options.threads
 @_options.timeout
+@_options.leave_out_private
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/bench-TIME.")
 @_options.output("json")
 @click.pass_context
@@ -78,6 +80,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     Exit status: 0 fine, 1 a verdict beyond --fail-on, 2 wrong usage, 3 a candidate failed, 4
     nothing valid was measured, 130 interrupted.
     """
+    from coldwarm.contracts.files import codec
     from coldwarm.report.progress import open_progress
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench
@@ -89,6 +92,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     with open_progress(PlainConsole(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
     report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), limits)
+    report = codec.without_secrets(report)
     _show(report, plan, outcome, given["form"])
     return _code(report, outcome)
 
@@ -120,6 +124,7 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
             seed=given["seed"],
             threads=given["threads"],
             timeout_s=given["timeout"],
+            leave_out_private=given["leave_out_private"],
             option_origins=option_origins,
         ),
     )
@@ -133,7 +138,7 @@ def _show(report: BenchReport, plan: Plan | None, outcome: Outcome, form: str) -
         _options.print_record(report)
         return
     view.render(report, outcome.suite, outcome.cases, plan, PlainConsole())
-    click.echo(f"\nArtifacts: {printable(str(outcome.path))}")
+    click.echo(f"\nArtifacts: {printable(masked(str(outcome.path)))}")
 
 
 def _code(report: BenchReport, outcome: Outcome) -> int:

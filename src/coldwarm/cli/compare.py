@@ -63,6 +63,7 @@ def command(
     Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
     3 a broken artifact, 4 nothing valid to compare.
     """
+    from coldwarm.contracts.files import codec
     from coldwarm.report import refusals
     from coldwarm.runner.stored import reading
     from coldwarm.stats.compare import results
@@ -76,6 +77,7 @@ def command(
         raise ListedError(refusals.refused(error)) from None
     except results.NothingValidError as error:
         raise NothingComparableError(refusals.nothing_valid(error)) from None
+    comparison = codec.without_secrets(comparison)
     _show(comparison, second, form, everything=everything)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 

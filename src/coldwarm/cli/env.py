@@ -9,33 +9,57 @@ import rich_click as click
 from coldwarm.cli import _options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from coldwarm.contracts.environment import Cpu, Environment, Limits
     from coldwarm.contracts.reasons import Reason
 
 _WIDTH = 80
 _GIB = 2**30
+_HEADING = (
+    "What could identify a person or a firm in artifacts, and in [] what --leave-out-private\n"
+    "makes of it. Never written: user and host names, home folders, git remotes, GPU UUIDs."
+)
 _SHOWN = ("coldwarm", "numpy", "jax", "jaxlib", "torch", "triton", "numba", "scipy")
 
 
 @click.command(name="env")
+@click.option(
+    "--private",
+    is_flag=True,
+    help="List what is left in artifacts that could identify a person or a firm, by field.",
+)
 @_options.output("json", note=" JSON: the whole record.")
-def command(form: str) -> None:
+def command(*, private: bool, form: str) -> None:
     """Show the machine, the interpreter and the libraries a run would be measured with.
 
-    Secrets are never collected: environment variables are an allow-list.
+    Secrets are never written: values of variables are told by an allow-list, and what looks like
+    a token, a password or a home folder is masked in every text.
     """
     from coldwarm.runner.machine.environment import collect
 
     environment = collect()
-    if form == "json":
+    if private:
+        _list(environment, form)
+    elif form == "json":
         _options.print_record(environment)
     else:
-        _show(environment)
+        _show(_rows(environment))
 
 
-def _show(environment: Environment) -> None:
+def _list(environment: Environment, form: str) -> None:
+    from coldwarm.contracts.files.codec import without_secrets
+    from coldwarm.report.identifying import listed
+
+    found = without_secrets(listed(environment))
+    if form == "json":
+        _options.print_record(found)
+        return
+    click.echo(_HEADING)
+    _show((one.field, f"{one.holds} [{one.left_out}]") for one in found.items)
+
+
+def _show(rows: Iterable[tuple[str, str]]) -> None:
     from rich import box
     from rich.table import Table
 
@@ -44,7 +68,7 @@ def _show(environment: Environment) -> None:
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in _rows(environment):
+    for name, value in rows:
         table.add_row(name, line(value))
     console = PlainConsole()
     console.print(table, width=min(console.width, _WIDTH))
@@ -74,7 +98,9 @@ def _rows(environment: Environment) -> Iterator[tuple[str, str]]:
     yield "coldwarm", _harness(environment)
     for place, (name, value) in enumerate(environment.variables.items()):
         yield "" if place else "variables", f"{name}={value}"
-    if not environment.variables:
+    for name in environment.withheld_variables:
+        yield "", f"{name} (its value is not told: it could be private)"
+    if not environment.variables and not environment.withheld_variables:
         yield "variables", "none of those that matter is set"
 
 

@@ -100,9 +100,19 @@ def _failed(error: BaseException) -> int:
             "run the command again"
         )
         return _INTERNAL
-    text = f"{type(error).__name__}: {error}".removesuffix(": ")[:_LONGEST]
+    text = _masked(f"{type(error).__name__}: {error}".removesuffix(": "))[:_LONGEST]
     _say(f"something went wrong inside: {text}; {_written(error)}")
     return _INTERNAL
+
+
+def _masked(text: str) -> str:
+    """Return a text without what is private; where that cannot be told, its first word."""
+    try:
+        from coldwarm.private.masking import masked
+
+        return masked(text)
+    except BaseException:  # noqa: BLE001 - what is to be told is another error
+        return text.partition(":")[0]
 
 
 def _damaged_bytecode(error: BaseException) -> str | None:
@@ -126,7 +136,9 @@ def _written(error: BaseException) -> str:
         import tempfile
         import traceback
 
-        text = "".join(traceback.format_exception(error))
+        from coldwarm.private.masking import masked
+
+        text = masked("".join(traceback.format_exception(error)))
         number, path = tempfile.mkstemp(prefix="coldwarm-error-", suffix=".txt")
         try:
             _write_all(number, text.encode("utf-8", "backslashreplace"))

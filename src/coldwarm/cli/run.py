@@ -10,6 +10,7 @@ import rich_click as click
 from coldwarm.cli import _options
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.errors import ExitCode, ResumeError, printable
+from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.options import Options
@@ -46,6 +47,7 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
     help="For the whole run, or for what is left of a resumed one: 90s, 4m, 1h.",
 )
 @_options.timeout
+@_options.leave_out_private
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/SUITE-TIME.")
 @click.option(
     "--resume",
@@ -131,6 +133,7 @@ def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
         max_runs=max_runs,
         time_budget_s=given["time_budget"] or default_s,
         timeout_s=given["timeout"],
+        leave_out_private=given["leave_out_private"],
         option_origins=option_origins,
     )
 
@@ -139,14 +142,14 @@ def _show(outcome: Outcome, form: str) -> None:
     _options.print_run(outcome.suite, outcome.cases, form)
     if form != "table":
         return
-    click.echo(f"\nArtifacts: {printable(str(outcome.path))}")
+    click.echo(f"\nArtifacts: {printable(masked(str(outcome.path)))}")
     missed = sum(
         case.reason is not None and case.reason.code == NOT_MEASURED for case in outcome.cases
     )
     if outcome.interrupted or missed:
         text = f"The time budget ended before {missed} cases were measured."
         text = "Interrupted." if outcome.interrupted else text
-        place = printable(str(outcome.path))
+        place = printable(masked(str(outcome.path)))
         click.echo(f"{text} Go on with: coldwarm run --out-dir {place} --resume")
 
 

@@ -30,6 +30,7 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     Exit status: 0 all fine, 3 a fault was found, 2 a PATH does not exist.
     """
     from coldwarm.errors import ExitCode, UsageError, printable
+    from coldwarm.private.masking import masked
     from coldwarm.runner.stored.validating import validated
 
     missing = ", ".join(str(path) for path in paths if not path.exists())
@@ -41,7 +42,7 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
         for finding in validated(path):
             findings.append(finding)
             if form != "json":
-                click.echo(printable(_line(finding)))
+                click.echo(printable(masked(_line(finding))))
     if form == "json":
         _options.print_rows([finding._asdict() for finding in findings])
     if any(finding.fault is not None for finding in findings):

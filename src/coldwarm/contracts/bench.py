@@ -20,8 +20,8 @@ class BenchCandidate(Record, frozen=True, kw_only=True):
     """One candidate: what it is, and its headline figures in seconds."""
 
     candidate: str
-    target: str
-    python: str
+    target: str | None
+    python: str | None
     revision: str | None = None
     status: Status
     reason: Reason | None = None

@@ -2,8 +2,8 @@
 
 The record holds what a reader needs to judge a figure or to set the same thing up
 again. What changes from minute to minute (load, steal) is either left out or left out of
-the fingerprint. It holds no secrets: variables are an allow-list, and paths below the
-home directory begin with ``~``.
+the fingerprint. It holds no secrets: variables are an allow-list, texts are masked, and paths
+below a home directory begin with ``~``.
 """
 
 from __future__ import annotations
@@ -167,9 +167,13 @@ class Environment(Record, frozen=True, kw_only=True):
     python: Python
     thread_pools: list[ThreadPool] | None = None
     distributions: dict[str, str]
-    """Every installed distribution with its version."""
+    """Every installed distribution with its version, or those that figures depend on."""
+    n_distributions_left_out: Count = 0
+    """Others that are installed, left out by ``--leave-out-private``."""
     variables: dict[str, str]
-    """The environment variables that matter to a measurement, of an allow-list."""
+    """The environment variables that matter to a measurement, of an allow-list; masked."""
+    withheld_variables: list[str] = []
+    """Names of those among them whose value could be private: it is not told."""
     compiler: Compiler | None = None
     gpus: list[Gpu] | None = None
     """Empty where a driver answers that there is none; ``None`` where no driver is."""
@@ -182,6 +186,24 @@ class Environment(Record, frozen=True, kw_only=True):
         """Operating system, kernel, architecture and C library in one line."""
         parts = (self.system.os, self.system.kernel, self.cpu.architecture, self.system.libc)
         return ", ".join(part for part in parts if part)
+
+
+class Identifying(Record, frozen=True, kw_only=True):
+    """Something in an artifact that could identify a person or a firm."""
+
+    field: str
+    """The file, and the field in it."""
+    holds: str
+    """Its value here, or what it will be."""
+    left_out: Literal["null", "shortened", "counted", "name alone", "kept"]
+    """What ``--leave-out-private`` makes of it."""
+
+
+class PrivateReport(Record, frozen=True, kw_only=True):
+    """What is left in artifacts, all secrets masked, that could identify a person or a firm."""
+
+    schema_version: Literal["coldwarm.private_report.v1"] = "coldwarm.private_report.v1"
+    items: list[Identifying]
 
 
 _GIB = 2**30
@@ -199,6 +221,7 @@ def essentials(environment: Environment) -> dict[str, Any]:
         name: _without_reasons(plain[name])
         for name in ("cpu", "limits", "system", "python", "distributions", "variables")
     }
+    kept["variables"] |= dict.fromkeys(environment.withheld_variables, "withheld")
     kept["system"].pop("steal_share")
     kept["system"].pop("swap_bytes")
     ram = environment.system.ram_bytes
@@ -215,8 +238,16 @@ def fingerprint(environment: Environment) -> str:
 
 
 def differences(before: Environment, after: Environment) -> list[Difference]:
-    """Return what differs in the essentials, values as JSON; empty for none."""
+    """Return what differs in the essentials, values as JSON; empty for none.
+
+    Of distributions that one side left out, nothing is known.
+    """
     old, new = _flat("", essentials(before)), _flat("", essentials(after))
+    if before.n_distributions_left_out or after.n_distributions_left_out:
+        for name in old.keys() ^ new.keys():
+            if name.startswith("distributions."):
+                old.pop(name, None)
+                new.pop(name, None)
     return [
         Difference(name=name, a=old.get(name, "absent"), b=new.get(name, "absent"))
         for name in sorted(old.keys() | new.keys())

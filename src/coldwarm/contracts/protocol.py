@@ -17,6 +17,7 @@ from coldwarm.contracts.base import (
     Sha256,
 )
 from coldwarm.contracts.names import Name
+from coldwarm.contracts.reasons import Reason
 
 
 class Effort(Record, frozen=True, kw_only=True):
@@ -40,15 +41,17 @@ class Effort(Record, frozen=True, kw_only=True):
 class OwnCandidate(Record, frozen=True, kw_only=True):
     """A function of the user's own: what was called, with what, and how it was checked."""
 
-    target: str
-    """As it was named: ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME``."""
+    target: str | None
+    """As it was named: ``FILE.py:NAME`` or ``PACKAGE.MODULE:NAME``; ``None``: left out."""
     kind: Literal["function", "factory"]
-    python: str
-    """The interpreter that its processes ran under."""
+    python: str | None
+    """The interpreter that its processes ran under; ``None``: left out."""
     variables: dict[str, str] = {}
-    """What was set for this candidate besides."""
+    """What was set for this candidate besides, where the value may be told; masked."""
+    withheld_variables: list[str] | None = []
+    """Names of the others that were set: their values are not told. ``None``: left out."""
     revision: str | None = None
-    """The commit it is of; ``None``: the files as they were."""
+    """The commit it is of; ``None``: the files as they were, or left out with that reason."""
     placement: str | None
     """Whose arrays the inputs were made as; ``None``: nothing was made for it."""
     arguments: list[str]
@@ -63,6 +66,7 @@ class OwnCandidate(Record, frozen=True, kw_only=True):
     """Whether the answer of its last call was checked too."""
     sync: str | None = None
     """The function named to wait for a result, inside the window; ``None``: none was named."""
+    null_reasons: dict[str, Reason] = {}
 
 
 class Protocol(Record, frozen=True, kw_only=True):

@@ -113,6 +113,7 @@ CODES: dict[str, str] = {
     "numba_config": "",
     "made_shortly_before": "",
     "not_told": "by",
+    "left_out": "",
     "not_yet_read": "",
     "not_bound": "",
     "persistent_only": "",

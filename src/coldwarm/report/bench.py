@@ -110,6 +110,6 @@ def _interval(verdict: BenchVerdict) -> str:
 
 def _notes(candidate: BenchCandidate) -> list[tuple[str, str]]:
     of = f", commit {candidate.revision[:12]}" if candidate.revision else ""
-    notes = [f"{candidate.target}{of}: {candidate.checked}"]
+    notes = [f"{candidate.target or candidate.candidate}{of}: {candidate.checked}"]
     notes += [with_advice(reason) for reason in candidate.limitations if reason.code in _NOTED]
     return [(candidate.candidate if not place else "", note) for place, note in enumerate(notes)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.private.masking import cleaned
 from coldwarm.report import units
 from coldwarm.report.words import mode_name
 
@@ -150,6 +151,7 @@ WORDS: dict[str, str] = {
         "what was made ahead of time was written on this machine shortly before: its file is"
         " in memory, except in first_ever, and fits this very processor"
     ),
+    "left_out": "left out as private (--leave-out-private)",
     "not_told": "{by} does not tell it",
     "not_yet_read": "read from the first phase of the worker on",
     "not_bound": "it ran wherever the system put it",
@@ -413,14 +415,14 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
 
 
 def words(reason: Reason) -> str:
-    """Return a reason as a sentence without a full stop."""
+    """Return a reason as a sentence without a full stop, with nothing private in it."""
     parts = "; ".join(map(words, reason.parts))
-    return _WORDS.format(WORDS[reason.code], **reason.values, parts=parts)
+    return _WORDS.format(WORDS[reason.code], **cleaned(reason.values), parts=parts)
 
 
 def advice(reason: Reason) -> str:
     """Return what a person can do about it, or about what it rests on; empty where unknown."""
-    own = _WORDS.format(ADVICE.get(reason.code, ""), **reason.values)
+    own = _WORDS.format(ADVICE.get(reason.code, ""), **cleaned(reason.values))
     return own or "; ".join(filter(None, dict.fromkeys(map(advice, reason.parts))))
 
 

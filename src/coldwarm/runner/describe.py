@@ -10,6 +10,7 @@ from coldwarm import __version__
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.protocol import Effort, Protocol
 from coldwarm.runner.harness import harness_sha256
+from coldwarm.runner.identifying import own_without
 from coldwarm.runner.process.isolation import owners_of, settings, shared
 from coldwarm.runner.schedule.batches import BATCH_WINDOW_S, BLOCK_LIMIT, SHORT_CALL_S
 from coldwarm.runner.schedule.options import affinity
@@ -94,6 +95,9 @@ def protocol(case: Case, options: Options) -> Protocol:
     kinds: dict[CacheMode, Literal["fresh", "persistent"]] = {
         mode: "persistent" if mode == "warm_process" else "fresh" for mode in options.cache_modes
     }
+    own = case.described
+    if own is not None and options.leave_out_private:
+        own = own_without(own)
     return Protocol(
         cache_modes=list(options.cache_modes),
         process={str(mode): life for mode, life in kinds.items()},
@@ -120,7 +124,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         option_origins=options.option_origins,
         caches=owners_of(case.backend, case.device, WARM),
         compiles=case.backend.compiles,
-        own=case.described,
+        own=own,
         harness_version=__version__,
         harness_sha256=harness_sha256(),
     )

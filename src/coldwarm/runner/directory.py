@@ -216,7 +216,7 @@ class RunDirectory:
         """
         self.clean()
         try:
-            self.work.mkdir(exist_ok=True)
+            self.work.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise storage_error(self.work, error) from error
 

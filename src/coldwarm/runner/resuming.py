@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from coldwarm.contracts.base import MOST_S
 from coldwarm.contracts.environment import differences
 from coldwarm.contracts.files import codec
@@ -143,7 +145,9 @@ def refuse_changes(first: Header, now: dict[str, Any], machine: Environment) -> 
         if first.sources.get(name) != sha256
     ]
     if first.fingerprint != now["fingerprint"]:
-        before = codec.decode(first.environment.encode(), "the journal's environment")
+        told = first.environment
+        document = told.encode() if isinstance(told, str) else msgspec.json.encode(told)
+        before = codec.decode(document, "the journal's environment")
         differing = differences(before, machine) if isinstance(before, type(machine)) else []
         changed += [f"{d.name}: {d.a} became {d.b}" for d in differing] or ["the environment"]
     if changed:

@@ -18,6 +18,7 @@ from coldwarm.caches import modes
 from coldwarm.contracts.base import FILLED, WARM, CacheMode
 from coldwarm.runner import launch, making, translate
 from coldwarm.runner.beside import Beside
+from coldwarm.runner.identifying import observation_without
 from coldwarm.runner.process import space
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
@@ -167,6 +168,8 @@ class Rounds:
         return translate.failed(slot, error, place.clock.date(), order, wall_s)
 
     def _record(self, observation: Observation) -> None:
+        if self.place.options.leave_out_private:
+            observation = observation_without(observation)
         self.directory.append("observation", observation)
         self.ledger.add(observation)
         costs = self._beside_s if is_beside(observation) else self._cost_s

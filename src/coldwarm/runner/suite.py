@@ -8,11 +8,13 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from coldwarm.clock import Clock
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.files import codec, journal
 from coldwarm.contracts.reasons import because
-from coldwarm.runner import references, results, resuming
+from coldwarm.runner import identifying, references, results, resuming
 from coldwarm.runner.directory import JOURNAL, RunDirectory
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.listener import Listener
@@ -110,6 +112,8 @@ class _Session:
     def run(self, *, resume: bool, more_s: float | None = None) -> Outcome:
         began_s = self.clock.now_s()
         machine = environment.collect()
+        if self.options.leave_out_private:
+            machine = identifying.environment_without(machine)
         header = self._header(machine)
         previous_s = self._take_up(header, machine, more_s) if resume else 0.0
         if not resume:
@@ -239,7 +243,7 @@ class _Session:
                 name: hashlib.sha256(source.read()).hexdigest() for name, source in sources.items()
             },
             "fingerprint": fingerprint(machine),
-            "environment": codec.encode(machine).decode(),
+            "environment": msgspec.to_builtins(machine),
         }
 
     def _take_up(self, header: dict[str, Any], machine: Environment, more_s: float | None) -> float:
@@ -279,6 +283,8 @@ class _Session:
     ) -> Outcome:
         made = [results.case_result(case, self.ledger, facts) for case in self.cases]
         made = outcome.with_comparisons(made, self.options.decide)
+        # What is shown is what is written.
+        made = [codec.without_secrets(one) for one in made]
         suite = results.write(
             self.directory.write,
             made,
@@ -288,8 +294,8 @@ class _Session:
             wall_s=wall_s,
             measured_s=place.measured_s,
         )
-        if not interrupted:
-            if not self.ended:
-                self.directory.append("event", allowance.ENDED)
-            self.directory.clean()
+        if not interrupted and not self.ended:
+            self.directory.append("event", allowance.ENDED)
+        # Whoever goes on makes its caches anew; those that are there hold names and paths.
+        self.directory.clean()
         return Outcome(suite, made, self.directory.path, interrupted)

@@ -58,10 +58,13 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
 def _fail(
     writer: int, reason: "str | dict[str, Any]", detail: str, line: "int | None" = None
 ) -> None:
+    last = detail[-8000:]
+    if len(last) < len(detail):  # of a secret that was cut, what is left could not be recognised
+        last = last.partition("\n")[2]
     failed = {
         "type": "failed",
         "reason": reason,
-        "detail": _readable(detail[-8000:]),
+        "detail": _readable(last),
         "line": line,
         "settings": _settings(),
     }

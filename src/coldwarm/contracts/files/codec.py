@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import re
 import stat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -19,7 +19,7 @@ from coldwarm import __version__
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
 from coldwarm.contracts.comparison import RunComparison
-from coldwarm.contracts.environment import Environment
+from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
 from coldwarm.contracts.files.migrations import MIGRATIONS
 from coldwarm.contracts.files.nextstat import without_null
@@ -31,13 +31,15 @@ from coldwarm.contracts.plan import PlanReport
 from coldwarm.contracts.protocol import Protocol
 from coldwarm.contracts.published import NextstatResult, NextstatSuite
 from coldwarm.contracts.result import CaseResult, SuiteResult
-from coldwarm.errors import NewerVersionError
+from coldwarm.errors import ContractError, NewerVersionError
+from coldwarm.private import masking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
 R = TypeVar("R", bound=Record)
+V = TypeVar("V", bound="Record | Mapping[str, Any]")
 
 MAX_BYTES = 2**27
 """Larger files are refused: no artifact comes near it."""
@@ -60,6 +62,7 @@ class Contract(NamedTuple):
 _TYPES: tuple[type[Record], ...] = (
     Protocol,
     Environment,
+    PrivateReport,
     Observation,
     CaseResult,
     SuiteResult,
@@ -103,22 +106,39 @@ def encode(record: Record) -> bytes:
 def encode_compact(value: Record | Mapping[str, Any]) -> bytes:
     """Return a record, or a mapping of plain values, as JSON without any blank.
 
+    Nothing private leaves here: every text is masked.
+
+    Raises:
+        ContractError: as ``encode``.
+    """
+    try:
+        return msgspec.json.encode(without_secrets(value), order="deterministic")
+    except (UnicodeEncodeError, TypeError, RecursionError) as error:
+        raise _unwritable(value, error) from None
+
+
+def without_secrets(value: V) -> V:
+    """Return a record, or a mapping of plain values, as it may be written and shown.
+
     Raises:
         ContractError: as ``encode``.
     """
     name = type(value).__name__
     try:
-        plain = msgspec.to_builtins(value)
+        plain = masking.cleaned(msgspec.to_builtins(value))
         refuse_non_finite(plain, name)
-        text = msgspec.json.encode(value, order="deterministic")
     except (UnicodeEncodeError, TypeError, RecursionError) as error:
-        raise fault(name, None, None, f"cannot be written as JSON: {error}") from None
-    if isinstance(value, Record):
-        try:
-            msgspec.convert(plain, type(value))
-        except msgspec.ValidationError as error:
-            raise explain(error, plain, type(value), None, name) from None
-    return text
+        raise _unwritable(value, error) from None
+    if not isinstance(value, Record):
+        return cast("V", plain)
+    try:
+        return msgspec.convert(plain, type(value))
+    except msgspec.ValidationError as error:
+        raise explain(error, plain, type(value), None, name) from None
+
+
+def _unwritable(value: object, error: Exception) -> ContractError:
+    return fault(type(value).__name__, None, None, f"cannot be written as JSON: {error}")
 
 
 def decode(data: bytes, path: str = "<bytes>") -> Record:

@@ -83,7 +83,8 @@ class Header(msgspec.Struct, frozen=True):
     harness_sha256: str
     sources: dict[str, str]
     fingerprint: str
-    environment: str
+    environment: dict[str, Any] | str
+    """A text of JSON where an earlier version wrote it."""
 
 
 def header_of(record: object, place: str) -> Header:

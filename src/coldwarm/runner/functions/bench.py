@@ -104,6 +104,7 @@ def _candidates(
 
     Commits stay checked out as long as ``stack`` is open.
     """
+    targets.withhold_values(request.variables)
     named = [targets.parse(text) for text in request.targets]
     labels = [target.label for target in named if target.label]
     twice = next((label for label in labels if labels.count(label) > 1), None)

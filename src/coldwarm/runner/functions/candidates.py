@@ -12,6 +12,7 @@ from coldwarm.caches import listing
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, specification
+from coldwarm.runner.machine.variables import told
 from coldwarm.runner.schedule.case import Answer, Case
 from coldwarm.specs import Source, WorkloadSpec
 
@@ -153,12 +154,14 @@ def _described(
     target: Target, inspected: Inspection, workload: WorkloadSpec, setting: Setting
 ) -> OwnCandidate:
     reference, tolerance = workload.baselines["own"], workload.tolerances["own"]
+    variables = told(target.variables)
     checked = f"against {setting.against or reference}, to {tolerance:g}"
     return OwnCandidate(
         target=target.text,
         kind="factory" if inspected.kind == "factory" else "function",
         python=target.python,
-        variables=dict(target.variables),
+        variables=variables.values,
+        withheld_variables=variables.withheld,
         revision=target.revision,
         placement=inspected.placement,
         arguments=inspected.arguments,

@@ -30,6 +30,7 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
     seed: int = 0,
     threads: int | None = None,
     timeout_s: float = 300.0,
+    leave_out_private: bool = False,
     option_origins: dict[str, str] | None = None,
 ) -> Options:
     """Return the options of a run that stops when its verdicts are settled."""
@@ -48,6 +49,7 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
         block_s=BLOCK_S,
         blocks=BLOCKS,
         decide=threshold,
+        leave_out_private=leave_out_private,
         option_origins=option_origins or {},
     )
 

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.names import LONGEST, is_name
 from coldwarm.errors import UsageError, shorten
+from coldwarm.private.known import is_secret_name, withhold
+from coldwarm.private.masking import masked
 from coldwarm.registry import unknown
+from coldwarm.runner.machine.variables import is_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -113,6 +116,8 @@ def parse_inputs(texts: Iterable[str]) -> list[dict[str, Any]]:
             what = f"for several shapes write {one['name']}=f32[512];[600]"
             raise UsageError(f"--input {one['name']} is given twice; {what}")
         found[one["name"]] = one
+        if isinstance(one.get("value"), str) and is_secret_name(one["name"]):
+            withhold([one["value"]])
     _refuse_repeated(list(found.values()))
     return list(found.values())
 
@@ -181,9 +186,13 @@ def _value(text: str, what: str) -> bool | int | float | str:
 
 
 def labelled(targets: Sequence[Target]) -> list[Target]:
-    """Give every target a label of its own: its name, its file's, or a number after it."""
-    names = [target.label or target.name for target in targets]
-    stems = [target.label or target.module.rpartition(".")[2] for target in targets]
+    """Give every target a label of its own: its name, its file's, or a number after it.
+
+    Raises:
+        UsageError: two have one label, or one has a label that looks like a secret.
+    """
+    names = [target.label or _presentable(target.name) for target in targets]
+    stems = [target.label or _presentable(target.module.rpartition(".")[2]) for target in targets]
     chosen = names if len(set(names)) == len(names) or len(set(stems)) < len(stems) else stems
     seen: dict[str, int] = {}
     result = []
@@ -200,7 +209,16 @@ def labelled(targets: Sequence[Target]) -> list[Target]:
         raise UsageError(f"{text}: LABEL=TARGET")
     if twice:
         raise UsageError(f"two candidates are called {min(twice)!r}; name them: LABEL={min(twice)}")
+    private = next((t.label for t in result if masked(t.label) != t.label), None)
+    if private is not None:
+        text = f"the candidate {masked(private)} has a label that looks like something private"
+        raise UsageError(f"{text}; a label stands in every file: choose another")
     return result
+
+
+def _presentable(name: str) -> str:
+    """Return a name that may stand in every file: ``candidate`` for one that looks private."""
+    return name if masked(name) == name else "candidate"
 
 
 def with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target]:
@@ -267,6 +285,14 @@ def _environment(python: str) -> str:
     return Path(python).parent.parent.name.lstrip(".") or Path(python).name
 
 
+def withhold_values(given: Iterable[str]) -> None:
+    """Keep the values of variables that are no settings out of every text."""
+    for text in given:
+        head, _, value = text.partition("=")
+        if not is_told(head.rpartition(":")[2], value):
+            withhold([value])
+
+
 def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Target]:
     """Give targets their variables: ``LABEL:KEY=VALUE``, or ``KEY=VALUE`` for all.
 
@@ -274,11 +300,13 @@ def with_variables(targets: Sequence[Target], given: Iterable[str]) -> list[Targ
         UsageError: it is no variable, or no candidate has the label.
     """
     found = {target.label: dict(target.variables) for target in targets}
-    for text in given:
+    for number, text in enumerate(given, start=1):
         head, equals, value = text.partition("=")
         label, colon, key = head.rpartition(":")
         if not equals or not key:
-            raise UsageError(f"--env {text!r}: write KEY=VALUE, or LABEL:KEY=VALUE for one")
+            # Nothing of it is repeated: what was mistyped may be a secret.
+            what = f"--env number {number} names no variable"
+            raise UsageError(f"{what}; write KEY=VALUE, or LABEL:KEY=VALUE for one")
         if colon and label not in found:
             raise unknown("candidate", label, found)
         for name in [label] if colon else list(found):

@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from coldwarm.contracts.environment import Environment, Python
+from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import Reason, because, missing
 from coldwarm.runner.machine import hardware as machine
 from coldwarm.runner.machine import software as tools
@@ -27,13 +28,14 @@ def collect() -> Environment:
     """Return the environment of this process, its interpreter and its machine."""
     inquiries = tools.start()
     try:
-        return _gather(inquiries, Path("/"))
+        return codec.without_secrets(_gather(inquiries, Path("/")))
     finally:
         inquiries.wait()
 
 
 def _gather(inquiries: tools.Inquiries, root: Path) -> Environment:
     reasons: dict[str, Reason] = {}
+    variables = allowed(os.environ)
     return Environment(
         collected_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         cpu=machine.cpu(root),
@@ -41,7 +43,8 @@ def _gather(inquiries: tools.Inquiries, root: Path) -> Environment:
         system=machine.system(root),
         python=interpreter(),
         distributions=distributions(),
-        variables=allowed(os.environ),
+        variables=variables.values,
+        withheld_variables=variables.withheld,
         harness=tools.harness(inquiries),
         compiler=tools.compiler(inquiries, reasons),
         thread_pools=tools.thread_pools(inquiries, reasons),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.runner.machine.variables import redact
+from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -169,7 +169,7 @@ def relevant(
     concerned = {*frameworks, _EVERYWHERE} | ({"gpu"} if gpu else set())
     home = str(Path.home())
     return {
-        name: redact(value, home)
+        name: masked(value, home)
         for name, value in sorted(settings.items())
         if any(re.fullmatch(_TUNING[one], name) for one in concerned if one in _TUNING)
         or not name.isupper()

@@ -1,14 +1,17 @@
 """Which environment variables are published, and what is taken out of their values. Pure.
 
-Publishing is by an allow-list: a variable that is not named here does not appear, and one
-whose name sounds like a secret never does, whatever the list says.
+The value of a variable is told by an allow-list of those that change a measurement, and only
+where it looks like a setting. Of one whose name sounds like a secret, or whose value looks like
+none, the name is told alone; what is not on the list does not appear.
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from coldwarm.private.known import is_secret_name
+from coldwarm.private.masking import MASK, masked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,34 +79,76 @@ _NAMES = frozenset(
         "TF_XLA_FLAGS",
     }
 )
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
-_USERINFO = re.compile(r"(?<=://)[^\s,;]+@")
-_ASSIGNED = re.compile(
-    r"(?P<name>\b[\w-]*(?:key|token|secret|passw|credential|auth)[\w-]*\s*[=:]\s*)[^\s,;&]+",
-    re.IGNORECASE,
+_SETTINGS = re.compile(
+    r"""[\w.:/+-]{0,60}?=|                      # the name of a flag; its value comes after it
+    [+-]?(?:\d+(?:\.\d+)*|\.\d+)(?:e[+-]?\d+)?[A-Za-z%]{0,3}(?:\+PTX)?|
+    [+-]?\*?[A-Za-z]+(?:[_-][A-Za-z]+){0,4}_?\d{0,4}[a-z]?(?:_\d?x)?|
+    (?:c|gnu)\+\+\w{2}|[a-z_]+(?:\.[a-z_]+){1,6}|\*\*\*|
+    --?[A-Za-z][\w-]{0,80}|
+    (?:~|\.{0,2})/[\w./@+~-]*""",
+    re.VERBOSE,
 )
-WITHHELD = "***"
+"""What the value of a setting is made of: numbers, words, flags, paths."""
+_PARTS = re.compile(r"(?<==)|[\s,;:|{}()\[\]]+")
+_CHUNKS = re.compile(r"[^\s,;:|{}()\[\]=]+=?")
+_LONGEST = 32
+"""Characters of a word; flags and paths may be longer."""
+_FREE = frozenset(
+    {"CC", "CFLAGS", "CPPFLAGS", "CXX", "CXXFLAGS", "LDFLAGS", "LIBTPU_INIT_ARGS"}
+    | {"PYTHONWARNINGS", "TF_XLA_FLAGS", "XLA_FLAGS"}
+)
+"""Lists of flags: told without the parts that are no settings, instead of withheld as a whole."""
+WITHHELD = "withheld"
 
 
-def allowed(variables: Mapping[str, str], home: str | None = None) -> dict[str, str]:
-    """Return the variables that may be published, by name.
+class Told(NamedTuple):
+    """Variables as they may be written."""
 
-    Args:
-        variables: All of them, such as ``os.environ``.
-        home: The home directory, written ``~`` in values; the user's own by default.
-    """
-    home = str(Path.home()) if home is None else home
-    return {
-        name: redact(value, home)
-        for name, value in sorted(variables.items())
-        if (name in _NAMES or name.startswith(_PREFIXES)) and not _SECRET.search(name)
-    }
+    values: dict[str, str]
+    """By name, of those that change a measurement, masked."""
+    withheld: list[str]
+    """Names of those whose value is not told."""
 
 
-def redact(value: str, home: str) -> str:
-    """Take user names and passwords of URLs, assigned secrets and the home folder out."""
-    value = _USERINFO.sub(f"{WITHHELD}@", value)
-    value = _ASSIGNED.sub(rf"\g<name>{WITHHELD}", value)
-    if len(home) > 1:
-        value = re.sub(rf"{re.escape(home.rstrip('/'))}(?=[/:,\s]|$)", "~", value)
-    return value.encode("utf-8", "replace").decode()
+def allowed(variables: Mapping[str, str]) -> Told:
+    """Return the variables of a process that concern a measurement; of others not even the name."""
+    mine = {name: value for name, value in variables.items() if concerns(name)}
+    return told(mine)
+
+
+def told(variables: Mapping[str, str]) -> Told:
+    """Return variables with the values that may be told, and the names of the others."""
+    values, withheld = {}, []
+    for name, value in sorted(variables.items()):
+        if is_told(name, value):
+            shown = masked(_readable(value))
+            values[_readable(name)] = _CHUNKS.sub(_kept, shown) if name in _FREE else shown
+        else:
+            withheld.append(masked(_readable(name)))
+    return Told(values, withheld)
+
+
+def concerns(name: str) -> bool:
+    """Say whether a variable is one of those that may change a measurement."""
+    return name in _NAMES or name.startswith(_PREFIXES)
+
+
+def is_told(name: str, value: str) -> bool:
+    """Say whether the value of a variable may be told."""
+    if not concerns(name) or is_secret_name(name):
+        return False
+    return name in _FREE or all(map(_is_setting, filter(None, _PARTS.split(value))))
+
+
+def _is_setting(part: str) -> bool:
+    whole = _SETTINGS.fullmatch(part) is not None
+    return whole and (len(part) <= _LONGEST or part.startswith(("-", "/", "~", ".")) or "=" in part)
+
+
+def _kept(chunk: re.Match[str]) -> str:
+    """Return a part of a list of flags, or a mask for one that is no setting."""
+    return chunk[0] if chunk[0].endswith("=") or _is_setting(chunk[0]) else MASK
+
+
+def _readable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -120,8 +120,12 @@ class MeasuredProcess:
 
     @property
     def output_tail(self) -> str:
-        """The last of what the process printed."""
-        return self._tail.decode(errors="replace")
+        """The last whole lines of what the process printed."""
+        tail = self._tail
+        if self._printed_bytes > len(tail):
+            # Of a secret that was cut, what is left could not be recognised.
+            tail = tail.partition(b"\n")[2]
+        return tail.decode(errors="replace")
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message; a process that is gone is found out by ``receive``."""

@@ -41,6 +41,8 @@ class Options:
     decide: float | None = None
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""
+    leave_out_private: bool = False
+    """Write nothing that could identify a person or a firm, as far as a figure does not need it."""
     option_origins: dict[str, str] = field(default_factory=dict)
     """For each option whose value came from a project's file, the name of the file."""
 

@@ -60,7 +60,7 @@ def _candidate(case: CaseResult) -> BenchCandidate:
     own = case.protocol.own
     cold = {summary.cache_mode: summary.seconds for summary in case.cold}
     empty = cold.get("cold_process_cold_cache", {})
-    reasons = {}
+    reasons = dict(own.null_reasons) if own else {}
     if "new_shape" not in empty:
         reasons["new_shape"] = because("one_shape")
     if case.warm is None or case.warm.call_s is None:

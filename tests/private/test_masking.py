@@ -1,0 +1,194 @@
+"""The one function that masks: every shape of a secret, and no ordinary text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.private.planted import SHAPES, Planted, body, shapes
+
+from coldwarm.private import known
+from coldwarm.private.masking import cleaned, masked
+from coldwarm.report.reasons import ADVICE, WORDS
+from coldwarm.runner import describe
+
+
+@pytest.fixture(autouse=True)
+def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing be private but what a test says."""
+    monkeypatch.setattr(known, "_told", set())
+
+
+@pytest.mark.parametrize("planted", shapes("alone", 100), ids=[*SHAPES, "private key"])
+@pytest.mark.parametrize(
+    "around", ["{}", "before {} after", "first\n{}\nlast", "E   ValueError: {}", "x={!r}, n=1"]
+)
+def test_a_secret_is_masked_to_its_end(planted: Planted, around: str) -> None:
+    shown = masked(around.format(planted.text))
+    assert planted.body not in shown
+    assert not any(form in shown.encode() for form in planted.forms), shown
+    assert masked(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Authorization: Bearer abc.d-e", "Authorization: ***"),
+        ("curl --token abcdef https://x", "curl --token *** https://x"),
+        ('{"token": "a,b;c d", "n": 1}', '{"token": "***", "n": 1}'),
+        ("password='it\\'s', n=2", "password='***', n=2"),
+        ("password is hunter2", "password is ***"),
+        ("X_PWD=foo X_PATH=/a/b", "X_PWD=*** X_PATH=/a/b"),
+        ("https://s/x?sig=abc%2F&e=1", "https://s/x?sig=***&e=1"),
+        ("postgres://u:p/a@ss@h/db", "postgres://***@h/db"),
+        ("https://tok@github.com/x", "https://***@github.com/x"),
+        ("Basic dXNlcjpwYXNz", "Basic ***"),
+        ("/home/alice/x.py:12", "~/x.py:12"),
+        ("-I/home/alice/inc:/Users/bob/x", "-I~/inc:~/x"),
+        ("file:///home/alice/x", "file://~/x"),
+        ("C:\\Users\\John Smith\\x", "~\\x"),
+        ("~alice/x", "~/x"),
+        ("/root/x and /rooted", "~/x and /rooted"),
+        ("me@corp.example.com", "***"),
+        ("-----BEGIN PRIVATE KEY-----\\nMII\\n-----END PRIVATE KEY-----\\nx", "***\\nx"),
+        ("9xQ\nMII\n-----END RSA PRIVATE KEY-----\nx", "***\nx"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIabc", "***"),
+    ],
+)
+def test_what_stands_around_a_secret_is_left(text: str, shown: str) -> None:
+    assert masked(text) == shown
+    assert masked(shown) == shown
+
+
+ORDINARY = [
+    hashlib.sha256(b"x").hexdigest(),
+    f"sha256:{hashlib.sha256(b'y').hexdigest()}",
+    hashlib.sha1(b"z", usedforsecurity=False).hexdigest(),
+    "commit 3f786850e387550fdab836ed7e6dc881de23001b, changed since",
+    "jax_jit_cpu_matmul_512_f32",
+    "cases/torch_compile_cpu_mlp_train_step_128_f32.json",
+    "fit@venv3.11",
+    "jax 0.10.2, jaxlib 0.10.2, torch 2.13.0+cpu, triton-3.4.0",
+    "f32[512,512]{1,0}",
+    "x=f32[512,512], key=u32[2], seed=0",
+    "key = jax.random.key(0); jax.random.split(key, num=4)",
+    "cache_key=jit_f-6f1ed002ab5595859014ebf0951522d9",
+    "PRNGKey(0) and sort(key=len)",
+    "KeyError: 'weights'",
+    "token=5 max_tokens=512 tokens_per_s: 31.5",
+    "time per token: 3 ms",
+    "tokenizers 0.22.1, secretstorage 3.3.3, keyring 25.6.0, detect-secrets 1.5.0",
+    "distributions.detect-secrets: 1.5.0 became 1.6.0",
+    'distributions.detect-secrets: "1.5.0" became "1.6.0"',
+    "the password is not set; is the token missing?",
+    "pass 2 of 3: bypass=0, compass: 1",
+    "author: nobody, authority=none",
+    "--xla_gpu_autotune_level=2 --xla_dump_to=/tmp/x --xla_dump_hlo_pass_re=.*",
+    "git+https://github.com/org/repo@v1.0",
+    "https://github.com:443/org/repo@main",
+    "https://docs.jax.dev/en/latest/users/index.html#anchor",
+    "Basic Linear Algebra Subprograms; a basic operation",
+    "openblas 0.3.31 (blas), 2 threads; libscipy_openblas64_-fdde5778.so",
+    "g++ (Debian 12.2.0-14+deb12u1) 12.2.0",
+    "2026-11-22T02:05:51+00:00",
+    "main, Dec  4 2023, 18:10:11, GCC 12.2.0",
+    "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz",
+    "root control group, user time 3 s, the runner",
+    "TypeError: add got incompatible shapes for broadcasting: (3,), (4,).",
+    'File "/usr/lib/python3.11/site-packages/jax/_src/pjit.py", line 340, in cache_miss',
+    "concretization: Array([0, 42], dtype=uint32) with aval uint32[2]",
+    "%fusion.3 = f32[128]{0} fusion(f32[128]{0} %param_0), kind=kLoop, calls=%fused",
+    "3 hits, 0 misses, 12 requests; n_bypasses=0",
+    "task-42, risk-free_rate_2024-x, disk-usage",
+    "hf_transfer and npm_lifecycle_event, sk-learn-contrib",
+    "ASIAPACIFIC AKIAN",
+    "memory 0x7f3a2c001230, id 140234",
+    "session of 3 s; signature: f(x, y)",
+]
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_texts_stay_as_they_are(text: str) -> None:
+    assert masked(text) == text
+
+
+def test_what_coldwarm_says_itself_stays_as_it_is() -> None:
+    texts = [*WORDS.values(), *ADVICE.values(), *describe.WINDOWS.values(), describe.INTERLEAVING]
+    assert [text for text in texts if masked(text) != text] == []
+
+
+def test_the_value_of_a_secret_variable_is_masked_wherever_it_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    private = 'A b"c/é+42\nline two 7'
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", private)
+    monkeypatch.setenv("MY_PAT", "x9-short")
+    monkeypatch.setenv("LEVEL", "not-a-secret-1")
+    first = private.splitlines()[0]
+    coded = base64.b64encode(first.encode()).decode()
+    for shown in (first, repr(first), coded, first.encode().hex(), "at x9-short,"):
+        assert "***" in masked(f"failed with {shown}")
+    assert masked(f"cut: {first[:8]}") == "cut: ***"
+    assert masked("level not-a-secret-1") == "level not-a-secret-1"
+
+
+def test_a_word_that_stands_anywhere_is_no_value_to_search_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DB_PASS", "matmul")
+    monkeypatch.setenv("DB_PASSWORD", "20261122")
+    monkeypatch.setenv("USER", "runner")
+    assert masked("matmul at 20261122 by the runner") == "matmul at 20261122 by the runner"
+
+
+def test_the_user_and_the_machine_are_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("USER", "alicesmith")
+    monkeypatch.setenv("HOSTNAME", "acme-lab7.corp")
+    monkeypatch.setenv("HOME", "/data/people/alicesmith")
+    text = "alicesmith on acme-lab7: /scratch/alicesmith/x, /data/people/alicesmith/y"
+    assert masked(text) == "*** on ***: /scratch/***/x, ~/y"
+
+
+def test_two_secrets_stay_two_entries_and_figures_stay_figures() -> None:
+    record = {f"ghp_{body(n)}": [1.5, None, True, n] for n in (1, 2)}
+    assert list(cleaned(record).values()) == list(record.values())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([*SHAPES, *ORDINARY, "\n", " ", "'", '"', "\\"]), max_size=6))
+def test_masking_again_changes_nothing(parts: list[str]) -> None:
+    text = "".join(part.replace("{}", body(7)) for part in parts)
+    assert masked(masked(text)) == masked(text)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["-", "a", "a.", "--a", "token", "token_", "'", '\\"', "/home", "/a", "a@", "a:", "://a:",
+     "password=", "password='", "Bearer ", "-----BEGIN ", "eyJ", "sk-", "?", "A_", "key.key_"],
+)  # fmt: skip
+def test_time_grows_with_the_length_of_a_text(unit: str) -> None:
+    def seconds(length: int) -> float:
+        best = float("inf")
+        for n in range(3):
+            text = f"{n} PRIVATE KEY @ token " + unit * (length // len(unit))
+            began = time.perf_counter()
+            masked(text)
+            best = min(best, time.perf_counter() - began)
+        return best
+
+    masked("token ghp_abcd1234 0123456789abcdefX")  # the patterns are made once
+    short, long = seconds(8_000), seconds(64_000)
+    assert long < 24 * short + 0.3  # 64 times would be the square
+
+
+def test_nothing_of_it_is_loaded_at_the_start() -> None:
+    code = "import sys, coldwarm.cli.main, coldwarm.cli.run\n"
+    code += "print({'detect_secrets', 'coldwarm.private.shapes'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
