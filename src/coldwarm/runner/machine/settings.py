@@ -169,7 +169,7 @@ def relevant(
     concerned = {*frameworks, _EVERYWHERE} | ({"gpu"} if gpu else set())
     home = str(Path.home())
     return {
-        name: masked(value, home)
+        name: masked(value)
         for name, value in sorted(settings.items())
         if any(re.fullmatch(_TUNING[one], name) for one in concerned if one in _TUNING)
         or not name.isupper()
