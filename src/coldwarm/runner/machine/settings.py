@@ -167,7 +167,6 @@ def relevant(
 ) -> dict[str, str]:
     """Return the settings that concern a program of these frameworks, their values to be shown."""
     concerned = {*frameworks, _EVERYWHERE} | ({"gpu"} if gpu else set())
-    home = str(Path.home())
     return {
         name: masked(value)
         for name, value in sorted(settings.items())
