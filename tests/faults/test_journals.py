@@ -133,7 +133,13 @@ def test_what_is_no_file_of_a_run_is_not_read(bench: Lab, what: str, command: st
     assert done.code in {2, 3}, done.err
     assert "MemoryError" not in done.err
     said = done.out if command == "validate" else done.one_line()
-    reasons = ("no regular file", "larger than", "a line of more than", "holds no artifact")
+    reasons = (
+        "no regular file",
+        "Is a directory",
+        "larger than",
+        "a line of more than",
+        "holds no artifact",
+    )
     assert any(reason in said for reason in reasons), said
 
 

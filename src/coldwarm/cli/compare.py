@@ -64,7 +64,7 @@ def command(
     3 a broken artifact, 4 nothing valid to compare.
     """
     from coldwarm.contracts.files import codec
-    from coldwarm.report import refusals
+    from coldwarm.report.compare import refusals
     from coldwarm.runner.stored import reading
     from coldwarm.stats.compare import results
 
@@ -104,14 +104,14 @@ def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path |
 
 
 def _show(comparison: RunComparison, second: Measured, form: str, *, everything: bool) -> None:
-    from coldwarm.report import compare, compare_text
+    from coldwarm.report.compare import terminal, text
     from coldwarm.report.shown import PlainConsole
 
     if form == "json":
         _options.print_record(comparison)
     elif form == "markdown":
-        click.echo(compare_text.markdown(comparison, everything=everything), nl=False)
+        click.echo(text.markdown(comparison, everything=everything), nl=False)
     elif form == "github":
-        click.echo(compare_text.github(comparison, second.files), nl=False)
+        click.echo(text.github(comparison, second.files), nl=False)
     else:
-        compare.render(comparison, PlainConsole(), everything=everything)
+        terminal.render(comparison, PlainConsole(), everything=everything)

@@ -106,13 +106,13 @@ def _failed(error: BaseException) -> int:
 
 
 def _masked(text: str) -> str:
-    """Return a text without what is private; where that cannot be told, its first word."""
+    """Return a text without what is private; where that cannot be told, nothing of it."""
     try:
         from coldwarm.private.masking import masked
 
         return masked(text)
     except BaseException:  # noqa: BLE001 - what is to be told is another error
-        return text.partition(":")[0]
+        return "an error"
 
 
 def _damaged_bytecode(error: BaseException) -> str | None:

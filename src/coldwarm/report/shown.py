@@ -3,7 +3,7 @@
 Names, reasons, paths and versions come from artifacts, plug-ins and frameworks. On a terminal they
 are shown as what they are and never obeyed: no control character, no turn of the direction
 of writing, no new line, no command of a workflow. Markdown has a function of its own in
-``coldwarm.report.markdown``, annotations of a workflow in ``coldwarm.report.compare_text``.
+``coldwarm.report.markdown``, annotations of a workflow in ``coldwarm.report.compare.text``.
 """
 
 from __future__ import annotations

@@ -34,11 +34,24 @@ class Earlier:
 
     header: Header
     ledger: Ledger = field(default_factory=Ledger)
-    order: list[str] = field(default_factory=list)
-    """Every process and block in the order in which it ran."""
+    places: dict[int, str] = field(default_factory=dict)
+    """Every process and block by its place in the order in which they ran."""
     events: list[dict[str, Any]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     """Lines that cannot be used."""
+
+    def add(self, seen: Observation) -> None:
+        """Add a process; one that was killed from outside may be tried again."""
+        self.ledger.add(killed.tried(seen))
+        self.places.update(places_of(seen))
+
+    def order(self, path: Path) -> list[str]:
+        """Return the processes and blocks in their order.
+
+        Raises:
+            ResumeError: nothing is known of most of them.
+        """
+        return _order(self.places, path)
 
     def used_s(self, cases: Iterable[Case]) -> float:
         """Return the seconds in which a process of one of these cases ran."""
@@ -59,23 +72,21 @@ def read(lines: Iterable[Entry | Fault], header: Header, path: Path) -> Earlier:
     """
     earlier = Earlier(header)
     _event({"total_s": header.options.get("time_budget_s")}, path)
-    places: dict[int, str] = {}
     for line in lines:
         if isinstance(line, Fault):
             earlier.faults.append(line)
             continue
         record = line.record
         if isinstance(record, Observation):
-            earlier.ledger.add(killed.tried(record))
-            places.update(places_of(record))
+            earlier.add(record)
         elif isinstance(record, Making):
             earlier.ledger.add_making(record)
-            places[record.order] = f"{record.case} make"
+            earlier.places[record.order] = f"{record.case} make"
         elif line.kind == "event":
             earlier.events.append(_event(record, path))
             if len(earlier.events) > _MOST_EVENTS:
                 raise ResumeError(f"{path}: the journal has more events than any run; {_ADVICE}")
-    earlier.order = _order(places, path)
+    earlier.order(path)
     return earlier
 
 

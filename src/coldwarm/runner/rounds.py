@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import modes
@@ -317,20 +317,9 @@ class Rounds:
         return None
 
     def _dropped_out(self, running: Running, error: ProcessFailedError) -> None:
-        self._record(self._broken_off(running, error))
+        self._record(self._failure(running.slot, error, running))
         if running.slot.allocator != "keeps_memory":  # else they are of the process beside it
             self._drop(running.slot)
-
-    def _broken_off(self, running: Running, error: ProcessFailedError) -> Observation:
-        """Return the observation of a process that failed in its warm blocks.
-
-        Of one that was killed from outside, what its start has shown stays.
-        """
-        slot = running.slot
-        if killed.from_outside(error.reason) and slot.mode != "warm_process":
-            attempt = self.ledger.next_attempt(slot.case, "warm_process", slot.round)
-            slot = replace(slot, mode="warm_process", attempt=attempt)
-        return self._failure(slot, error, running)
 
     def _end(self, running: Running) -> None:
         try:

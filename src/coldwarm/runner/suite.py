@@ -267,9 +267,9 @@ class _Session:
         cases = self.directory.path / results.CASES
         for seen in resuming.restored(earlier.ledger, cases, trusted=indexed):
             self.directory.append("observation", seen)
-            earlier.ledger.add(seen)
+            earlier.add(seen)
         header.update(run_id=found.run_id, started_at=found.started_at)
-        self.ledger, self.order = earlier.ledger, earlier.order
+        self.ledger, self.order = earlier.ledger, earlier.order(self.directory.path)
         spent_s = earlier.used_s(self.cases)
         asked_s = found.options.get("time_budget_s")
         total_s = allowance.total_s(earlier.events, asked_s, spent_s, more_s)

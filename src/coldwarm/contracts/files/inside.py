@@ -5,6 +5,8 @@ from __future__ import annotations
 import stat
 from pathlib import Path, PurePosixPath
 
+from coldwarm.errors import shorten
+
 LONGEST = 1024
 """Characters of a path; no artifact names a longer one."""
 
@@ -21,27 +23,27 @@ def inside(folder: Path, named: str) -> Path:
     """
     pure = PurePosixPath(named)
     if len(named) > LONGEST:
-        message = f"{named[:40] + '…'!r} is longer than {LONGEST} characters; no path here is"
+        message = f"{shorten(named)!r} is longer than {LONGEST} characters; no path here is"
         raise OutsideError(message)
     if pure.is_absolute() or ".." in pure.parts:
-        message = f"{named!r} leads out of the folder; expected a path below it"
+        message = f"{shorten(named)!r} leads out of the folder; expected a path below it"
         raise OutsideError(message)
     file = folder / pure
     try:
         if not file.resolve().is_relative_to(folder.resolve()):
-            message = f"{named!r} leads out of the folder through a link; put the file itself there"
+            message = f"{shorten(named)!r} leads out of the folder through a link; put the file itself there"
             raise OutsideError(message)
         mode = file.stat().st_mode
     except FileNotFoundError:
-        message = f"{named!r} is not there"
+        message = f"{shorten(named)!r} is not there"
         raise OutsideError(message) from None
     except (OSError, RuntimeError, ValueError) as error:  # links in a circle, names no file has
         if isinstance(error, OutsideError):
             raise
         why = getattr(error, "strerror", None) or str(error)
-        message = f"{named!r} cannot be followed: {why}"
+        message = f"{shorten(named)!r} cannot be followed: {why}"
         raise OutsideError(message) from None
     if not stat.S_ISREG(mode):
-        message = f"{named!r} is no regular file"
+        message = f"{shorten(named)!r} is no regular file"
         raise OutsideError(message)
     return file

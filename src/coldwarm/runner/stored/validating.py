@@ -16,6 +16,7 @@ from coldwarm.contracts.files.journal import JOURNAL, read_lines
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.published import NextstatResult
 from coldwarm.errors import ContractError, UsageError
+from coldwarm.runner.schedule.killed import tried
 from coldwarm.runner.stored import differences, reading
 from coldwarm.stats import outcome
 
@@ -95,7 +96,8 @@ def _journalled(measured: Measured) -> Iterator[ContractError]:
     for entry in entries:
         one = entry.record
         if isinstance(one, Observation):
-            told.setdefault(one.case, {})[one.cache_mode, one.round, one.attempt] = one
+            # A resumed run holds a process that was killed as tried, and not as failed.
+            told.setdefault(one.case, {})[one.cache_mode, one.round, one.attempt] = tried(one)
     for name, case in measured.cases.items():
         if reading.same_harness(case, measured):
             yield from _as_told(measured.files[name], case, told.get(name, {}))
@@ -104,7 +106,7 @@ def _journalled(measured: Measured) -> Iterator[ContractError]:
 def _as_told(
     file: str, case: CaseResult, told: dict[tuple[str, int, int], Observation]
 ) -> Iterator[ContractError]:
-    kept = {(one.cache_mode, one.round, one.attempt): one for one in case.observations}
+    kept = {(one.cache_mode, one.round, one.attempt): tried(one) for one in case.observations}
     if outcome.is_wrong(case.reason):
         told = {key: outcome.without_timing(one) for key, one in told.items()}
     for key in told.keys() | kept.keys():

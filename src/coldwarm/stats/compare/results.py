@@ -42,7 +42,7 @@ class IncomparableError(UsageError):
 
 
 class NothingValidError(NothingComparableError):
-    """Two results without a figure to compare; ``report.compare`` has the words."""
+    """Two results without a figure to compare; ``report.compare.refusals`` has the words."""
 
     def __init__(self, a: str, b: str, reason: Reason, left_out: Sequence[LeftOutCase]) -> None:
         """Say so of the results at these two places."""

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
+from coldwarm.report.compare.refusals import change, disagreement
 from coldwarm.report.reasons import counted, with_advice
-from coldwarm.report.refusals import change, disagreement
 from coldwarm.report.shown import line
 from coldwarm.report.terminal import WIDEST, airy_table, listing, print_blocks, title
 from coldwarm.report.words import mode_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import visible
-from coldwarm.report.compare import (
+from coldwarm.report.compare.terminal import (
     CERTAINTY,
     HEADINGS,
     failing,
