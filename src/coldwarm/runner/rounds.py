@@ -325,7 +325,7 @@ class Rounds:
         try:
             launch.finish(self.place, running)
         except ProcessFailedError as error:
-            observation = self._broken_off(running, error)
+            observation = self._failure(running.slot, error, running)
         else:
             observation = translate.observation(running)
         self._record(observation)

@@ -31,7 +31,8 @@ def inside(folder: Path, named: str) -> Path:
     file = folder / pure
     try:
         if not file.resolve().is_relative_to(folder.resolve()):
-            message = f"{shorten(named)!r} leads out of the folder through a link; put the file itself there"
+            message = f"{shorten(named)!r} leads out of the folder through a link"
+            message += "; put the file itself there"
             raise OutsideError(message)
         mode = file.stat().st_mode
     except FileNotFoundError:
