@@ -155,3 +155,10 @@ def test_the_code_tells_nothing_valid_from_nothing_here(
     assert bench.run("--backend", backend, *mode).code == code
     assert bench.suite()["n_warn"] == 1
     bench.assert_clean()
+
+
+def test_a_run_whose_progress_cannot_be_written_measures_nonetheless(bench: Lab) -> None:
+    prefix = ("bash", "-c", 'exec "$@" 2>/dev/full', "bash")
+    bench.command("run", *bench.arguments(*ONE), prefix=prefix)
+    assert bench.case(GOOD)["status"] == "ok"
+    bench.assert_clean()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rich.live import Live
@@ -106,7 +107,8 @@ class PlainProgress(Progress):
         self._print(f"{columns} {took:>{_FIGURE_WIDTH}}  {end}")
 
     def _print(self, line: str) -> None:
-        self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        with suppress(OSError):  # a full disk behind it is no reason to measure nothing
+            self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 class LiveProgress(Progress):
