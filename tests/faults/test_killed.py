@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults.lab import GOOD, Lab, collect, shown, wait_for
 from tests.faults.plans import PLAN, until
+
+from coldwarm.runner.schedule import availability
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COLD = ("--cache-mode", "cold_process_cold_cache")
 
@@ -59,3 +65,16 @@ def test_a_failed_case_that_was_killed_is_measured_by_a_resume(bench: Lab) -> No
     assert done.code == 0, done.err
     assert bench.case(GOOD.replace("numpy", "killed_while_told"))["status"] == "ok"
     bench.assert_clean()
+
+
+def test_a_probe_that_was_killed_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "told"
+    probe = tmp_path / "probe.py"
+    probe.write_text(
+        f"import os, pathlib\ntold = pathlib.Path({str(told)!r})\n"
+        "if told.exists():\n    print('{}')\nelse:\n    told.touch()\n    os.kill(os.getpid(), 9)\n"
+    )
+    monkeypatch.setattr(availability, "_PROBE", probe)
+    assert availability._answer(b"{}") == b"{}\n"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import SystemRefusedError, one_line
 from coldwarm.runner.harness import MEASURED, PACKAGE, source_paths
+from coldwarm.runner.schedule.killed import MOST_TRIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,18 +80,31 @@ def probe(
         "gpu": gpu,
         "compile": measured_files(entries, workloads),
     }
-    # Where measured processes look for bytecode, which never have this variable.
-    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPYCACHEPREFIX"}
     try:
-        done = subprocess.run(
-            [sys.executable, str(_PROBE)],
-            input=json.dumps(question).encode(),
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=True,
-            env=variables,
-        )
-        return Availability(**json.loads(done.stdout))
+        return Availability(**json.loads(_answer(json.dumps(question).encode())))
     except (OSError, subprocess.SubprocessError, ValueError, TypeError) as error:
         text = one_line(f"cannot ask {sys.executable} what is installed: {error}")
         raise SystemRefusedError(text) from error
+
+
+def _answer(question: bytes) -> bytes:
+    """Return what the probe prints; one that somebody killed is asked again."""
+    done = _asked(question)
+    for _ in range(MOST_TRIES - 1):
+        if done.returncode < 0:
+            done = _asked(question)
+    done.check_returncode()
+    return done.stdout
+
+
+def _asked(question: bytes) -> subprocess.CompletedProcess[bytes]:
+    # Where measured processes look for bytecode, which never have this variable.
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPYCACHEPREFIX"}
+    return subprocess.run(
+        [sys.executable, str(_PROBE)],
+        input=question,
+        capture_output=True,
+        timeout=_TIMEOUT_S,
+        check=False,
+        env=variables,
+    )
