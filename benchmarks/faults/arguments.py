@@ -55,7 +55,7 @@ PATHS = {
     "/dev/full": "/dev/full",
     "no such path": "/no/such/path",
     "a process": "/proc/1/mem",
-    "a folder": "/",
+    "a folder": "/etc",
     "a name without end": "z" * 5000,
     "nothing": "",
     "an escape": "\x1b]0;title\x07",

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.faults.scene import READERS, Fault, listing
+from benchmarks.faults.scene import READERS, Fault, NotTriedError, listing
 
 if TYPE_CHECKING:
     import random
@@ -198,7 +198,10 @@ def _bytes(file: str, change: Callable[[Path], None], reader: str, scene: Scene)
     path = out / file
     if file == "nextstat":
         path = min(path.glob("numpy*.json"))
+    before = path.read_bytes()
     change(path)
+    if path.is_file() and path.stat().st_size == len(before) and path.read_bytes() == before:
+        raise NotTriedError("it has nothing of the kind")
     # Not every command reads every file.
     main = file == "suite.json" or file.startswith("cases") or reader == "validate"
     scene.read_only(reader, {2, 3} if main else {0, 2, 3})

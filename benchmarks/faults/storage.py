@@ -24,7 +24,7 @@ DISK_BYTES = 8 * 2**20
 LEFT_KIB = (0, 4, 8, 12, 16, 24, 32, 48, 64, 128)
 INODES = (0, 1, 2, 3, 5, 8, 13, 21, 34)
 FILE_KIB = (0, 1, 2, 4, 8, 16, 32, 64, 128)
-OPEN_FILES = (4, 8, 12, 16, 24, 32, 64)
+OPEN_FILES = (8, 10, 12, 16, 24, 32, 64)
 MEMORY_MIB = (32, 64, 128, 200, 300)
 STREAMS = ("<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-", ">/dev/full", "2>/dev/full")
 ENDED = {0, 2, 3, 4, 70}
@@ -49,7 +49,7 @@ def faults(random_: random.Random) -> Iterator[Fault]:
         for name in READERS:
             if name != "resume":
                 yield Fault("streams", f"{name} {streams}", partial(_read_with, name, streams))
-    for folder in ("/dev/null", "/dev/full", "/proc/1", "/proc/self/fd/0", "/nowhere/a", "/"):
+    for folder in ("/dev/null", "/dev/full", "/proc/1", "/proc/self/fd/0", "/proc/nowhere/a", "/"):
         yield Fault("folder", f"run into {folder}", partial(_into, folder))
 
 
