@@ -18,6 +18,7 @@ from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import finding, fresh, warm
 from coldwarm.inprocess.result import BenchResult
 from coldwarm.runner.schedule.options import COLD
+from coldwarm.stats.cautions import other_calls
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
 
@@ -221,6 +222,8 @@ def _cautions(
     compiled = sum(bool(block.compiles) for block in blocks)
     if compiled and warm_calls is not None:
         cautions.append(because("in_process_compiled", n_blocks=compiled))
+    if in_process.observation is not None and in_process.observation.other_calls is not None:
+        cautions += other_calls(in_process.observation.other_calls)
     here = in_process.observation.settings if in_process.observation else {}
     if here:
         named = [f"{name}={value}" for name, value in here.items()]

@@ -20,6 +20,8 @@ from coldwarm.contracts.observation import (
     HarnessFigures,
     Judgement,
     Observation,
+    OtherCalls,
+    OtherCallSeconds,
     Phase,
     ProcessTotals,
     Telemetry,
@@ -159,6 +161,7 @@ def observation(running: Running) -> Observation:
         first_call_parts=accounts.of_call(start.parts, first.duration_s),
         loop=accounts.of_loop(start.loop, start.parts, by_name),
         blocks=running.blocks,
+        other_calls=other_calls(end.other_calls) if end and end.other_calls else None,
         evidence=found,
         judgements={str(mode): judgement for mode, judgement in judgements.items()},
         gate=gate,
@@ -262,6 +265,14 @@ def device(reported: Device) -> Device:
         return reported
     reasons = {"memory_peak_bytes": because("not_told", by="the device")}
     return replace(reported, null_reasons=reasons)
+
+
+def other_calls(reply: replies.OtherCalls) -> OtherCalls:
+    """Return what calls took in other circumstances than those of the timed loop."""
+    seconds = {name: getattr(reply, name) for name in OtherCallSeconds.__struct_fields__}
+    reasons = missing(seconds, _NO_STATUS)
+    stated = {name: as_reason(reply.reasons[name]) for name in reasons if name in reply.reasons}
+    return OtherCalls(**seconds, null_reasons={**reasons, **stated})
 
 
 def _harness(start: replies.Start, figures: HarnessFigures | None) -> HarnessCost:

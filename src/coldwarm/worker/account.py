@@ -56,7 +56,20 @@ def end(prepared: "Prepared") -> "dict[str, Any]":
         "device": prepared.backend.device_info(),
         "harness": _harness(prepared) if prepared.job["persistent"] else None,
         "analysis": prepared.backend.analysis() if prepared.job["analyse"] else {},
+        # After everything else, of which it is to be no part.
+        "other_calls": _other_calls(prepared) if prepared.job["persistent"] else None,
     }
+
+
+def _other_calls(prepared: "Prepared") -> "dict[str, Any] | None":
+    """Call a user's own function as the timed loop does not."""
+    if prepared.job.get("function") is None:
+        return None
+    from coldwarm.functions import other_calls
+
+    others = prepared.workload.others()
+    compiles = prepared.backend.compiles_so_far
+    return other_calls.told(prepared.call, prepared.fresh, others, compiles, frozen=prepared.frozen)
 
 
 def usage() -> "dict[str, Any]":
