@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 TRIES = 3
 """Calls of a kind, the quickest of which counts: a disturbance makes a call slower, never quicker.
 One that is not far slower is enough."""
+_BEFORE = 2
 _USUAL, _USUAL_S, _LONGEST_S = 5, 0.2, 1.0
 _PAUSE_S = 0.1
 _COLLECTED, _COLLECTED_S, _FEWEST_COLLECTED = 5000, 0.2, 40
 _STEP = 1 / 64
+_now_ns, _sleep = time.perf_counter_ns, time.sleep  # as they were before the user's program
+_OF_PROCESS = _now_ns() % 1_000_003 / 1_000_003
+"""Different in each process: what an earlier one has kept on disk is not found again."""
 _FIGURES = ("other_arguments_s", "paused_s", "collecting_s")
 _PLAIN = {bool, int, str, bytes, type(None)}
 """Types of arguments that are the same in a copy."""
-_now_ns, _sleep = time.perf_counter_ns, time.sleep  # as they were before the user's program
 
 
 def told(
@@ -55,9 +58,16 @@ def told(
     if usual_s > _LONGEST_S:
         why = because("calls_too_long", call_s=usual_s)
         return {**found, "reasons": dict.fromkeys(_FIGURES, why)}
+
+    def at_once() -> "Iterator[tuple[Any, ...]]":
+        for arguments in others:
+            for _ in range(_BEFORE):  # so that what sleeps while they are made is awake
+                call(usual())
+            yield arguments
+
     kinds: dict[str, Callable[[], float]] = {
         "paused_s": lambda: _least_s(call, _paused(usual), usual_s, PAUSED_S, compiles),
-        "other_arguments_s": lambda: _least_s(call, others, usual_s, OTHER_S, compiles),
+        "other_arguments_s": lambda: _least_s(call, at_once(), usual_s, OTHER_S, compiles),
         "collecting_s": lambda: _collecting_s(call, usual, frozen=frozen),
     }
     for name, kind in kinds.items():
@@ -89,10 +99,18 @@ def _once_s(call: "Callable[[tuple[Any, ...]], Any]", arguments: "tuple[Any, ...
 def _usual_s(
     call: "Callable[[tuple[Any, ...]], Any]", usual: "Callable[[], tuple[Any, ...]]"
 ) -> float:
-    """Return the median of a few calls right after one another."""
+    """Return the median of a few calls right after one another, without the collector."""
+    import gc
+
     seconds: list[float] = []
-    while len(seconds) < _USUAL and sum(seconds) < _USUAL_S:
-        seconds.append(_once_s(call, usual()))
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        while len(seconds) < _USUAL and sum(seconds) < _USUAL_S:
+            seconds.append(_once_s(call, usual()))
+    finally:
+        if collects:
+            gc.enable()
     return sorted(seconds)[len(seconds) // 2]
 
 
@@ -184,7 +202,7 @@ def varied(value: "Any", which: int) -> "Any":
     Numbers with a point are made larger by a little, which keeps signs, orders and symmetries.
     Others are left: they may be places in an array. What cannot be copied is shared.
     """
-    factor = 1 + which * _STEP
+    factor = 1 + (which + _OF_PROCESS) * _STEP
     kind = type(value)
     if kind is float or kind is complex:
         return value * factor
@@ -243,8 +261,9 @@ def _varied_array(array: "Any", factor: float) -> "Any":
     host = numpy.asarray(array)
     if host.dtype.kind not in "fc" or len(array.devices()) > 1:
         return values.duplicate(array)
-    placed = sys.modules["jax"].device_put(_scaled(host, factor), next(iter(array.devices())))
-    return placed.block_until_ready()
+    # One that was bound to its device would be another argument to JAX.
+    device = next(iter(array.devices())) if getattr(array, "_committed", False) else None
+    return sys.modules["jax"].device_put(_scaled(host, factor), device).block_until_ready()
 
 
 def _scaled(array: "Any", factor: float) -> "Any":

@@ -5,12 +5,12 @@ from __future__ import annotations
 import keyword
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches.modes import EVERY_CALL
+from coldwarm.clock import TIME
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.functions import values
@@ -18,7 +18,7 @@ from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import finding, fresh, warm
 from coldwarm.inprocess.result import BenchResult
 from coldwarm.runner.schedule.options import COLD
-from coldwarm.stats.cautions import other_calls
+from coldwarm.stats.cautions import other_calls, two_levels
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
     from coldwarm.contracts.summary import Caution
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 _ONE_AT_A_TIME = threading.RLock()
 """Two at once would disturb each other."""
-_now_s = time.perf_counter  # as it was when this was imported
+_now_s = TIME.perf_counter
 _WARM_SHARE = 0.4
 """Of a time budget, for the calls in this process where fresh ones are to follow."""
 _NOT_ASKED = because("not_asked")
@@ -210,6 +211,18 @@ def _failure(case: CaseResult) -> Reason:
     return case.reason
 
 
+def _of_calls(observation: Observation) -> list[Reason]:
+    """Return what the warm calls of this process have shown besides their median."""
+    found = []
+    for process in warm_processes([observation]):
+        if not process.steadiness.steady:
+            found.append(process.steadiness.reason)
+        if process.steadiness.levels is not None:
+            found.append(two_levels([process.steadiness.levels]))
+    seen = observation.other_calls
+    return found if seen is None else found + other_calls(seen)
+
+
 def _cautions(
     in_process: InProcess, case: CaseResult | None, warm_calls: WarmSummary | None
 ) -> list[Reason | Caution]:
@@ -222,8 +235,8 @@ def _cautions(
     compiled = sum(bool(block.compiles) for block in blocks)
     if compiled and warm_calls is not None:
         cautions.append(because("in_process_compiled", n_blocks=compiled))
-    if in_process.observation is not None and in_process.observation.other_calls is not None:
-        cautions += other_calls(in_process.observation.other_calls)
+    if in_process.observation is not None:
+        cautions += _of_calls(in_process.observation)
     here = in_process.observation.settings if in_process.observation else {}
     if here:
         named = [f"{name}={value}" for name, value in here.items()]

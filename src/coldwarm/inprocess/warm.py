@@ -9,7 +9,6 @@ import gc
 import os
 import resource
 import statistics
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import convert
 
 from coldwarm.caches.modes import EVERY_CALL, judge_blocks
+from coldwarm.clock import TIME
 from coldwarm.contracts.observation import Block, Judgement, Observation, OtherCalls
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.errors import UsageError
@@ -48,8 +48,7 @@ FEWEST_BLOCKS = 3
 """Blocks in which every call compiled, after which no other would do otherwise."""
 _FIRST_BLOCK_S = 0.05
 _SHARED = because("shared_process")
-_now_s, _now_ns = time.perf_counter, time.perf_counter_ns
-"""As they were when this was imported: a program can replace those of ``time``."""
+_now_s, _now_ns = TIME.perf_counter, TIME.perf_counter_ns
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import ColdSummary, WarmSummary
     from coldwarm.contracts.summary import CautionKind
+    from coldwarm.stats.levels import TwoLevels
 
 COLLECTING = 0.1
 """From what share of a call on the collector is worth a caution."""
@@ -147,16 +148,20 @@ def _warm(
         cautions.append(_caution("unsteady", WARM, (n_unsteady, total), reason))
     levels = [p.steadiness.levels for p in processes if p.steadiness.levels is not None]
     if levels:
-        gap = float(np.median([two.upper / two.lower - 1 for two in levels]))
-        share = float(np.median([two.upper_share for two in levels]))
-        reason = because("two_levels", upper_share=share, gap_share=gap)
-        cautions.append(_caution("bimodal", WARM, (len(levels), total), reason))
+        cautions.append(_caution("bimodal", WARM, (len(levels), total), two_levels(levels)))
     ratio = second_call_ratio(processes)
     if ratio is not None and ratio >= SLOW_SECOND_CALL:
         reason = because("slow_second_call", steady_ratio=ratio)
         cautions.append(_caution("second_call", WARM, (total, total), reason))
     cautions += _memory(warm, processes) + _compiled(observations)
     return cautions + _other_calls(processes)
+
+
+def two_levels(levels: Sequence[TwoLevels]) -> Reason:
+    """Return how far the two levels of some processes are apart, by the median of them."""
+    gap = float(np.median([two.upper / two.lower - 1 for two in levels]))
+    share = float(np.median([two.upper_share for two in levels]))
+    return because("two_levels", upper_share=share, gap_share=gap)
 
 
 def other_calls(seen: OtherCalls) -> list[Reason]:
