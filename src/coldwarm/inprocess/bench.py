@@ -155,7 +155,9 @@ def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchRe
 
     The fresh processes import the function from its file, with the same arguments; where
     that cannot be done, the result says why and has the warm calls alone. The arguments
-    given are left as they are: the calls have copies. For options see ``coldwarm.Benchmark``.
+    given are left as they are: the calls have copies, and a few after the timed ones have copies
+    with slightly other numbers, to see whether answers are kept. For options see
+    ``coldwarm.Benchmark``.
 
     Returns:
         The figures; at a prompt or in a notebook they show as a table.
@@ -215,7 +217,8 @@ def _of_calls(observation: Observation) -> list[Reason]:
     """Return what the warm calls of this process have shown besides their median."""
     found = []
     for process in warm_processes([observation]):
-        if not process.steadiness.steady:
+        slower = process.steadiness.reason.code == "steady_slower"
+        if slower or not process.steadiness.steady:
             found.append(process.steadiness.reason)
         if process.steadiness.levels is not None:
             found.append(two_levels([process.steadiness.levels]))
