@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import functools
 import gc
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from msgspec.json import decode
 
 from coldwarm.contracts.observation import OtherCalls
+from coldwarm.contracts.result import CaseResult
 from coldwarm.functions import other_calls
 from coldwarm.functions.arguments import Call
 from coldwarm.stats.cautions import other_calls as judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 WORK_S = 0.01
 
@@ -189,3 +194,24 @@ def test_arrays_of_jax_and_pytorch_are_varied_without_a_program_of_jax() -> None
     assert made.dtype == torch.float32
     assert bool((made > 1.0).all())
     assert torch.equal(other_calls.varied(torch.arange(3), 1), torch.arange(3))
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_in_another_call_loses_nothing_that_was_measured(
+    tmp_path: Path,
+) -> None:
+    source = "import os\nseen = []\ndef f(x):\n    seen.append(x)\n"
+    source += "    return 1.0 if x == seen[0] else os._exit(9)\n"
+    (tmp_path / "own.py").write_text(source)
+    command = "-m coldwarm bench own.py:f --input x=2.5 --warm-only --min-runs 1 --max-runs 1"
+    out = tmp_path / "out"
+    subprocess.run(
+        [sys.executable, *command.split(), "--out-dir", str(out)],
+        cwd=tmp_path,
+        check=True,
+        timeout=120,
+    )
+    (seen,) = decode((out / "cases" / "f.json").read_bytes(), type=CaseResult).observations
+    assert seen.status == "ok"
+    assert seen.other_calls is None
+    assert seen.null_reasons["other_calls"].code == "exited"

@@ -107,7 +107,7 @@ class _Warm:
             for flat in other_calls.changed(self.call, which)
         )
         told = other_calls.told(call, usual, further, self.arrivals.compiles_so_far)
-        reply = convert(told, replies.OtherCalls)
+        reply = convert({"type": "other_calls", **told}, replies.OtherCalls)
         return translate.other_calls(reply)
 
     def block(self, order: int, batch: int, seconds: float) -> Block:
