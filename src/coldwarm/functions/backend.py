@@ -203,10 +203,11 @@ class UserFunction(Backend):
     def _anew(self) -> "arguments.Call":
         """Return the arguments once more, made as the first ones were where that is quick."""
         if self.builds:
+            given = self._fresh or self._call
             if self._build_s > _LONG_BUILD_S:
-                return self._call
+                return given
             _, call, _ = factory.from_factory(self._found)
-            return call if call.keywords == self._call.keywords else self._call
+            return call if call.keywords == self._call.keywords else given
         folder = self.spec.get("arguments")
         if folder:
             return transfer.read(folder)
