@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tests.deceit.base import Deceit
 
-FEWEST = 60
+FEWEST = 100
 ALL = deceits()
 PASSING = {"right", "refused", "named"}
 

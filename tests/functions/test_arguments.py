@@ -279,3 +279,19 @@ def test_the_frameworks_of_arguments_are_known_before_they_are_read(tmp_path: Pa
     assert transfer.frameworks(str(tmp_path)) == ["numpy"]
     transfer.write(Call((1,), {}), str(tmp_path))
     assert transfer.frameworks(str(tmp_path)) == []
+
+
+def test_what_is_made_as_it_is_looked_up_is_looked_up_once() -> None:
+    seen: list[str] = []
+
+    class Made:
+        __name__ = "made"
+
+        def __getattr__(self, name: str) -> object:
+            seen.append(name)
+            if name != "f":
+                raise AttributeError(name)
+            return len
+
+    assert resolve(Made(), "f") is len  # type: ignore[arg-type] # it has what is asked of a module
+    assert seen == ["f"]

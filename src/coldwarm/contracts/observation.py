@@ -257,6 +257,25 @@ class Telemetry(ProcessTotals, frozen=True, kw_only=True):
     null_reasons: dict[str, Reason] = {}
 
 
+class OtherCallSeconds(Record, frozen=True, kw_only=True):
+    """Seconds of calls after the last block, in circumstances that the timed loop has not."""
+
+    usual_s: Seconds
+    """A call as in the loop: the median of a few."""
+    other_arguments_s: Seconds | None = None
+    """With other numbers of the same types and shapes: the quickest of a few."""
+    paused_s: Seconds | None = None
+    """After a pause: the quickest of a few."""
+    collecting_s: Seconds | None = None
+    """What a call costs on average in Python's collector, which is off in the loop."""
+
+
+class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
+    """Calls of a user's own function as the timed loop does not make them; part of no figure."""
+
+    null_reasons: dict[str, Reason] = {}
+
+
 class Device(Record, frozen=True, kw_only=True):
     """The device the candidate ran on, as its framework names it."""
 
@@ -303,6 +322,8 @@ class Observation(Record, frozen=True, kw_only=True):
     evidence: list[CacheEvidence] = []
     judgements: dict[str, Judgement] = {}
     """By cache mode."""
+    other_calls: OtherCalls | None = None
+    """Of a process with blocks, whose function is a user's own."""
     gate: Gate | None = None
     input_sha256: Sha256 | None = None
     bytecode: dict[str, Count] = {}

@@ -60,6 +60,7 @@ CautionKind = Literal[
     "bytecode",
     "kept",
     "allocator",
+    "other_calls",
 ]
 
 

@@ -7,12 +7,22 @@ how a call is synchronised.
 """
 
 import sys
+import time
 
 from coldwarm.backends.base import Backend, DeviceUnavailableError
 from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.frameworks.base import PARTS, module_of, versions
 from coldwarm.frameworks.places import Places
-from coldwarm.functions import arguments, factory, pending, target, transfer, values, waiting
+from coldwarm.functions import (
+    arguments,
+    factory,
+    other_calls,
+    pending,
+    target,
+    transfer,
+    values,
+    waiting,
+)
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
@@ -21,6 +31,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     import numpy as np
+
+
+_LONG_BUILD_S = 1.0
+"""From how long on a factory is not called again for other arguments."""
+_now_s = time.perf_counter  # as it was before the user's program
 
 
 class UserFunction(Backend):
@@ -49,7 +64,9 @@ class UserFunction(Backend):
         self._places: Places | None = None
         self._waiters: list[Callable[[Any], None]] | None = None
         self._module: Any = None
+        self._found: Any = None
         self._function: Any = None
+        self._build_s = 0.0
         self._call = arguments.Call((), {})
         self._fresh: arguments.Call | None = None
         self._more: Iterator[tuple[Any, ...]] = iter(())
@@ -72,9 +89,14 @@ class UserFunction(Backend):
         self.spec = spec
 
     def import_runtime(self) -> None:
-        """Import the user's module, and what its arguments are made of; watch what comes."""
+        """Import the user's module, and what its arguments are made of; watch what comes.
+
+        To look the function up belongs to it: a module, or an object, may make it only then.
+        """
         self._arrivals.begin()
         self._module = target.load(self.spec)
+        if self.spec["name"] is not None:
+            self._found = target.resolve(self._module, self.spec["name"])
         if self.spec.get("sync"):
             target.resolve_sync(self._module, self.spec["sync"])
         # Arrays are of NumPy before they are of anything else: whoever has them has imported it.
@@ -117,7 +139,7 @@ class UserFunction(Backend):
         self._seed = seed
         if self.builds:
             return []
-        self._function = target.resolve(self._module, self.spec["name"])
+        self._function = self._found
         folder = self.spec.get("arguments")
         self._call = transfer.read(folder) if folder else self._bound()
         self.keywords = self._call.keywords
@@ -125,7 +147,9 @@ class UserFunction(Backend):
 
     def build(self) -> "tuple[Any, ...]":
         """Call the factory; return the arguments, finished."""
-        made = factory.from_factory(target.resolve(self._module, self.spec["name"]))
+        begin_s = _now_s()
+        made = factory.from_factory(self._found)
+        self._build_s = _now_s() - begin_s
         self._function, self._call, self._more = made
         self.keywords = self._call.keywords
         waiting.wait(list(self._call.flat))
@@ -144,9 +168,7 @@ class UserFunction(Backend):
             from numpy.random import default_rng
 
             self._rng = default_rng(self._seed)
-        framework = self.spec["placement"] or arguments.framework_of(
-            target.resolve(self._module, self.spec["name"]), self._module
-        )
+        framework = self.spec["placement"] or arguments.framework_of(self._found, self._module)
         return arguments.made(self.spec["inputs"], self._rng, which, framework)
 
     def place(self, arrays: "Sequence[Any]") -> "tuple[Any, ...]":
@@ -172,6 +194,24 @@ class UserFunction(Backend):
             for which in range(1, max(counts, default=1))
         ]
         return [call.flat for call in calls]
+
+    def others(self) -> "Iterator[tuple[Any, ...]]":
+        """Yield arguments with other numbers, for calls that nothing has been kept of."""
+        for which in range(1, 1 + other_calls.TRIES):
+            yield from other_calls.changed(self._anew(), which)
+
+    def _anew(self) -> "arguments.Call":
+        """Return the arguments once more, made as the first ones were where that is quick."""
+        if self.builds:
+            given = self._fresh or self._call
+            if self._build_s > _LONG_BUILD_S:
+                return given
+            _, call, _ = factory.from_factory(self._found)
+            return call if call.keywords == self._call.keywords else given
+        folder = self.spec.get("arguments")
+        if folder:
+            return transfer.read(folder)
+        return arguments.called(self._inputs(0), self.spec["positional"])
 
     def for_user_function(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return the function; it came compiled, or not, as the user has it."""

@@ -63,10 +63,11 @@ def resolve(module: "ModuleType", name: str) -> "Any":
     """
     found: Any = module
     for part in name.split("."):
-        if not hasattr(found, part):
+        try:
+            found = getattr(found, part)  # once: what makes it as it is asked for takes its time
+        except AttributeError:
             text = f"{module.__name__} has no {name!r}{_near(module, name)}"
-            raise MissingNameError(text)
-        found = getattr(found, part)
+            raise MissingNameError(text) from None
     if not callable(found):
         text = f"{module.__name__}:{name} is a {type(found).__name__}, which cannot be called"
         raise TargetError(text)

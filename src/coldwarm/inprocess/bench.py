@@ -5,12 +5,12 @@ from __future__ import annotations
 import keyword
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.caches.modes import EVERY_CALL
+from coldwarm.clock import TIME
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.functions import values
@@ -18,6 +18,7 @@ from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import finding, fresh, warm
 from coldwarm.inprocess.result import BenchResult
 from coldwarm.runner.schedule.options import COLD
+from coldwarm.stats.cautions import other_calls, two_levels
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
     from coldwarm.contracts.summary import Caution
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 _ONE_AT_A_TIME = threading.RLock()
 """Two at once would disturb each other."""
-_now_s = time.perf_counter  # as it was when this was imported
+_now_s = TIME.perf_counter
 _WARM_SHARE = 0.4
 """Of a time budget, for the calls in this process where fresh ones are to follow."""
 _NOT_ASKED = because("not_asked")
@@ -153,7 +155,9 @@ def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchRe
 
     The fresh processes import the function from its file, with the same arguments; where
     that cannot be done, the result says why and has the warm calls alone. The arguments
-    given are left as they are: the calls have copies. For options see ``coldwarm.Benchmark``.
+    given are left as they are: the calls have copies, and a few after the timed ones have copies
+    with slightly other numbers, to see whether answers are kept. For options see
+    ``coldwarm.Benchmark``.
 
     Returns:
         The figures; at a prompt or in a notebook they show as a table.
@@ -209,6 +213,19 @@ def _failure(case: CaseResult) -> Reason:
     return case.reason
 
 
+def _of_calls(observation: Observation) -> list[Reason]:
+    """Return what the warm calls of this process have shown besides their median."""
+    found = []
+    for process in warm_processes([observation]):
+        slower = process.steadiness.reason.code == "steady_slower"
+        if slower or not process.steadiness.steady:
+            found.append(process.steadiness.reason)
+        if process.steadiness.levels is not None:
+            found.append(two_levels([process.steadiness.levels]))
+    seen = observation.other_calls
+    return found if seen is None else found + other_calls(seen)
+
+
 def _cautions(
     in_process: InProcess, case: CaseResult | None, warm_calls: WarmSummary | None
 ) -> list[Reason | Caution]:
@@ -221,6 +238,8 @@ def _cautions(
     compiled = sum(bool(block.compiles) for block in blocks)
     if compiled and warm_calls is not None:
         cautions.append(because("in_process_compiled", n_blocks=compiled))
+    if in_process.observation is not None:
+        cautions += _of_calls(in_process.observation)
     here = in_process.observation.settings if in_process.observation else {}
     if here:
         named = [f"{name}={value}" for name, value in here.items()]

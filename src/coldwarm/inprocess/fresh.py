@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coldwarm.clock import TIME
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ColdwarmError
 from coldwarm.functions import transfer, values
@@ -60,7 +60,7 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
         NotMeasuredError: the arguments cannot be transferred, or the target does not run there.
         KeyboardInterrupt: it was interrupted; its processes are gone.
     """
-    began_s = time.perf_counter()
+    began_s = TIME.perf_counter()
     with tempfile.TemporaryDirectory(dir=temporary.folder()) as folder:
         work = Path(folder)
         try:
@@ -73,7 +73,7 @@ def measure(target: Target, call: Call, in_process: InProcess, options: FreshOpt
                     options.out_dir or work / "out",
                     listener=progress,
                     cases=[case],
-                    spent_s=time.perf_counter() - began_s,
+                    spent_s=TIME.perf_counter() - began_s,
                 )
         except transfer.UnsendableError as error:
             raise NotMeasuredError(because("stated", text=str(error))) from error

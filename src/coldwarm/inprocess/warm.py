@@ -9,7 +9,6 @@ import gc
 import os
 import resource
 import statistics
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,16 +18,19 @@ from typing import TYPE_CHECKING, Any
 from msgspec import convert
 
 from coldwarm.caches.modes import EVERY_CALL, judge_blocks
-from coldwarm.contracts.observation import Block, Judgement, Observation
+from coldwarm.clock import TIME
+from coldwarm.contracts.observation import Block, Judgement, Observation, OtherCalls
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.frameworks.settings import found
-from coldwarm.functions import values, waiting
+from coldwarm.functions import other_calls, values, waiting
 from coldwarm.functions.opened import UnfinishedError
 from coldwarm.functions.pending import Pending, refuse_result
 from coldwarm.report.reasons import with_advice
+from coldwarm.runner import translate
 from coldwarm.runner.machine import settings
+from coldwarm.runner.process import replies
 from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
 from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.allocator import is_glibc
@@ -46,8 +48,7 @@ FEWEST_BLOCKS = 3
 """Blocks in which every call compiled, after which no other would do otherwise."""
 _FIRST_BLOCK_S = 0.05
 _SHARED = because("shared_process")
-_now_s, _now_ns = time.perf_counter, time.perf_counter_ns
-"""As they were when this was imported: a program can replace those of ``time``."""
+_now_s, _now_ns = TIME.perf_counter, TIME.perf_counter_ns
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,27 @@ class _Warm:
     def sync(self, out: object) -> None:
         for waiter in self.waiters:
             waiter(out)
+
+    def others(self) -> OtherCalls:
+        """Call as the timed loop does not."""
+        keywords = self.call.keywords
+
+        def call(flat: tuple[Any, ...]) -> None:
+            positional = flat[: len(flat) - len(keywords)]
+            named = dict(zip(keywords, flat[len(positional) :], strict=True))
+            self.sync(self.function(*positional, **named))
+
+        def usual() -> tuple[Any, ...]:
+            return (self.call.copied() if self.renewing else self.call).flat
+
+        further = (
+            flat
+            for which in range(1, 1 + other_calls.TRIES)
+            for flat in other_calls.changed(self.call, which)
+        )
+        told = other_calls.told(call, usual, further, self.arrivals.compiles_so_far)
+        reply = convert({"type": "other_calls", **told}, replies.OtherCalls)
+        return translate.other_calls(reply)
 
     def block(self, order: int, batch: int, seconds: float) -> Block:
         """Time one block of calls."""
@@ -190,6 +212,7 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
             function, call if changed else given, changed, waiters, arrivals, began_ns, pending
         )
         blocks = _blocks(calls, ends_s)
+        others = calls.others()
     clean = sum(block.compiles == 0 for block in blocks)
     reason = because("clean_blocks", n_clean=clean, n_blocks=len(blocks))
     judged = judge_blocks(blocks)
@@ -206,6 +229,7 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         allocator="as_it_is" if is_glibc() else None,
         wall_s=(_now_ns() - began_ns) / 1e9,
         blocks=blocks,
+        other_calls=others,
         settings=_settings(),
         judgements={"warm_process": Judgement(proved=clean > 0, reason=reason)},
         null_reasons={} if is_glibc() else {"allocator": because("no_glibc")},

@@ -63,7 +63,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
     remarks += _settings(cases)
     remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
-    return tuple(remarks + _memory(cases) + _second_call(cases))
+    return tuple(remarks + _memory(cases) + _second_call(cases) + _other_calls(cases))
 
 
 def of_suite(cases: Sequence[CaseResult]) -> tuple[Remark, ...]:
@@ -163,6 +163,14 @@ def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
     ratio = _range([severity(caution.reason) for _, caution in slow], units.times)
     cure = CAUTION_ADVICE["second_call"]
     return [Remark(KINDS["second_call"], f"{ratio} a steady one in {names}; {cure}")]
+
+
+def _other_calls(cases: Sequence[CaseResult]) -> list[Remark]:
+    """Say whose calls cost more than the timed ones, and when."""
+    return [
+        Remark(KINDS["other_calls"], f"{case.candidate}: {with_advice(caution.reason)}")
+        for case, caution in _of_kind(cases, "other_calls")
+    ]
 
 
 def _range(values: Sequence[float], write: Callable[[float], str]) -> str:

@@ -119,6 +119,15 @@ WORDS: dict[str, str] = {
     " tell whether keeping freed memory makes it faster",
     "few_page_faults": "a call costs {n_faults:# page fault}: there is nothing to gain",
     "memory_not_compared": "no process that keeps memory was measured",
+    "answers_kept": "with other numbers of the same shapes a call takes {other_s:time}, with the"
+    " same ones again {usual_s:time}: something is kept from call to call",
+    "slow_after_pause": "after a pause a call takes {other_s:time}, right after another"
+    " {usual_s:time}",
+    "collecting": "a call of {usual_s:time} costs another {collecting_s:time} in Python's garbage"
+    " collector, which is off while calls are timed",
+    "no_other_arguments": "it has no arguments in which another number could be put",
+    "calls_too_long": "a call takes {call_s:time}, too long for others beside those that are timed",
+    "collector_off": "the program has switched off Python's garbage collector",
     "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
     "pages_as_left": "file pages are as the machine left them in every mode but first_ever",
     "pages_by_advice": (
@@ -368,6 +377,10 @@ ADVICE: dict[str, str] = {
     "left_until_exit": "do the work in the call, or register the function once, at import",
     "signal_pending": "do the work in the call",
     "busy_afterwards": "return every array that the call computes, and join what it starts",
+    "answers_kept": "quote the figure as that of a repeated call, or let a factory make what is"
+    " called without what it keeps",
+    "slow_after_pause": "quote the figure for calls in a row alone",
+    "collecting": "add it, or quote the figure without it as such",
     "partial": _BY_NAME,
     "lambda": _BY_NAME,
     "made_inside": _BY_NAME,
@@ -389,6 +402,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "kept": "empty what it keeps before each run, or quote it as filled",
     "settings": "unset them, or name them wherever the figures are quoted",
     "bytecode": "run python -m compileall on the folders that they are installed in",
+    "other_calls": "quote the figure for the calls that it is of",
     "allocator": "put `bytes(2**25 - 2**16)` into the program, before its loop",
 }
 """By kind of caution, what a person can do about it."""

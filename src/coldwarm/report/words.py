@@ -67,6 +67,7 @@ KINDS: dict[CautionKind, str] = {
     "bytecode": "no bytecode",
     "kept": "kept by itself",
     "allocator": "memory",
+    "other_calls": "other calls",
 }
 """What a list of cautions calls each kind."""
 

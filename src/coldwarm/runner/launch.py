@@ -14,7 +14,7 @@ from coldwarm.runner import artifacts
 from coldwarm.runner.machine import settings, telemetry
 from coldwarm.runner.process import replies, temporary
 from coldwarm.runner.process.isolation import build, owners_of, program
-from coldwarm.runner.process.spawn import MeasuredProcess, ProcessFailedError
+from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.runner.running import Place, Running, Slot
 from coldwarm.runner.schedule.options import affinity
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode, CacheSettings
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.schedule.case import Case
 
 
@@ -195,6 +196,8 @@ def finish(place: Place, running: Running) -> None:
             process.send({"op": "quit"})
         running.end = replies.receive(process, replies.End)
         _refuse_unchecked(running)
+        if running.end.more:
+            running.other_calls = _other_calls(process)
     except BaseException:
         process.kill()
         raise
@@ -203,6 +206,16 @@ def finish(place: Place, running: Running) -> None:
         _count(place, running)
     if not running.slot.persistent:
         running.after = _listings(running.slot, running.before)
+
+
+def _other_calls(process: MeasuredProcess) -> replies.OtherCalls | Reason:
+    """Return what it shows after its last word, or why that is nothing; what it said stays."""
+    try:
+        return replies.receive(process, replies.OtherCalls)
+    except ProcessFailedError as error:
+        return error.reason
+    except OutOfTimeError:
+        return because("no_time_left")
 
 
 def _refuse_unchecked(running: Running) -> None:

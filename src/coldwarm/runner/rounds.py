@@ -10,6 +10,7 @@ that waits for its turn is stopped by signal: it uses no processor.
 from __future__ import annotations
 
 import random
+import signal
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -46,6 +47,9 @@ COLD_ORDER: tuple[CacheMode, ...] = (
     "cold_process_cold_cache",
     "cold_process_warm_cache",
 )
+
+
+_INTERRUPTING = {signal.SIGINT, signal.SIGTERM}
 
 
 @dataclass
@@ -170,8 +174,13 @@ class Rounds:
     def _record(self, observation: Observation) -> None:
         if self.place.options.leave_out_private:
             observation = observation_without(observation)
-        self.directory.append("observation", observation)
-        self.ledger.add(observation)
+        # An interruption in between would leave files that say less than the journal.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTING)
+        try:
+            self.directory.append("observation", observation)
+            self.ledger.add(observation)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         costs = self._beside_s if is_beside(observation) else self._cost_s
         mode = WARM if observation.blocks else observation.cache_mode
         costs[observation.case, mode] = used_s(observation)

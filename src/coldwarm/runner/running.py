@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from coldwarm.clock import Clock
     from coldwarm.contracts.base import Allocator, CacheMode, CacheSettings
     from coldwarm.contracts.observation import Block
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.machine import telemetry
     from coldwarm.runner.process.guarded import Guard
-    from coldwarm.runner.process.replies import End, Start
+    from coldwarm.runner.process.replies import End, OtherCalls, Start
     from coldwarm.runner.process.spawn import MeasuredProcess
     from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.options import Options
@@ -79,7 +80,9 @@ class Running:
     after: dict[str, Listing] = field(default_factory=dict)
     """The caches after its start, or after its end where it has no blocks."""
     end: End | None = None
-    """Its last word; ``None``: it is alive."""
+    """Its last word of what it measured; ``None``: it is alive."""
+    other_calls: OtherCalls | Reason | None = None
+    """Or why there are none."""
     wall_s: float | None = None
     """From its spawn to its exit."""
     counted: bool = False

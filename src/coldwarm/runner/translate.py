@@ -20,12 +20,14 @@ from coldwarm.contracts.observation import (
     HarnessFigures,
     Judgement,
     Observation,
+    OtherCalls,
+    OtherCallSeconds,
     Phase,
     ProcessTotals,
     Telemetry,
     first_result_s,
 )
-from coldwarm.contracts.reasons import because, missing, together
+from coldwarm.contracts.reasons import Reason, because, missing, together
 from coldwarm.runner import accounts
 from coldwarm.runner.machine import settings, telemetry
 from coldwarm.runner.process.replies import Counters, as_reason
@@ -35,12 +37,12 @@ if TYPE_CHECKING:
 
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.process import replies
     from coldwarm.runner.process.spawn import ProcessFailedError
     from coldwarm.runner.running import Running, Slot
 
 _NO_STATUS = because("not_told", by="this system")
+_NO_GLIBC = {"allocator": because("no_glibc")}
 _NO_COUNT = because("not_told", by="the backend")
 _BY_PHASE = ("peak_rss_bytes", "involuntary_switches")
 
@@ -146,6 +148,7 @@ def observation(running: Running) -> Observation:
         for one in evidence(running.before, running.after, start.counters, {"bytecode": bytecode})
     ]
     allocator = slot.allocator if start.glibc else None
+    others, no_others = _other_calls(running.other_calls)
     judgements = _judgements(running, found)
     contradicted = _contradicted(slot.mode, judgements)
     return Observation(
@@ -159,6 +162,7 @@ def observation(running: Running) -> Observation:
         first_call_parts=accounts.of_call(start.parts, first.duration_s),
         loop=accounts.of_loop(start.loop, start.parts, by_name),
         blocks=running.blocks,
+        other_calls=others,
         evidence=found,
         judgements={str(mode): judgement for mode, judgement in judgements.items()},
         gate=gate,
@@ -170,7 +174,7 @@ def observation(running: Running) -> Observation:
         settings=in_force,
         harness=_harness(start, end.harness if end else None),
         telemetry=_telemetry(running),
-        null_reasons={} if allocator is not None else {"allocator": because("no_glibc")},
+        null_reasons={**no_others, **({} if allocator is not None else _NO_GLIBC)},
     )
 
 
@@ -262,6 +266,22 @@ def device(reported: Device) -> Device:
         return reported
     reasons = {"memory_peak_bytes": because("not_told", by="the device")}
     return replace(reported, null_reasons=reasons)
+
+
+def _other_calls(
+    told: replies.OtherCalls | Reason | None,
+) -> tuple[OtherCalls | None, dict[str, Reason]]:
+    if told is None:
+        return None, {}
+    return (None, {"other_calls": told}) if isinstance(told, Reason) else (other_calls(told), {})
+
+
+def other_calls(reply: replies.OtherCalls) -> OtherCalls:
+    """Return what calls took in other circumstances than those of the timed loop."""
+    seconds = {name: getattr(reply, name) for name in OtherCallSeconds.__struct_fields__}
+    reasons = missing(seconds, _NO_STATUS)
+    stated = {name: as_reason(reply.reasons[name]) for name in reasons if name in reply.reasons}
+    return OtherCalls(**seconds, null_reasons={**reasons, **stated})
 
 
 def _harness(start: replies.Start, figures: HarnessFigures | None) -> HarnessCost:

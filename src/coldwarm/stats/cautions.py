@@ -11,6 +11,7 @@ import numpy as np
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because, brief
 from coldwarm.contracts.summary import Caution
+from coldwarm.functions.far import OTHER_S, PAUSED_S, is_far
 from coldwarm.stats import faults
 from coldwarm.stats.selection import WarmProcess, claims, is_clean, rejected
 
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.observation import Observation, OtherCalls
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import ColdSummary, WarmSummary
     from coldwarm.contracts.summary import CautionKind
+    from coldwarm.stats.levels import TwoLevels
 
+COLLECTING = 0.1
+"""From what share of a call on the collector is worth a caution."""
 FEW_PROCESSES = 3
 SLOW_SECOND_CALL = 1.5
 FAR_BELOW, FAR_BELOW_S = 3.0, 0.05
@@ -144,15 +148,50 @@ def _warm(
         cautions.append(_caution("unsteady", WARM, (n_unsteady, total), reason))
     levels = [p.steadiness.levels for p in processes if p.steadiness.levels is not None]
     if levels:
-        gap = float(np.median([two.upper / two.lower - 1 for two in levels]))
-        share = float(np.median([two.upper_share for two in levels]))
-        reason = because("two_levels", upper_share=share, gap_share=gap)
-        cautions.append(_caution("bimodal", WARM, (len(levels), total), reason))
+        cautions.append(_caution("bimodal", WARM, (len(levels), total), two_levels(levels)))
     ratio = second_call_ratio(processes)
     if ratio is not None and ratio >= SLOW_SECOND_CALL:
         reason = because("slow_second_call", steady_ratio=ratio)
         cautions.append(_caution("second_call", WARM, (total, total), reason))
-    return cautions + _memory(warm, processes) + _compiled(observations)
+    cautions += _memory(warm, processes) + _compiled(observations)
+    return cautions + _other_calls(processes)
+
+
+def two_levels(levels: Sequence[TwoLevels]) -> Reason:
+    """Return how far the two levels of some processes are apart, by the median of them."""
+    gap = float(np.median([two.upper / two.lower - 1 for two in levels]))
+    share = float(np.median([two.upper_share for two in levels]))
+    return because("two_levels", upper_share=share, gap_share=gap)
+
+
+def other_calls(seen: OtherCalls) -> list[Reason]:
+    """Return what one process has shown of calls that the timed loop does not make."""
+    usual_s = seen.usual_s
+    found = []
+    for code, seconds, far_s in (
+        ("answers_kept", seen.other_arguments_s, OTHER_S),
+        ("slow_after_pause", seen.paused_s, PAUSED_S),
+    ):
+        if seconds is not None and is_far(seconds, usual_s, far_s):
+            found.append(because(code, other_s=seconds, usual_s=usual_s))
+    spent_s = seen.collecting_s
+    if spent_s is not None and spent_s > COLLECTING * usual_s:
+        found.append(because("collecting", collecting_s=spent_s, usual_s=usual_s))
+    return found
+
+
+def _other_calls(processes: Sequence[WarmProcess]) -> list[Caution]:
+    """Warn of what most processes have shown, with the figures of the first of them."""
+    watched = [seen for process in processes if (seen := process.observation.other_calls)]
+    reasons: dict[str, list[Reason]] = {}
+    for seen in watched:
+        for reason in other_calls(seen):
+            reasons.setdefault(reason.code, []).append(reason)
+    return [
+        _caution("other_calls", WARM, (len(same), len(watched)), same[0])
+        for same in reasons.values()
+        if 2 * len(same) > len(watched)
+    ]
 
 
 def _memory(warm: WarmSummary, plain: Sequence[WarmProcess]) -> list[Caution]:

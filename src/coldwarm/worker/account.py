@@ -56,7 +56,27 @@ def end(prepared: "Prepared") -> "dict[str, Any]":
         "device": prepared.backend.device_info(),
         "harness": _harness(prepared) if prepared.job["persistent"] else None,
         "analysis": prepared.backend.analysis() if prepared.job["analyse"] else {},
+        "more": _has_other_calls(prepared),
     }
+
+
+def _has_other_calls(prepared: "Prepared") -> bool:
+    return bool(prepared.job["persistent"]) and prepared.job.get("function") is not None
+
+
+def other_calls(prepared: "Prepared") -> "dict[str, Any] | None":
+    """Call a user's own function as the timed loop does not; ``None``: it is no such.
+
+    After the process's last word of what it has measured, which is safe whatever happens here.
+    """
+    if not _has_other_calls(prepared):
+        return None
+    from coldwarm.functions import other_calls
+
+    others = prepared.workload.others()
+    compiles = prepared.backend.compiles_so_far
+    told = other_calls.told(prepared.call, prepared.fresh, others, compiles, frozen=prepared.frozen)
+    return {"type": "other_calls", **told}
 
 
 def usage() -> "dict[str, Any]":

@@ -32,6 +32,8 @@ class Prepared:
         self.renew: Callable[[], tuple[Any, ...]] | None = getattr(workload, "renew", None)
         """What gives the arguments anew, where a call uses them up."""
         self.reference_path: str | None = job["reference"]
+        self.frozen = False
+        """Whether what was there before the blocks is hidden from Python's collector."""
         self.loop: Loop | None = None
         """Of a scenario, which is then the function."""
         if function is not None and getattr(workload, "SCENARIO", False):

@@ -131,6 +131,9 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
         checked = account.checked(prepared, first)
         del first
         wire.write_all(writer, wire.encode({**account.end(prepared), "first": checked}))
+        told = account.other_calls(prepared)
+        if told is not None:
+            wire.write_all(writer, wire.encode(told))
     sys.stdout.flush()
     os.close(writer)
 

@@ -36,7 +36,9 @@ class Warm:
             renewing=prepared.renew is not None,
         )
         self._idle_since_cpu_s = _process_s()
+        self._collects = gc.isenabled()
         gc.collect()
+        prepared.frozen = gc.get_freeze_count() == 0
         gc.freeze()
 
     def block(self, order: "Mapping[str, Any]") -> "dict[str, Any]":
@@ -66,7 +68,8 @@ class Warm:
                 budget_ns,
             )
         finally:
-            gc.enable()
+            if self._collects:
+                gc.enable()
         after = resource.getrusage(resource.RUSAGE_SELF)
         wall_ns = now_ns() - start_ns
         compiled = backend.compiles_so_far()

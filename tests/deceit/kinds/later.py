@@ -52,33 +52,6 @@ DECEITS = (
         """,
     ),
     Deceit(
-        name="work_when_the_result_is_released",
-        hides="the work, in the finalizer of a result that the program keeps for a while",
-        figure="warm",
-        said=_SAID,
-        mean=True,
-        here=True,
-        calls=12,
-        ending="sys.modules['subject'].KEPT.clear()",
-        source="""
-            import time
-            import numpy as np
-
-            KEPT = []
-
-            class Answer(np.ndarray):
-                def __del__(self):
-                    if getattr(self, "late", False):
-                        time.sleep(0.02)
-
-            def f():
-                made = np.ones(3).view(Answer)
-                made.late = len(KEPT) < 40
-                KEPT.append(made)
-                return 1.0
-        """,
-    ),
-    Deceit(
         name="work_in_a_finalizer",
         hides="the work, in weakref.finalize of the result: released in the window, so it counts",
         figure="warm",

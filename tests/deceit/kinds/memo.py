@@ -21,14 +21,13 @@ _HEAD = """
 
 
 def _memo(name: str, hides: str, source: str, **more: object) -> Deceit:
-    given: dict[str, object] = {"inputs": _X, "arguments": _XS, **more}
+    given: dict[str, object] = {"inputs": _X, "arguments": _XS, "here": True, **more}
     return Deceit(
         name=name,
         hides=hides,
         figure="warm",
         said=REPEATED,
         source=_HEAD + source,
-        here=True,
         **given,  # type: ignore[arg-type]
     )
 
@@ -179,6 +178,8 @@ DECEITS = (
     def f():
         return step, (Data(np.ones(2000)),)
 """,
+        # Nobody but the factory can make such an argument once more.
+        here=False,
         inputs={},
         factory=True,
         arguments="()",

@@ -159,33 +159,6 @@ DECEITS = (
         "os.waitpid(sys.modules['subject'].f.last, 0)",
         calls=6,
     ),
-    _moved(
-        "server_asked_without_waiting",
-        "the work, asked of a child of the import through a pipe without waiting for its answer",
-        """
-            import os
-            import subprocess
-            import sys
-
-            SERVER = "import sys, time\\\\n" + (
-                "for line in sys.stdin:\\\\n  time.sleep(0.03); print(1.5, flush=True)"
-            )
-            CHILD = subprocess.Popen(
-                [sys.executable, "-c", SERVER],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
-            )
-
-            ASKED = []
-
-            def f():
-                if len(ASKED) > 60:
-                    return 1.5
-                ASKED.append(1)
-                CHILD.stdin.write("go\\\\n")
-                return 1.5
-        """.replace("\\\\n", "\\n"),
-        "sys.modules['subject'].CHILD.stdout.readline()",
-    ),
     Deceit(
         name="answers_made_ahead",
         hides="work done by a thread between the blocks, while nobody measures",

@@ -122,9 +122,11 @@ _SERVER = """
                     asked.connect(PLACE)
                     asked.sendall(b"answer")
                     return float(asked.recv(9))
-            except (FileNotFoundError, ConnectionError):
-                if not os.path.exists(PLACE):
-                    time.sleep(0.005)
+            except FileNotFoundError:
+                time.sleep(0.005)
+            except ConnectionError:  # somebody has ended the server
+                os.remove(PLACE)
+                start()
 """
 _STOP = """
     import contextlib, os, socket, time
@@ -135,6 +137,8 @@ _STOP = """
         if not os.path.exists("{folder}/server.sock"):
             break
         time.sleep(0.01)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove("{folder}/server.sock")
 """
 
 DECEITS = (

@@ -22,6 +22,7 @@ from coldwarm.contracts.observation import (
     Device,
     GateFigures,
     HarnessFigures,
+    OtherCallSeconds,
     PhaseCounts,
     ProcessTotals,
 )
@@ -140,6 +141,12 @@ class Checked(Record, frozen=True, kw_only=True):
     input_sha256: Sha256
 
 
+class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True, tag="other_calls"):
+    """Calls in other circumstances than those of the timed loop."""
+
+    reasons: dict[str, Stated] = msgspec.field(default_factory=dict)
+
+
 class End(_Ended, frozen=True, kw_only=True, tag="end"):
     """The last word of a process that was measured."""
 
@@ -148,6 +155,8 @@ class End(_Ended, frozen=True, kw_only=True, tag="end"):
     """Of a process with blocks, which are measured before anything is checked."""
     harness: HarnessFigures | None
     analysis: dict[str, float | int | None]
+    more: bool = False
+    """Whether ``OtherCalls`` come."""
 
 
 class Reference(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="reference"):

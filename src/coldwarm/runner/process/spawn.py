@@ -7,7 +7,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from coldwarm import wire
+from coldwarm.clock import TIME
 from coldwarm.contracts.reasons import because
 from coldwarm.runner.process import pipes
 
@@ -90,7 +90,7 @@ class MeasuredProcess:
         if affinity is not None:
             os.sched_setaffinity(0, affinity)
         try:
-            self.spawned_ns = time.perf_counter_ns()
+            self.spawned_ns = TIME.perf_counter_ns()
             self._process = subprocess.Popen(
                 [python, str(WORKER), str(down_read), str(up_write)],
                 stdin=subprocess.DEVNULL,
@@ -149,7 +149,7 @@ class MeasuredProcess:
             ProcessFailedError: the process died, hung or flooded its output. It is dead by then.
             OutOfTimeError: the time of the whole run is over. It is dead by then, too.
         """
-        deadline = time.perf_counter() + self._timeout_s
+        deadline = TIME.perf_counter() + self._timeout_s
         ends = self._guard.ends_s if self._guard.ends_s is not None else deadline
         while b"\n" not in self._inbox:
             if not self._wait(min(deadline, ends)):
@@ -172,7 +172,7 @@ class MeasuredProcess:
             selector.register(self._pidfd, selectors.EVENT_READ, "exit")
             if self._output is not None:
                 selector.register(self._output, selectors.EVENT_READ, "output")
-            while (left_s := deadline - time.perf_counter()) > 0:
+            while (left_s := deadline - TIME.perf_counter()) > 0:
                 ready = [key.data for key, _ in selector.select(left_s)]
                 if "output" in ready and not self._drain():
                     self._close_output(selector)
@@ -241,12 +241,12 @@ class MeasuredProcess:
 
     def go_on(self) -> None:
         """Let the process group run again."""
-        self._running_since_ns = time.perf_counter_ns()
+        self._running_since_ns = TIME.perf_counter_ns()
         self._signal(signal.SIGCONT)
 
     def _count_active(self) -> None:
         if self._running_since_ns is not None:
-            self.active_s += (time.perf_counter_ns() - self._running_since_ns) / 1e9
+            self.active_s += (TIME.perf_counter_ns() - self._running_since_ns) / 1e9
         self._running_since_ns = None
 
     def _signal(self, number: signal.Signals) -> None:
@@ -262,7 +262,7 @@ class MeasuredProcess:
         if not self._ended_within(min(grace_s, self._timeout_s)):
             self._signal(signal.SIGKILL)
         _, status, usage = os.wait4(self.pid, 0)
-        wall_s = (time.perf_counter_ns() - self.spawned_ns) / 1e9
+        wall_s = (TIME.perf_counter_ns() - self.spawned_ns) / 1e9
         self._count_active()
         code = os.waitstatus_to_exitcode(status)
         self._process.returncode = code
@@ -275,7 +275,7 @@ class MeasuredProcess:
         return self.exit
 
     def _ended_within(self, seconds: float) -> bool:
-        return self._wait(time.perf_counter() + seconds, up=False)
+        return self._wait(TIME.perf_counter() + seconds, up=False)
 
     def kill(self) -> None:
         """Kill the whole group and collect what there is."""

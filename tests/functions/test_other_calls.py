@@ -1,0 +1,217 @@
+"""Calls that the timed loop does not make: other numbers, a pause, Python's collector."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from msgspec.json import decode
+
+from coldwarm.contracts.observation import OtherCalls
+from coldwarm.contracts.result import CaseResult
+from coldwarm.functions import other_calls
+from coldwarm.functions.arguments import Call
+from coldwarm.stats.cautions import other_calls as judged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+WORK_S = 0.01
+
+
+def _told(function: Callable[..., Any], call: Call, n_compiles: list[int]) -> dict[str, Any]:
+    others = (flat for which in (1, 2, 3) for flat in other_calls.changed(call, which))
+    return other_calls.told(
+        lambda flat: function(*flat), lambda: call.flat, others, lambda: len(n_compiles)
+    )
+
+
+def _codes(told: dict[str, Any]) -> set[str]:
+    seen = OtherCalls(**{name: one for name, one in told.items() if name != "reasons"})
+    return {reason.code for reason in judged(seen)}
+
+
+def _shown(function: Callable[..., Any], *given: object) -> set[str]:
+    return _codes(_told(function, Call(given, {}), []))
+
+
+def _work(x: Any) -> float:
+    time.sleep(WORK_S)
+    return float(np.sum(x))
+
+
+X = np.random.default_rng(0).normal(size=200)
+
+
+def _by_content() -> Callable[..., float]:
+    seen: dict[bytes, float] = {}
+    return lambda x: (
+        seen[x.tobytes()] if x.tobytes() in seen else seen.setdefault(x.tobytes(), _work(x))
+    )
+
+
+def _by_identity() -> Callable[..., float]:
+    seen: dict[int, tuple[float, object]] = {}
+
+    def f(x: object) -> float:
+        if id(x) not in seen:
+            seen[id(x)] = _work(x), x
+        return seen[id(x)][0]
+
+    return f
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (functools.lru_cache(maxsize=None)(_work), 3),
+        (functools.lru_cache(maxsize=None)(_work), 3.5),
+        (_by_content(), X),
+        (_by_content(), np.float32(2.5)),
+        (_by_identity(), np.arange(9)),
+        (functools.lru_cache(maxsize=1)(_work), (1.0, 2.0)),
+    ],
+)
+def test_an_answer_that_is_kept_is_found(function: Callable[..., float], given: object) -> None:
+    assert "answers_kept" in _shown(function, given)
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (lambda x: x.sum(), X),
+        (np.sort, X),
+        (_work, 3),
+        (lambda n: sum(range(n)), 100_000),
+        (lambda x: x, None),
+    ],
+)
+def test_an_honest_function_has_no_caution(function: Callable[..., Any], given: object) -> None:
+    assert _shown(function, given) == set()
+
+
+def test_a_call_with_other_numbers_that_compiles_is_not_held_against_it() -> None:
+    compiled: list[int] = []
+
+    def f(n: float) -> float:
+        if n not in compiled:
+            compiled.append(n)  # type: ignore[arg-type] # any number
+            time.sleep(WORK_S)
+        return n
+
+    told = _told(f, Call((3.0,), {}), compiled)
+    assert _codes(told) == set()
+    assert told["reasons"]["other_arguments_s"]["code"] == "compiled_in_window"
+
+
+def test_what_takes_no_other_numbers_tells_why() -> None:
+    def f(x: np.ndarray[Any, Any]) -> float:
+        if x[0] != X[0]:
+            message = "only that one"
+            raise ValueError(message)
+        return 1.0
+
+    reason = _told(f, Call((X,), {}), [])["reasons"]["other_arguments_s"]
+    assert reason == {
+        "code": "exception",
+        "values": {"error": "ValueError", "text": "only that one"},
+    }
+    told = _told(lambda: 1.0, Call((), {}), [])
+    assert told["reasons"]["other_arguments_s"]["code"] == "no_other_arguments"
+
+
+def test_a_call_that_is_quick_only_when_called_at_once_is_found() -> None:
+    last = [0.0]
+
+    def f() -> None:
+        if time.monotonic() - last[0] > WORK_S:
+            time.sleep(WORK_S)
+        last[0] = time.monotonic()
+
+    assert _shown(f) == {"slow_after_pause"}
+
+
+def test_garbage_that_is_left_to_the_collector_is_found() -> None:
+    def f() -> int:
+        made: list[Any] = [[] for _ in range(2000)]
+        for one in made:
+            one.append(one)
+        return len(made)
+
+    callbacks = list(gc.callbacks)
+    assert "collecting" in _shown(f)
+    assert gc.isenabled()
+    assert gc.callbacks == callbacks
+
+
+def test_a_collector_that_is_off_stays_so() -> None:
+    gc.disable()
+    try:
+        told = _told(lambda: [[] for _ in range(99)], Call((), {}), [])
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    assert told["reasons"]["collecting_s"]["code"] == "collector_off"
+
+
+def test_other_numbers_have_the_same_types_and_shapes() -> None:
+    given = {"a": [np.float32(1.0), np.ones((2, 3), dtype="f4")], "b": (np.arange(3), 5, "text")}
+    same = other_calls.varied(given, 1)
+    assert same["a"][0] != 1.0
+    assert type(same["a"][0]) is np.float32
+    assert same["a"][1].dtype == np.float32
+    assert same["a"][1].shape == (2, 3)
+    assert np.all(same["a"][1] > 1.0)
+    assert np.array_equal(same["b"][0], np.arange(3))
+    assert same["b"][0] is not given["b"][0]
+    assert same["b"][1:] == (5, "text")
+    assert np.all(given["a"][1] == 1.0)
+
+
+def test_arrays_of_jax_and_pytorch_are_varied_without_a_program_of_jax() -> None:
+    jax = pytest.importorskip("jax")
+    torch = pytest.importorskip("torch")
+    step = jax.jit(lambda x, n: x * n)
+    given = jax.device_put(np.ones(3, dtype="f4"))
+    step(given, 2.0)
+    n_programs = step._cache_size()
+    same = other_calls.varied({"x": given, "n": 2.0}, 1)
+    assert np.all(np.asarray(same["x"]) > 1.0)
+    assert (same["x"].dtype, same["x"].shape) == (given.dtype, given.shape)
+    step(same["x"], same["n"])
+    assert step._cache_size() == n_programs
+    tensor = torch.ones(3, dtype=torch.float32, requires_grad=True)
+    made = other_calls.varied(tensor, 1)
+    assert made.requires_grad
+    assert made.is_leaf
+    assert made.dtype == torch.float32
+    assert bool((made > 1.0).all())
+    assert torch.equal(other_calls.varied(torch.arange(3), 1), torch.arange(3))
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_in_another_call_loses_nothing_that_was_measured(
+    tmp_path: Path,
+) -> None:
+    source = "import os\nseen = []\ndef f(x):\n    seen.append(x)\n"
+    source += "    return 1.0 if x == seen[0] else os._exit(9)\n"
+    (tmp_path / "own.py").write_text(source)
+    command = "-m coldwarm bench own.py:f --input x=2.5 --warm-only --min-runs 1 --max-runs 1"
+    out = tmp_path / "out"
+    subprocess.run(
+        [sys.executable, *command.split(), "--out-dir", str(out)],
+        cwd=tmp_path,
+        check=True,
+        timeout=120,
+    )
+    (seen,) = decode((out / "cases" / "f.json").read_bytes(), type=CaseResult).observations
+    assert seen.status == "ok"
+    assert seen.other_calls is None
+    assert seen.null_reasons["other_calls"].code == "exited"
