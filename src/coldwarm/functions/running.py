@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
+_sleep = time.sleep  # as it was before the user's program
 _WAITS = {
     "threading.py": {"wait", "acquire", "join", "_wait_for_tstate_lock"},
     "thread.py": {"_worker"},
@@ -67,7 +68,7 @@ class Running:
         for _ in range(_MOMENTS):
             if begun and not any(found):
                 break
-            time.sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
+            _sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
             found, begun = _at_work(Running(), before), True
         return found
 
@@ -218,7 +219,7 @@ def _using_processor(numbers: "list[int]") -> "list[int]":
     if not numbers:
         return []
     before = {number: _used_ns(number) for number in numbers}
-    time.sleep(_LOOK_S)
+    _sleep(_LOOK_S)
     return [
         number
         for number in numbers

@@ -180,7 +180,7 @@ def observation(running: Running) -> Observation:
 
 def _settings(running: Running) -> dict[str, str]:
     """Return what was set and may change what is measured: by the user, a file or a module."""
-    case, found = running.slot.case, running.start.settings
+    case, found = running.slot.case, running.start.settings or replies.Found()
     known = settings.known(found.variables)
     changed = {name: v for name, v in known.items() if running.variables.get(name) != v}
     configured = dict(found.configured)
