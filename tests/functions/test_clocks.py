@@ -56,8 +56,8 @@ def test_who_looks_for_work_still_waits_where_sleep_is_replaced(
 ) -> None:
     monkeypatch.setattr(time, "sleep", _replaced)
     monkeypatch.setattr(time, "perf_counter", _replaced)
-    assert _seconds(lambda: pending.refuse_busy(0.001)) >= pending._STEP_S  # noqa: SLF001
-    assert _seconds(lambda: running._using_processor([1])) >= running._LOOK_S  # noqa: SLF001
+    assert _seconds(lambda: pending.refuse_busy(0.001)) >= pending._STEP_S
+    assert _seconds(lambda: running._using_processor([1])) >= running._LOOK_S
 
 
 WARM = """

@@ -54,7 +54,10 @@ class Running:
         """By thread, whether its code is the user's, so that no more has to be asked."""
         self.n_threads = len(sys._current_frames()) - 1  # noqa: SLF001 - as below
         self.children = set(_children())
-        self.tasks = set(map(id, _pending_tasks()))
+        tasks = _pending_tasks()
+        self.tasks = {id(task): task.get_loop() for task in tasks}
+        self.loops = _loops_elsewhere(self.tasks.values())
+        """The loops of asyncio that run in other threads."""
 
     def since(self, before: "Running") -> "tuple[int, int, int]":
         """Return how many threads, processes and tasks are at work that were not before.
@@ -85,7 +88,10 @@ def _at_work(now: Running, before: Running) -> "tuple[int, int, int]":
     working = set(_using_processor([*unsure, *(children - processes)]))
     n_threads = len(sure) + len(working & set(unsure))
     n_processes = len(processes) + len(working & children)
-    return n_threads, n_processes, len(now.tasks - before.tasks)
+    new = [loop for task, loop in now.tasks.items() if task not in before.tasks]
+    # The tasks of a loop that somebody else runs are made whenever that one likes.
+    n_tasks = sum(all(loop is not other for other in before.loops) for loop in new)
+    return n_threads, n_processes, n_tasks
 
 
 def _working_threads() -> "Iterator[tuple[int, bool]]":
@@ -212,6 +218,22 @@ def _pending_tasks() -> "list[Any]":
         if known is not None:
             return [task for task in list(known) if not task.done()]
     return []
+
+
+def _loops_elsewhere(known: "Iterable[Any]") -> "list[Any]":
+    import _thread
+
+    events = sys.modules.get("asyncio.events")
+    if events is None:
+        return []
+    mine = events._get_running_loop()  # noqa: SLF001 - it raises nothing where there is none
+    found = [loop for loop in known if loop is not mine and loop.is_running()]
+    for ident, innermost in sys._current_frames().items():  # noqa: SLF001 - as above
+        frames = [] if ident == _thread.get_ident() else _stack(innermost)
+        for frame in frames:
+            if frame.f_code.co_name == "run_forever":  # of a loop that may have no task yet
+                found.append(frame.f_locals.get("self"))
+    return found
 
 
 def _using_processor(numbers: "list[int]") -> "list[int]":
