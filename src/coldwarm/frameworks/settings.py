@@ -109,7 +109,7 @@ def _torch() -> "Iterator[tuple[str, Any]]":
         entries = getattr(sys.modules.get(module), "_config", None) or {}
         for name, entry in [*entries.items()]:
             usual = getattr(entry, "default", None)
-            override = getattr(entry, "user_override", None)
+            override: Any = getattr(entry, "user_override", None)
             if type(override).__name__ == "ContextVar":  # others keep the value itself
                 override = override.get()
             # Where nobody has set one, a bare object stands for it.

@@ -64,11 +64,8 @@ class Arrays:
         self._seen[id(value)] = value
         if shape.container is not None:
             self._open(value, shape, way)
-        elif shape.framework == "numpy":
-            if value.dtype.hasobject:
-                self._add(value.ravel().tolist())
         elif shape.framework is not None:
-            self.found.append((shape.framework, value, _path(way)))
+            self._array(value, shape.framework, way)
         elif shape.is_function:
             self._add(inside.held(value, shape))
         elif shape.is_of_python or shape.is_table:
@@ -78,6 +75,12 @@ class Arrays:
             self._left += _steps([*own.items()], (_attribute, None, 0), way)
             if shape.slots:
                 self._left += _steps(inside.slots(value, shape), (_slot, None, 0), way)
+
+    def _array(self, value: "Any", framework: str, way: "Any") -> None:
+        if framework != "numpy":
+            self.found.append((framework, value, _path(way)))
+        elif value.dtype.hasobject:
+            self._add(value.ravel().tolist())
 
     def _open(self, value: "Any", shape: Shape, way: "Any") -> None:
         base = shape.container

@@ -64,7 +64,9 @@ class Opened:
             self._array(value, shape, place)
         elif shape.is_function:
             self._functions += place == _ITEM
-            self._add(inside.held(value, shape), place if shape.is_tree else _IN_FUNCTION)
+            self._add(inside.held(value, shape), _IN_FUNCTION)
+            if shape.is_tree:
+                self._add([*value.args, *value.keywords.values()], place)
         else:
             self._object(value, shape, place)
         if shape.has_attributes:

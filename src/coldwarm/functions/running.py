@@ -11,7 +11,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
     from typing import Any
 
@@ -229,10 +229,9 @@ def _loops_elsewhere(known: "Iterable[Any]") -> "list[Any]":
     mine = events._get_running_loop()  # noqa: SLF001 - it raises nothing where there is none
     found = [loop for loop in known if loop is not mine and loop.is_running()]
     for ident, innermost in sys._current_frames().items():  # noqa: SLF001 - as above
-        frames = [] if ident == _thread.get_ident() else _stack(innermost)
-        for frame in frames:
-            if frame.f_code.co_name == "run_forever":  # of a loop that may have no task yet
-                found.append(frame.f_locals.get("self"))
+        frames = [] if ident == _thread.get_ident() else [*_stack(innermost)]
+        runs = [frame for frame in frames if frame.f_code.co_name == "run_forever"]
+        found += [frame.f_locals.get("self") for frame in runs]  # which may have no task yet
     return found
 
 
