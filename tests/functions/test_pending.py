@@ -164,6 +164,24 @@ def test_a_task_that_was_not_awaited_is_found() -> None:
     looking.refuse()
 
 
+def test_tasks_of_a_loop_that_ran_elsewhere_before_are_not_the_call_s() -> None:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result()
+    looking = pending.Pending()
+    task = asyncio.run_coroutine_threadsafe(asyncio.sleep(LONG_S), loop)
+    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result()
+    try:
+        looking.refuse()
+    finally:
+        task.cancel()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+
 JAX_LEAVES = """
 import jax, time
 import jax.numpy as jnp

@@ -61,6 +61,14 @@ def found() -> "dict[str, Any]":
     }
 
 
+def told() -> "dict[str, Any] | None":
+    """Return what is found; ``None`` where a framework's settings cannot be read as they are."""
+    try:
+        return found()
+    except Exception:  # noqa: BLE001 - a version, or a user's program, may have them otherwise
+        return None
+
+
 def _python() -> "dict[str, Any]":
     watched = {"sys.settrace": sys.gettrace(), "sys.setprofile": sys.getprofile()}
     return {name: type(value).__name__ for name, value in watched.items() if value is not None}
@@ -101,8 +109,11 @@ def _torch() -> "Iterator[tuple[str, Any]]":
         entries = getattr(sys.modules.get(module), "_config", None) or {}
         for name, entry in [*entries.items()]:
             usual = getattr(entry, "default", None)
-            override = getattr(entry, "user_override", None)
-            value = usual if override is None else override.get()
+            override: Any = getattr(entry, "user_override", None)
+            if type(override).__name__ == "ContextVar":  # others keep the value itself
+                override = override.get()
+            # Where nobody has set one, a bare object stands for it.
+            value = usual if override is None or type(override) is object else override
             if isinstance(value, bool | int | float | str) and value != usual and name[0] != "_":
                 yield f"{module}.{name}", value
     stance = getattr(sys.modules.get("torch._dynamo.eval_frame"), "_stance", None)

@@ -23,6 +23,7 @@ class _Sample:
 PLAIN = {
     *(bool, int, float, complex, str, bytes, bytearray, memoryview, range, slice),
     *(type(None), type(...), type(NotImplemented)),
+    *(getattr(sys.modules["_io"], name) for name in ("BytesIO", "StringIO")),
 }
 """Classes whose values are whole as they stand."""
 FUNCTION, METHOD, BUILT_IN = type(lambda: None), type(_Sample().method), type(len)
@@ -50,6 +51,7 @@ _EAGER = frozenset(
     (
         *("astropy", "diffrax", "distrax", "equinox", "flax", "haiku", "jax", "jaxlib", "jaxopt"),
         *("lineax", "llvmlite", "lmfit", "ml_dtypes", "mpmath", "networkx", "numba", "numpy"),
+        "_nrt_python",  # what the lists and dictionaries of Numba keep their memory in
         *("optax", "optimistix", "pandas", "pint", "scipy", "sklearn", "sparse", "statsmodels"),
         *("sympy", "torch", "triton", "uncertainties", "xarray"),
     )
@@ -118,15 +120,15 @@ def is_lazy(kind: type, *, inner: bool = False) -> bool:
     return any(_defers(kind, name) for name in (*_CONVERTED, *_COMPUTING))
 
 
-def has_uncomputed(value: "Any", kind: type) -> bool:
-    """Say whether a user's own class has a property that is kept once it was computed."""
-    own = getattr(value, "__dict__", None) if _has(kind, "__dict__") else None
-    return any(
-        type(member).__name__ == "cached_property" and name not in (own or ())
+def kept_properties(kind: type) -> "list[str]":
+    """Return the properties of a user's own class that are kept once they were computed."""
+    return [
+        name
         for base in kind.__mro__
         if not _is_known(base)
         for name, member in base.__dict__.items()
-    )
+        if type(member).__name__ == "cached_property"
+    ]
 
 
 def is_mapped(value: "Any") -> bool:
@@ -216,8 +218,6 @@ def is_elsewhere(value: "Any", framework: str) -> bool:
 
 def objects_of(value: "Any", kind: type) -> "list[Any]":
     """Return the objects in a table of pandas, which keeps them where Python cannot see."""
-    if package(kind) != "pandas" and all(package(base) != "pandas" for base in kind.__mro__):
-        return []
     if _has(kind, "dtypes") and _has(kind, "items") and _has(kind, "columns"):
         return [column for _, column in value.items()]
     of_objects = getattr(getattr(value, "dtype", None), "hasobject", False)

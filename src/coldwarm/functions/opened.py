@@ -5,14 +5,13 @@ very work which the timed call left undone. Objects are opened by their ``__dict
 slots; what a class of another language keeps cannot be seen.
 """
 
-import sys
-
-from coldwarm.functions import kinds
+from coldwarm.functions import inside, kinds
+from coldwarm.functions.inside import Shape
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Any
 
 _ITEM, _ATTRIBUTE, _IN_FUNCTION = range(3)
@@ -31,17 +30,16 @@ class UnfinishedError(TypeError):
 
 
 class Opened:
-    """All that is inside a value: its arrays, and the first thing that may not be computed."""
+    """All that is inside a value: the first thing in it that may not be computed."""
 
     def __init__(self, value: "Any") -> None:
         """Look into the value; into each object once."""
-        self.arrays: list[tuple[str, Any]] = []
-        """Arrays of frameworks that go on after a call has returned, and which framework."""
         self.lazy: str | None = None
         """The class of the first thing that computes only when it is asked."""
         self.opaque: str | None = None
         """The class of the first thing that cannot be looked into."""
         self._values = self._functions = 0
+        self._shapes: dict[type, Shape] = {}
         self._seen: dict[int, Any] = {}  # kept, so that nothing else gets its number
         self._left: list[tuple[Any, int]] = [(value, _ITEM)]
         while self._left:
@@ -51,53 +49,54 @@ class Opened:
 
     def _look(self, value: "Any", place: int) -> None:
         kind = type(value)
-        if kind in kinds.PLAIN:
+        shape = self._shapes.get(kind)
+        if shape is None:
+            shape = self._shapes[kind] = Shape(kind)
+        if shape.is_plain:
             self._values += value is not None and place != _IN_FUNCTION
             return
-        if id(value) in self._seen or issubclass(kind, type) or kind is type(sys):
+        if shape.is_skipped or id(value) in self._seen:
             return
         self._seen[id(value)] = value
-        inside = _items(value, kind)
-        framework = kinds.array_framework(kind)
-        if inside is not None:
-            self._add(inside, place)
-        elif framework is not None:
-            self._array(value, framework, place)
-        elif (held := _held(value, kind)) is not None:
+        if shape.container is not None:
+            self._add(inside.items(value, shape), place)
+        elif shape.framework is not None:
+            self._array(value, shape, place)
+        elif shape.is_function:
             self._functions += place == _ITEM
-            self._add(held, _IN_FUNCTION)
+            self._add(inside.held(value, shape), _IN_FUNCTION)
+            if shape.is_tree:
+                self._add([*value.args, *value.keywords.values()], place)
         else:
-            self._object(value, kind, place)
-        if framework is None and kinds.package(kind) != "logging":
+            self._object(value, shape, place)
+        if shape.has_attributes:
             held_by = _IN_FUNCTION if kind is kinds.FUNCTION else _ATTRIBUTE
-            self._add(_attributes(value, kind), max(place, held_by))
+            self._add(inside.attributes(value, shape), max(place, held_by))
 
     def _add(self, values: "Iterable[Any]", place: int) -> None:
         self._left += [(item, place) for item in values]
 
-    def _array(self, value: "Any", framework: str, place: int) -> None:
+    def _array(self, value: "Any", shape: Shape, place: int) -> None:
+        framework = str(shape.framework)
         self._values += place != _IN_FUNCTION
-        lazy = framework in _SUBCLASSED and kinds.is_lazy(type(value))
+        lazy = framework in _SUBCLASSED and shape.is_lazy(inner=False)
         if lazy or kinds.is_mapped(value):
             self.lazy = self.lazy or type(value).__name__
-        if framework != "numpy":
-            self.arrays.append((framework, value))
-        elif value.dtype.hasobject:
+        if framework == "numpy" and value.dtype.hasobject:
             self._add(value.ravel().tolist(), place)
         if kinds.is_elsewhere(value, framework):
             self.opaque = self.opaque or f"{type(value).__name__} on {value.device.type}"
 
-    def _object(self, value: "Any", kind: type, place: int) -> None:
-        called = callable(value)
+    def _object(self, value: "Any", shape: Shape, place: int) -> None:
+        called = shape.is_callable
         self._functions += called and place == _ITEM
         self._values += not called and place != _IN_FUNCTION
         inner = place != _ITEM
-        if kinds.is_lazy(kind, inner=inner) or kinds.has_uncomputed(value, kind):
-            self.lazy = self.lazy or kind.__name__
-        elif kinds.is_opaque(kind):
-            self.opaque = self.opaque or kind.__name__
-        inside = _referred(value) if kinds.is_of_python(kind) else kinds.objects_of(value, kind)
-        self._add(inside, max(place, _ATTRIBUTE))
+        if shape.is_lazy(inner=inner) or shape.has_uncomputed(value):
+            self.lazy = self.lazy or type(value).__name__
+        elif shape.is_opaque():
+            self.opaque = self.opaque or type(value).__name__
+        self._add(inside.objects(value, shape), max(place, _ATTRIBUTE))
 
 
 def refuse_unknown(value: "Any") -> None:
@@ -114,60 +113,3 @@ def refuse_unknown(value: "Any") -> None:
         raise UnfinishedError(because("lazy_result", kind=opened.lazy.replace("_", " ")))
     if opened.opaque is not None:
         raise UnfinishedError(because("opaque_result", kind=opened.opaque))
-
-
-def _items(value: "Any", kind: type) -> "list[Any] | None":
-    """Return the items of a container; ``None``: it is none."""
-    if issubclass(kind, dict):
-        return [*dict.keys(value), *dict.values(value)]
-    for base in kinds.containers():
-        if issubclass(kind, base):
-            return list(base.__iter__(value))  # type: ignore[attr-defined] # all of them have it
-    return None
-
-
-def _referred(value: "Any") -> "list[Any]":
-    """Return the objects that one of Python's own classes, written in C, refers to."""
-    import gc
-
-    left_out = ("frame", "traceback", "code")
-    return [one for one in gc.get_referents(value) if type(one).__name__ not in left_out]
-
-
-def _held(value: "Any", kind: type) -> "list[Any] | None":
-    """Return what a function has with it; ``None``: it is none."""
-    if kind is kinds.METHOD:
-        return [value.__self__, value.__func__]
-    if kind is kinds.BUILT_IN:
-        return [value.__self__]
-    partial = getattr(sys.modules.get("functools"), "partial", None)
-    if partial is not None and issubclass(kind, partial):
-        return [value.func, value.args, value.keywords]
-    if kind is not kinds.FUNCTION:
-        return None
-    found = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-    for cell in value.__closure__ or ():
-        try:
-            found.append(cell.cell_contents)
-        except ValueError:
-            continue
-    return found
-
-
-def _attributes(value: "Any", kind: type) -> "Iterator[Any]":
-    """Yield what an object keeps in its ``__dict__`` and its slots, and run no code of its own."""
-    try:
-        own = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        own = None
-    if type(own) is dict:
-        yield from list(own.values())
-    for base in kind.__mro__:
-        if "__slots__" not in base.__dict__:
-            continue
-        for member in list(base.__dict__.values()):
-            if type(member) is kinds.SLOT:
-                try:
-                    yield member.__get__(value, kind)
-                except AttributeError:
-                    continue

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_now_s, _sleep = time.perf_counter, time.sleep  # as they were before the user's program
 _STEP_S, _IDLE_STEPS = 0.005, 2
 _LONGEST_S = 0.6
 _IDLE_SHARE = 0.3
@@ -97,10 +98,12 @@ def refuse_busy(call_s: float) -> None:
     Raises:
         UnfinishedError: it does.
     """
-    began_s, before = time.perf_counter(), running.threads_used_ns()
+    began_s, before = _now_s(), running.threads_used_ns()
     last, n_idle = before, 0
-    while n_idle < _IDLE_STEPS and time.perf_counter() < began_s + _LONGEST_S:
-        time.sleep(_STEP_S)
+    for _ in range(int(_LONGEST_S / _STEP_S)):
+        if n_idle == _IDLE_STEPS or _now_s() >= began_s + _LONGEST_S:
+            break
+        _sleep(_STEP_S)
         now = running.threads_used_ns()
         used_ns = sum(now.values()) - sum(last.values())
         # On a busy machine what is at work may have to wait for a processor.
@@ -108,7 +111,7 @@ def refuse_busy(call_s: float) -> None:
         n_idle, last = n_idle + 1 if idle else 0, now
     used = {one: (ns - before.get(one, 0)) / 1e9 for one, ns in last.items()}
     of_xla_s = sum(seconds for one, seconds in used.items() if b" tf_" in one)
-    watched_s, used_s = time.perf_counter() - began_s, sum(used.values())
+    watched_s, used_s = _now_s() - began_s, sum(used.values())
     # Every thread of a pool may spin, however many there are.
     longest_s = 0.0 if _spins() else max(used.values(), default=0.0)
     if of_xla_s > max(_POOL_S, 0.1 * call_s) or longest_s > max(_SPINNING_S, 0.2 * call_s):

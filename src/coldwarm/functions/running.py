@@ -11,10 +11,11 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
     from typing import Any
 
+_sleep = time.sleep  # as it was before the user's program
 _WAITS = {
     "threading.py": {"wait", "acquire", "join", "_wait_for_tstate_lock"},
     "thread.py": {"_worker"},
@@ -53,7 +54,10 @@ class Running:
         """By thread, whether its code is the user's, so that no more has to be asked."""
         self.n_threads = len(sys._current_frames()) - 1  # noqa: SLF001 - as below
         self.children = set(_children())
-        self.tasks = set(map(id, _pending_tasks()))
+        tasks = _pending_tasks()
+        self.tasks = {id(task): task.get_loop() for task in tasks}
+        self.loops = _loops_elsewhere(self.tasks.values())
+        """The loops of asyncio that run in other threads."""
 
     def since(self, before: "Running") -> "tuple[int, int, int]":
         """Return how many threads, processes and tasks are at work that were not before.
@@ -67,7 +71,7 @@ class Running:
         for _ in range(_MOMENTS):
             if begun and not any(found):
                 break
-            time.sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
+            _sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
             found, begun = _at_work(Running(), before), True
         return found
 
@@ -84,7 +88,10 @@ def _at_work(now: Running, before: Running) -> "tuple[int, int, int]":
     working = set(_using_processor([*unsure, *(children - processes)]))
     n_threads = len(sure) + len(working & set(unsure))
     n_processes = len(processes) + len(working & children)
-    return n_threads, n_processes, len(now.tasks - before.tasks)
+    new = [loop for task, loop in now.tasks.items() if task not in before.tasks]
+    # The tasks of a loop that somebody else runs are made whenever that one likes.
+    n_tasks = sum(all(loop is not other for other in before.loops) for loop in new)
+    return n_threads, n_processes, n_tasks
 
 
 def _working_threads() -> "Iterator[tuple[int, bool]]":
@@ -213,12 +220,27 @@ def _pending_tasks() -> "list[Any]":
     return []
 
 
+def _loops_elsewhere(known: "Iterable[Any]") -> "list[Any]":
+    import _thread
+
+    events = sys.modules.get("asyncio.events")
+    if events is None:
+        return []
+    mine = events._get_running_loop()  # noqa: SLF001 - it raises nothing where there is none
+    found = [loop for loop in known if loop is not mine and loop.is_running()]
+    for ident, innermost in sys._current_frames().items():  # noqa: SLF001 - as above
+        frames = [] if ident == _thread.get_ident() else [*_stack(innermost)]
+        runs = [frame for frame in frames if frame.f_code.co_name == "run_forever"]
+        found += [frame.f_locals.get("self") for frame in runs]  # which may have no task yet
+    return found
+
+
 def _using_processor(numbers: "list[int]") -> "list[int]":
     """Return those threads and processes that use a processor while this thread sleeps."""
     if not numbers:
         return []
     before = {number: _used_ns(number) for number in numbers}
-    time.sleep(_LOOK_S)
+    _sleep(_LOOK_S)
     return [
         number
         for number in numbers

@@ -4,13 +4,18 @@ import sys
 
 from coldwarm.frameworks.base import module_of
 from coldwarm.functions import values
-from coldwarm.functions.opened import Opened
+from coldwarm.functions.arrays import MOVED, Arrays, at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from coldwarm.functions.arrays import Path
+
+_MOST_PATHS = 100
+_AWAITED = ("jax", "torch", "cupy", "numba.cuda")
+"""Modules of frameworks that go on computing after a call has returned."""
 _GPU = ("torch", "cupy", "numba")
 
 
@@ -26,14 +31,18 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
     Of the frameworks that compute on a GPU, all work of a device is waited for, whatever stream
     it is in; and of one that has used a GPU, also where it returns numbers of the host.
     """
+    if not any(name in sys.modules for name in _AWAITED):
+        return []
     if values.is_jax(value):
         alone: Callable[[Any], None] = module_of("jax").wait_for_array
         return [alone, *_of_gpus({})]
     arrays: dict[str, list[Any]] = {}
-    for framework, array in Opened(value).arrays:
+    paths = []
+    for framework, array, path in Arrays(value).found:
         arrays.setdefault(framework, []).append(array)
-    ours = arrays.pop("jax", [])
-    of_jax = [_of_jax(value, len(ours))] if ours else []
+        if framework == "jax":
+            paths.append(path)
+    of_jax = [_of_jax(value, paths)] if arrays.pop("jax", []) else []
     return [*of_jax, *_of_gpus(arrays)]
 
 
@@ -59,11 +68,26 @@ def _of_gpus(arrays: "dict[str, list[Any]]") -> "list[Callable[[Any], None]]":
     return [waiter for waiter in found if waiter is not None]
 
 
-def _of_jax(value: "Any", n_arrays: int) -> "Callable[[Any], None]":
+def _of_jax(value: "Any", paths: "list[Path | None]") -> "Callable[[Any], None]":
     """Return what waits for all arrays, also for those in what JAX does not open."""
     jax = module_of("jax")
     inside = filter(values.is_jax, sys.modules["jax"].tree.leaves(value))
-    if sum(1 for _ in inside) == n_arrays:
+    if sum(1 for _ in inside) == len(paths):
         wait_for_tree: Callable[[Any], None] = jax.wait
         return wait_for_tree
-    return lambda out: jax.wait([one for name, one in Opened(out).arrays if name == "jax"])
+
+    def wait_for_all(out: "Any") -> None:
+        jax.wait([array for name, array, _ in Arrays(out).found if name == "jax"])
+
+    known = [path for path in paths if path is not None]
+    if len(known) < len(paths) or len(known) > _MOST_PATHS:
+        return wait_for_all
+
+    def wait_by_path(out: "Any") -> None:
+        try:
+            for path in known:
+                at(out, path).block_until_ready()
+        except MOVED:
+            wait_for_all(out)
+
+    return wait_by_path

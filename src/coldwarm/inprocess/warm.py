@@ -23,7 +23,7 @@ from coldwarm.contracts.observation import Block, Judgement, Observation, OtherC
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.arrivals import Arrivals
-from coldwarm.frameworks.settings import found
+from coldwarm.frameworks.settings import told
 from coldwarm.functions import other_calls, values, waiting
 from coldwarm.functions.opened import UnfinishedError
 from coldwarm.functions.pending import Pending, refuse_result
@@ -239,7 +239,7 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
 
 def _settings() -> dict[str, str]:
     """Return what is set in this process and may change what it shows."""
-    seen = found()
+    seen = told() or {"configured": {}, "loaded": []}
     every = {**settings.known(os.environ), **seen["configured"]}
     return settings.relevant(every, seen["loaded"])
 

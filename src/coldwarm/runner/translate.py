@@ -30,6 +30,7 @@ from coldwarm.contracts.observation import (
 from coldwarm.contracts.reasons import Reason, because, missing, together
 from coldwarm.runner import accounts
 from coldwarm.runner.machine import settings, telemetry
+from coldwarm.runner.process import replies
 from coldwarm.runner.process.replies import Counters, as_reason
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.process import replies
     from coldwarm.runner.process.spawn import ProcessFailedError
     from coldwarm.runner.running import Running, Slot
 
@@ -180,7 +180,7 @@ def observation(running: Running) -> Observation:
 
 def _settings(running: Running) -> dict[str, str]:
     """Return what was set and may change what is measured: by the user, a file or a module."""
-    case, found = running.slot.case, running.start.settings
+    case, found = running.slot.case, running.start.settings or replies.Found()
     known = settings.known(found.variables)
     changed = {name: v for name, v in known.items() if running.variables.get(name) != v}
     configured = dict(found.configured)

@@ -30,7 +30,7 @@ def start(prepared: "Prepared", phases: Phases) -> "dict[str, Any]":
         "read_bytes": _read_bytes(),
         "glibc": is_glibc(),
         "device": backend.device_info(),
-        "settings": settings.found(),
+        "settings": settings.told(),
         "versions": {"python": sys.version.split()[0], **backend.versions()},
     }
 

@@ -3,11 +3,9 @@
 Nothing is imported for it but a few small files: what lies in the heap decides what a call costs.
 """
 
-import time
-
 from coldwarm import wire
 from coldwarm.worker.loop import make_loop
-from coldwarm.worker.phases import now_ns
+from coldwarm.worker.phases import now_ns, process_s
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from coldwarm.worker.prepared import Prepared
-
-
-_process_s = time.process_time  # as it was before a program could replace it
 
 
 class Warm:
@@ -35,7 +30,7 @@ class Warm:
             synchronous=backend.synchronous,
             renewing=prepared.renew is not None,
         )
-        self._idle_since_cpu_s = _process_s()
+        self._idle_since_cpu_s = process_s()
         self._collects = gc.isenabled()
         gc.collect()
         prepared.frozen = gc.get_freeze_count() == 0
@@ -47,14 +42,14 @@ class Warm:
         import resource
         from itertools import repeat
 
-        idle_cpu_s = _process_s() - self._idle_since_cpu_s
+        idle_cpu_s = process_s() - self._idle_since_cpu_s
         prepared, backend = self._prepared, self._prepared.backend
         gc.collect()
         compiles = backend.compiles_so_far()
         before = resource.getrusage(resource.RUSAGE_SELF)
         budget_ns = int(order["seconds"] * 1e9)
         gc.disable()
-        cpu_s = _process_s()
+        cpu_s = process_s()
         start_ns = now_ns()
         try:
             samples_ns = self._loop(
@@ -74,10 +69,10 @@ class Warm:
         wall_ns = now_ns() - start_ns
         compiled = backend.compiles_so_far()
         counted = None if compiled is None or compiles is None else compiled - compiles
-        self._idle_since_cpu_s = _process_s()
+        self._idle_since_cpu_s = process_s()
         used_s = self._idle_since_cpu_s - cpu_s
         backend.refuse_pending()
-        self._idle_since_cpu_s = time.process_time()
+        self._idle_since_cpu_s = process_s()
         return {
             "type": "block",
             "start_ns": start_ns,

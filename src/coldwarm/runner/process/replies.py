@@ -114,7 +114,8 @@ class Start(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     loop: Loop | None = None
     moved: list[str] = msgspec.field(default_factory=list)
     """Settings by which the program has moved a cache away from where it was given one."""
-    settings: Found = Found()
+    settings: Found | None = Found()
+    """``None``: they could not be read."""
 
 
 class Block(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="block"):

@@ -1,0 +1,132 @@
+"""What has to be waited for is found quickly, and waited for by the way to it."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from coldwarm.functions import arrays, kinds, opened, waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Small:
+    """One of many results."""
+
+    def __init__(self, number: float) -> None:
+        """Keep it."""
+        self.number = number
+
+
+def many(count: int) -> list[Small]:
+    return [Small(float(n)) for n in range(count)]
+
+
+def _calls(monkeypatch: pytest.MonkeyPatch, name: str, look: Callable[[], object]) -> int:
+    seen = []
+    plain = getattr(kinds, name)
+
+    def counting(*given: Any, **named: Any) -> Any:
+        seen.append(given)
+        return plain(*given, **named)
+
+    monkeypatch.setattr(kinds, name, counting)
+    look()
+    return len(seen)
+
+
+@pytest.mark.parametrize("name", ["array_framework", "is_lazy", "is_opaque"])
+def test_a_class_is_judged_once_for_all_its_values(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    result = many(500)
+    assert _calls(monkeypatch, name, lambda: opened.refuse_unknown(result)) < 10
+    assert _calls(monkeypatch, name, lambda: waiting.waiters(result)) < 10
+
+
+def test_nothing_is_looked_into_where_no_framework_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("jax", "torch", "cupy", "numba.cuda"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    assert _calls(monkeypatch, "array_framework", lambda: waiting.waiters(many(5))) == 0
+
+
+def test_bytes_in_memory_are_finished() -> None:
+    opened.refuse_unknown([io.BytesIO(b"ab"), io.StringIO("ab")])
+
+
+OF_JAX = """
+import jax, jax.numpy as jnp
+from coldwarm.functions import arrays, opened, waiting
+
+class Holder:
+    def __init__(self, inner):
+        self.inner = inner
+
+class Slotted:
+    __slots__ = ("inner",)
+    def __init__(self, inner):
+        self.inner = inner
+
+made = lambda n: Holder({"a": [Slotted(jnp.ones(3) * k) for k in range(n)]})
+walks = []
+plain = arrays.Arrays.__init__
+def counted(self, value):
+    walks.append(value)
+    plain(self, value)
+arrays.Arrays.__init__ = counted
+(waiter,) = waiting.waiters(made(2))
+del walks[:]
+waiter(made(2))
+assert not walks, "by its path"
+waited = []
+jax.block_until_ready = waited.extend
+waiter(made(3))
+assert len(walks) == 1 and len(waited) == 3, "one more array"
+waiter(Holder({"b": [jnp.ones(2)]}))
+assert len(walks) == 2 and len(waited) == 4, "elsewhere"
+waiter(Holder({"a": 1.0}))
+assert len(walks) == 3
+(waiter,) = waiting.waiters(Holder({1: {1}, 2: frozenset(), 3: lambda y=jnp.ones(2): y}))
+waiter(Holder(jnp.ones(2)))
+assert len(waited) == 5
+opened.refuse_unknown(jax.tree_util.Partial(jnp.add, jnp.ones(3)))
+try:
+    opened.refuse_unknown(jax.tree_util.Partial(jnp.add))
+except opened.UnfinishedError:
+    print("done")
+"""
+
+OF_NUMBA = """
+import numba
+from coldwarm.functions import opened
+numbers = numba.typed.List([1.0, 2.0])
+names = numba.typed.Dict()
+names[1] = 2.0
+opened.refuse_unknown([numbers, names])
+print("done")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("framework", "program"), [("jax", OF_JAX), ("numba", OF_NUMBA)])
+def test_results_of_a_framework(framework: str, program: str) -> None:
+    pytest.importorskip(framework)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "done"), done.stderr
+
+
+def test_a_path_leads_to_the_same_place_in_another_value() -> None:
+    step = (list.__getitem__, 1, list.__len__, 2)
+    assert arrays.at([[0, 1], [2, 3]], (step, step)) == 3
+    for other in ([[0, 1]], [0, (1, 2)], None):
+        with pytest.raises(arrays.MOVED):
+            arrays.at(other, (step, step))
