@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from coldwarm.private import masking
 from coldwarm.runner.stored.wrong import Wrong
 
 if TYPE_CHECKING:
@@ -116,6 +117,23 @@ def _summaries(
             yield from _apart((*at, name, point), getattr(one, point), getattr(again[name], point))
 
 
+def same_apart_from_masks(one: object, other: object) -> bool:
+    """Say whether two plain values are the same, whatever was masked in their texts."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = zip(_in_order(one), _in_order(other), strict=False)
+        return len(one) == len(other) and all(same_apart_from_masks(*pair) for pair in pairs)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        pairs = zip(one, other, strict=False)
+        return len(one) == len(other) and all(same_apart_from_masks(*pair) for pair in pairs)
+    if isinstance(one, str) and isinstance(other, str):
+        return masking.alike(one, other)
+    return one == other
+
+
+def _in_order(mapping: dict[object, object]) -> list[object]:
+    return [list(pair) for pair in mapping.items()]
+
+
 def _apart(at: At, said: object, held: object) -> Iterator[Wrong]:
     """Yield the innermost places where two plain values differ."""
     if isinstance(said, dict) and isinstance(held, dict) and said.keys() == held.keys():
@@ -132,6 +150,9 @@ def _apart(at: At, said: object, held: object) -> Iterator[Wrong]:
 def _same(said: object, held: object) -> bool:
     if isinstance(said, float | int) and isinstance(held, float | int):
         return abs(said - held) <= _ROUNDING * max(abs(said), abs(held))
+    if isinstance(said, str) and isinstance(held, str):
+        # What was written is without names, and those of another user.
+        return said == held or (said != masking.MASK and masking.alike(said, held))
     return bool(said == held)
 
 
