@@ -17,7 +17,7 @@ from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.published import NextstatResult
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.schedule.killed import tried
-from coldwarm.runner.stored import differences, reading
+from coldwarm.runner.stored import differences, published, reading
 from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
@@ -71,15 +71,16 @@ def _published(measured: Measured) -> Iterator[ContractError]:
     if measured.environment is None:
         return
     for case in measured.cases.values():
-        if not reading.same_harness(case, measured):
-            continue
+        same = reading.same_harness(case, measured)
         for name, made in outcome.published_of(case, measured.environment):
             try:
                 file = inside(Path(measured.path) / "nextstat", f"{name}.json")
                 stored = load_as(NextstatResult, file)
             except (OutsideError, ContractError):
                 continue  # the index of published results says what is wrong
-            for wrong in differences.between(stored, made):
+            by_itself = list(published.wrong(stored))
+            again = differences.between(stored, made) if same else ()
+            for wrong in by_itself or again:
                 yield reading.error_at(str(file), wrong)
 
 
