@@ -56,6 +56,10 @@ def test_a_secret_is_masked_to_its_end(planted: Planted, around: str) -> None:
         ("~alice/x", "~/x"),
         ("/root/x and /rooted", "~/x and /rooted"),
         ("me@corp.example.com", "***"),
+        ("me@host.internal, you@x.io", "***, ***"),
+        ("token=SecretStr('hunter2')", "token=***"),
+        ("token: hunter", "token: ***"),
+        ("the secret is swordfish", "the secret is ***"),
         ("-----BEGIN PRIVATE KEY-----\\nMII\\n-----END PRIVATE KEY-----\\nx", "***\\nx"),
         ("9xQ\nMII\n-----END RSA PRIVATE KEY-----\nx", "***\nx"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIabc", "***"),
@@ -110,6 +114,15 @@ ORDINARY = [
     "ASIAPACIFIC AKIAN",
     "memory 0x7f3a2c001230, id 140234",
     "session of 3 s; signature: f(x, y)",
+    "a@b.sum",
+    "kv = q@k.transpose",
+    "kv = q@k.to(x), q@k.at[0]",
+    "token = next(tokens)",
+    "token = jnp.sum(next(iter(tokens)), axis=1)",
+    "token: tok_sum",
+    "the secret is safe",
+    "access key col_1",
+    "-I/usr/home/x",
 ]
 
 
