@@ -37,6 +37,19 @@ def test_a_run_is_read_by_its_folder_its_index_or_one_case(run: Path) -> None:
     assert alone.cases == whole.cases
 
 
+@pytest.mark.parametrize("text", ["{}", "[1", '{"schema_version": "other.tool.v1"}'])
+def test_a_case_alone_is_not_held_to_an_index_of_something_else(run: Path, text: str) -> None:
+    (run / "suite.json").write_text(text)
+    assert [*reader.read(run / f"cases/{CASE}.json").cases] == [CASE]
+
+
+def test_a_case_alone_is_not_held_to_a_run_that_does_not_name_it(run: Path) -> None:
+    other = run / "cases/other.json"
+    other.write_bytes((run / f"cases/{CASE}.json").read_bytes())
+    (run / f"cases/{CASE}.json").unlink()
+    assert [*reader.read(other).cases] == [CASE]
+
+
 def _first(index: Index, **changes: object) -> None:
     index["cases"][0].update(changes)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -180,6 +182,20 @@ CHANGES: dict[str, tuple[Change, str]] = {
         ),
         "say steal of 0.9",
     ),
+    "filled by a command": (
+        lambda c: c.update(filled_by=[{"owner": "jax", "variables": {"A": "x"}}]),
+        "filled_by: says",
+    ),
+    "no name of a variable": (
+        lambda c: c.update(filled_by=[{"owner": "jax", "variables": {"A=1; rm x": "x"}}]),
+        "filled_by[0].variables",
+    ),
+    "no limits": (lambda c: c.update(limitations=[]), "limitations: are none"),
+    "another limit": (
+        lambda c: c["limitations"].insert(0, {"code": "own_memo"}),
+        "limitations: are own_memo",
+    ),
+    "inspected": (lambda c: c.update(inspected_call_s=1.0), "inspected_call_s: is of no function"),
 }
 
 
@@ -230,6 +246,92 @@ def test_a_published_figure_that_the_case_does_not_make_is_found(copy: Lab) -> N
     index.write_text(json.dumps(suite))
     lines = [finding.fault for finding in validated(copy.out) if finding.fault]
     assert ["timing.cold.ttfr_s.median: says 1e-09" in line for line in lines] == [True]
+
+
+def _of_another_version(folder: Path, how: Change) -> None:
+    def changed(case: Case) -> None:
+        case["protocol"]["harness_sha256"] = "0" * 64
+        how(case)
+
+    for name in (GOOD, OTHER):
+        change(folder, name, changed if name == GOOD else _elsewhere)
+
+
+def _elsewhere(case: Case) -> None:
+    case["protocol"]["harness_sha256"] = "0" * 64
+
+
+@pytest.mark.parametrize("name", ["ttfr", "ttfr_process", "start"])
+def test_a_derived_figure_of_another_version_is_one_that_its_processes_can_make(
+    copy: Lab, name: str
+) -> None:
+    def of(value: float | None) -> Change:
+        def how(case: Case) -> None:
+            one = case["cold"][0]["seconds"][name]
+            points = ("median", "minimum", "maximum", "low", "high")
+            one.update(dict.fromkeys(points, value) if value else {})
+
+        return how
+
+    _of_another_version(copy.out, of(None))
+    assert [one.fault for one in validated(copy.out) if one.fault] == []
+    _of_another_version(copy.out, of(1e6))
+    assert f"cold[0].seconds.{name}.minimum: says 1e+06" in refused(copy)
+
+
+@pytest.mark.parametrize(
+    ("how", "line"),
+    [
+        (lambda r: r["timing"]["cold"].update(n_runs=9), "timing.cold.n_runs: says 9"),
+        (lambda r: r["timing"]["warm"].update(n_iters=9), "timing.warm.n_iters: says 9"),
+        (lambda r: r["config"].update(cold_runs=9), "config.cold_runs: says 9"),
+        (lambda r: r["config"].update(warm_iters=9), "config.warm_iters: says 9"),
+        (lambda r: r["timing"]["cold"]["ttfr_s"].update(p95=0.0), "timing.cold.ttfr_s.p95: is 0"),
+        (lambda r: r["timing"]["cold"]["total_s"].update(min=1e-9), "total_s.min: says 1e-09"),
+    ],
+)
+def test_a_published_summary_is_of_the_numbers_listed_whatever_version_wrote_it(
+    copy: Lab, how: Change, line: str
+) -> None:
+    _of_another_version(copy.out, lambda case: None)
+    file = copy.out / f"nextstat/{GOOD}.json"
+    result = json.loads(file.read_bytes())
+    how(result)
+    file.write_text(json.dumps(result))
+    index = copy.out / "nextstat/ml_suite.json"
+    suite = json.loads(index.read_bytes())
+    for row in suite["cases"]:
+        row["sha256"] = hashlib.sha256((index.parent / row["path"]).read_bytes()).hexdigest()
+    index.write_text(json.dumps(suite))
+    lines = [finding.fault for finding in validated(copy.out) if finding.fault]
+    assert len(lines) == 1
+    assert line in lines[0]
+
+
+def test_a_line_of_a_later_version_in_the_journal_is_a_finding(copy: Lab) -> None:
+    file = copy.out / "journal.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    number = next(n for n, line in enumerate(lines) if b'"observation"' in line)
+    newer = re.sub(rb"(coldwarm\.observation)\.v\d+", rb"\1.v99", lines[number])
+    record = re.search(rb'"record":(.*)\}\n', newer)
+    assert record is not None
+    crc = b"%08x" % zlib.crc32(record[1])
+    lines[number] = re.sub(rb'"crc32":"\w+"', b'"crc32":"%s"' % crc, newer, count=1)
+    file.write_bytes(b"".join(lines))
+    faults = [finding.fault for finding in validated(copy.out) if finding.fault]
+    assert len(faults) == 1
+    assert "is newer than" in faults[0]
+
+
+def test_a_user_with_the_name_of_a_word_of_ours_reads_his_own_run(
+    copy: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("block", "round", "json", "coldwarm"):
+        monkeypatch.setenv("USER", name)
+        for file in [*copy.out.glob("cases/*.json"), copy.out / "suite.json"]:
+            file.write_bytes(codec.encode(codec.load(file)))
+        rehash(copy.out)
+        assert [one.fault for one in validated(copy.out) if one.fault] == []
 
 
 def test_a_verdict_that_was_changed_is_found(copy: Lab, original: Path) -> None:

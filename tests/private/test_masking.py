@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.private.planted import SHAPES, Planted, body, shapes
 
 from coldwarm.private import known
-from coldwarm.private.masking import cleaned, masked
+from coldwarm.private.masking import alike, cleaned, masked
 from coldwarm.report.reasons import ADVICE, WORDS
 from coldwarm.runner import describe
 
@@ -56,6 +56,10 @@ def test_a_secret_is_masked_to_its_end(planted: Planted, around: str) -> None:
         ("~alice/x", "~/x"),
         ("/root/x and /rooted", "~/x and /rooted"),
         ("me@corp.example.com", "***"),
+        ("me@host.internal, you@x.io", "***, ***"),
+        ("token=SecretStr('hunter2')", "token=***"),
+        ("token: hunter", "token: ***"),
+        ("the secret is swordfish", "the secret is ***"),
         ("-----BEGIN PRIVATE KEY-----\\nMII\\n-----END PRIVATE KEY-----\\nx", "***\\nx"),
         ("9xQ\nMII\n-----END RSA PRIVATE KEY-----\nx", "***\nx"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIabc", "***"),
@@ -110,6 +114,15 @@ ORDINARY = [
     "ASIAPACIFIC AKIAN",
     "memory 0x7f3a2c001230, id 140234",
     "session of 3 s; signature: f(x, y)",
+    "a@b.sum",
+    "kv = q@k.transpose",
+    "kv = q@k.to(x), q@k.at[0]",
+    "token = next(tokens)",
+    "token = jnp.sum(next(iter(tokens)), axis=1)",
+    "token: tok_sum",
+    "the secret is safe",
+    "access key col_1",
+    "-I/usr/home/x",
 ]
 
 
@@ -192,3 +205,36 @@ def test_nothing_of_it_is_loaded_at_the_start() -> None:
     code += "print({'detect_secrets', 'coldwarm.private.shapes'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    "secret", [hashlib.sha1(b"k", usedforsecurity=False).hexdigest(), "correcthorsebatterystaple"]
+)
+def test_a_known_secret_of_ordinary_letters_is_masked_where_it_is_the_whole_text(
+    secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", secret)
+    assert masked(secret) == "***"
+    assert secret not in str(cleaned({"label": secret, secret: [secret], "case": secret}))
+
+
+@pytest.mark.parametrize("name", ["block", "round", "make", "nextstat", "json", "coldwarm.v1"])
+def test_the_words_of_a_record_are_not_taken_for_the_name_of_a_user(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("USER", name)
+    record = {
+        "schema_version": "nextstat.ml_benchmark_result.v1",
+        "order": ["numpy_cpu_f_1_f32 block", "numpy_cpu_f_1_f32 make", "x cold round 1"],
+        "cases": [{"case": "f", "path": "cases/f.json"}],
+        "seconds": {"block.round": 1.0},
+    }
+    assert cleaned(record) == record
+    assert cleaned({"stderr_tail": f"by {name}."}) == {"stderr_tail": "by ***."}
+
+
+def test_texts_that_were_masked_differently_are_alike() -> None:
+    assert alike("by alice in /x/y", "by *** in ~/y")
+    assert alike("a *** b bob", "a alice b ***") is False
+    assert not alike("by alice", "by bob")
+    assert not alike("1", "2")

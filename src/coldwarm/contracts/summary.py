@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from coldwarm.contracts.base import CacheMode, Count, NotNegative, Positive, Record
 from coldwarm.contracts.reasons import Reason
+
+VariableName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?!\n)")]
+"""Of the environment, as every shell takes one."""
 
 
 class Summary(Record, frozen=True, kw_only=True):
@@ -102,7 +107,7 @@ class CacheSetting(Record, frozen=True, kw_only=True):
     """What a program must set to find the caches filled that a filled cache's figure had."""
 
     owner: str
-    variables: dict[str, str] = {}
+    variables: dict[VariableName, str] = {}
     """Environment variables; ``DIR`` stands for a folder of one's own."""
     code: str | None = None
     """What has to stand in the program besides."""

@@ -18,13 +18,28 @@ MASK = "***"
 _PASSES = 4
 _ORDINARY = re.compile(r"[a-z][a-z_]*|[0-9a-f]{12,64}|[\d.:+TZ-]+")
 """A word of small letters, a hash, a version, a date."""
+_MASKED = re.compile(r"(?:\*{3,}|~)")
+_FILE = re.compile(r"(?:cases/)?[\w.@+-]+\.json")
+"""A file of a run, named from its index."""
+_LONG_CUT = 12
+"""Characters of a cut secret that alone are none of an ordinary word's."""
+_PLAIN_KEY = re.compile(r"[a-z_]+(?:\.[a-z_]+)*")
+_COMPOSED = frozenset(
+    {
+        *("schema_version", "suite", "case", "workload", "candidate", "backend", "device", "size"),
+        *("dtype", "dataset_id", "cache_mode", "cache_modes", "also_modes", "status", "code"),
+        *("kind", "metric", "baseline", "worst_case", "environment_path", "order", "owner"),
+        *("group", "verdict", "caches", "cache_policy", "windows", "sync_policy"),
+        *("warmup_policy", "interleaving", "data_layout"),
+    }
+)
+"""Fields of records that the harness composes, of which readers hold one against another: a user
+who is called as one of its words is not meant there."""
 _LONG_WORD = re.compile(r"[\w+/=.:-]{16,}")
 
 
 def masked(text: str) -> str:
     """Return a text with secrets as ``***`` and home folders as ``~``."""
-    if _ORDINARY.fullmatch(text):
-        return text
     return _masked(text, known.current())
 
 
@@ -35,22 +50,45 @@ def cleaned(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 def _cleaned(value: Any, private: known.Known) -> Any:  # noqa: ANN401 - as above
     if isinstance(value, str):
-        return value if _ORDINARY.fullmatch(value) else _masked(value, private)
+        return _masked(value, private)
     if isinstance(value, dict):
+        unnamed = private._replace(names=())
         found: dict[Any, Any] = {}
         for key, one in value.items():
-            name = _cleaned(key, private)
+            plain = isinstance(key, str) and _PLAIN_KEY.fullmatch(key)
+            name = _cleaned(key, unnamed if plain else private)
             while name in found:  # two secrets must not become one entry
                 name += "*"
-            found[name] = _cleaned(one, private)
+            found[name] = _cleaned(one, unnamed if _is_composed(key, one) else private)
         return found
     if isinstance(value, list | tuple):
         return [_cleaned(one, private) for one in value]
     return value
 
 
+def _is_composed(key: object, value: object) -> bool:
+    named_file = key == "path" and isinstance(value, str) and _FILE.fullmatch(value)
+    return key in _COMPOSED or bool(named_file)
+
+
+def alike(one: str, other: str) -> bool:
+    """Say whether two texts are the same, apart from what was masked in either of them.
+
+    What is private differs between users and days, so the same text may be masked differently.
+    """
+    return one == other or _fits(one, other) or _fits(other, one)
+
+
+def _fits(shown: str, text: str) -> bool:
+    parts = _MASKED.split(shown)
+    pattern = ".*".join(re.escape(part) for part in parts)
+    return len(parts) > 1 and re.fullmatch(pattern, text, re.DOTALL) is not None
+
+
 @lru_cache(maxsize=8192)
 def _masked(text: str, private: known.Known) -> str:
+    if _ORDINARY.fullmatch(text):  # it has the shape of no secret, and may still be a known one
+        return _without_values(text, private, _LONG_CUT)
     for _ in range(_PASSES):  # what one secret hid of another's label stands free afterwards
         found = _once(text, private)
         if found == text:
@@ -86,24 +124,29 @@ def _once(text: str, private: known.Known) -> str:
 
 
 def _without_known(text: str, private: known.Known) -> str:
-    for value in private.values:
-        if value in text:
-            inside = len(value) >= known.LONG
-            bounded = rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])"
-            text = text.replace(value, MASK) if inside else re.sub(bounded, MASK, text)
-    text = _without_cut(text, private.values)
+    text = _without_values(text, private, known.FEWEST)
     for home in private.homes:
         if home in text:
             text = re.sub(rf"(?<![\w.~-]){re.escape(home)}(?![\w.-])", "~", text)
     return text
 
 
-def _without_cut(text: str, values: tuple[str, ...]) -> str:
+def _without_values(text: str, private: known.Known, fewest: int) -> str:
+    """Mask secrets that are known, and at the end ``fewest`` or more characters of one."""
+    for value in private.values:
+        if value in text:
+            inside = len(value) >= known.LONG
+            bounded = rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])"
+            text = text.replace(value, MASK) if inside else re.sub(bounded, MASK, text)
+    return _without_cut(text, private.values, fewest)
+
+
+def _without_cut(text: str, values: tuple[str, ...], fewest: int) -> str:
     """Mask what is left at the end of a text of a value that was cut there."""
     for value in values:
-        if value[: known.FEWEST] not in text[-len(value) :]:
+        if value[:fewest] not in text[-len(value) :]:
             continue
-        for length in range(min(len(value) - 1, len(text)), known.FEWEST - 1, -1):
+        for length in range(min(len(value) - 1, len(text)), fewest - 1, -1):
             if text.endswith(value[:length]):
                 return text[:-length] + MASK
     return text

@@ -66,13 +66,20 @@ _CONSTANT = (
     r"(?=[\s,;)}\]\"']|$)"
 )
 """Values that tell nothing: constants, shapes, and what is masked already."""
+_CODE = (
+    r"(?:[A-Za-z_]+(?:\.[A-Za-z_]+)*\((?:[A-Za-z_\s.,=:\[\]()]|\b\d{1,4}\b){0,200}\)|"
+    r"(?-i:[a-z]{1,5}(?:_[a-z]{1,5}){1,2}|[a-z]{1,8}_\d{1,3})(?=[\s,;:)\]]|$))"
+)
+"""Values of source text: a call of a name with names, which are no texts, and short variables."""
 _PLAIN = (
-    rf"(?:{_CONSTANT}|\d{{1,4}}(?:\.\d+)?(?:\s|[,;)]|$)|"
+    rf"(?:{_CONSTANT}|{_CODE}|\d{{1,4}}(?:\.\d+)?(?:\s|[,;)]|$)|"
     r"[\"']?\d{1,4}(?:\.\d{1,4}){1,3}[\"']?(?:[\s,;:)}]|$))"
 )
 _ABSENT = (
     r"(?:not|invalid|missing|required|expired|empty|wrong|incorrect|too|set|unset|undefined|None|"
-    r"null|a|an|the|in|of|on|no)(?:[\s.,;:!]|$)"
+    r"null|a|an|the|in|of|on|no|safe|kept|stored|masked|hidden|used|read|given|known|valid|private|"
+    r"shared|removed|needed|correct|there|here|gone|also|never|always|only|unknown|available|by|for|"
+    r"from|to|with|at|it|this|that|taken|passed|written|sent|loaded|ready)(?:[\s.,;:!?)]|$)"
 )
 _QUOTED = r"[bru]{0,2}(?P<q>\\*[\"'`])(?:(?!(?P=q))(?:\\.|[^\\]))*(?:(?P=q)|\Z)"
 _WORD = r"[^\s\"'`]\S*"
@@ -151,15 +158,25 @@ USER_INFO = (
 )
 """``scheme://user:password@host``, also where the password has characters of a path."""
 
+_TOP = (
+    r"(?:[a-z]{2}|[A-Z]{2}|(?i:com|org|net|edu|gov|mil|int|info|biz|name|pro|mobi|arpa|museum|jobs|"
+    r"aero|coop|travel|post|asia|cat|app|dev|cloud|online|site|tech|store|shop|xyz|blog|page|email|"
+    r"mail|ai|science|academy|university|institute|systems|solutions|software|company|group|global|"
+    r"team|work|works|world|digital|network|agency|bank|health|berlin|london|paris|tokyo|amsterdam|"
+    r"swiss|google|apple|amazon|microsoft|local|localdomain|lan|internal|intranet|corp|home|private|"
+    r"example|test|invalid|localhost|xn--[a-z0-9-]+))"
+)
+"""Top-level domains, of local networks too: after ``@`` and a point, source text has methods."""
 EMAIL = re.compile(
-    r"(?<![\w.+%-])[\w.+%-]+@(?=[\w-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,24}(?![\w@])"
+    r"(?<![\w.+%-])[\w.+%-]+@(?=[\w-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*"
+    rf"\.{_TOP}(?![\w@]|\.?[A-Za-z_]*\s?[(\[])"
 )
 
 _FOLDERS = r"(?:homes?|[Uu]sers)"
 _BEGINS = r"(?:(?<=file://)|(?<=-[A-Za-z])|(?<![\w.~/\\-]))"
 _OWNER = r"[^/\s:;,'\"`()<>\[\]{}|\\]+"
 HOMES = (
-    re.compile(rf"{_BEGINS}(?:/[\w.-]+){{0,3}}?/{_FOLDERS}/{_OWNER}"),
+    re.compile(rf"{_BEGINS}(?!/usr/)(?:/[\w.-]+){{0,3}}?/{_FOLDERS}/{_OWNER}"),
     re.compile(r"\b[A-Za-z]:(?:\\+|/)Users(?:\\+|/)[^\\/:*?\"<>|\r\n]+(?=[\\/])", re.IGNORECASE),
     re.compile(r"\b[A-Za-z]:(?:\\+|/)Users(?:\\+|/)[^\\/\s:*?\"'<>|]+", re.IGNORECASE),
     re.compile(rf"(?:%2F|\\/){_FOLDERS}(?:%2F|\\/)[^%\\\s\"']+", re.IGNORECASE),

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import FILLED
+from coldwarm.errors import printable
 from coldwarm.report import units
 
 if TYPE_CHECKING:
@@ -47,12 +48,13 @@ def line(settings: Sequence[CacheSetting]) -> str:
     variables = {name: value for one in settings for name, value in one.variables.items()}
     if not variables:
         return ""
-    return " ".join(["export", *(f"{name}={shlex.quote(v)}" for name, v in variables.items())])
+    parts = ["export", *(f"{name}={shlex.quote(value)}" for name, value in variables.items())]
+    return printable(" ".join(parts))
 
 
 def code(settings: Sequence[CacheSetting]) -> str:
     """Say what has to stand in the program; empty where nothing has."""
-    return ", ".join(CODE.format(code=one.code) for one in settings if one.code)
+    return ", ".join(CODE.format(code=printable(one.code)) for one in settings if one.code)
 
 
 def by_default(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:

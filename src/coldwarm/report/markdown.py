@@ -68,10 +68,17 @@ def filled_by(needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]) -
     blocks = [f"{filled.TITLE}:"]
     for one in needed:
         blocks.append(escaped(": ".join(filter(None, (one.candidates, one.code)))))
-        blocks += [f"```sh\n{one.line}\n```"] if one.line else []
+        blocks += [_shell(one.line)] if one.line else []
     if by_default:
         blocks += [f"{filled.DEFAULT}:", terms(by_default)]
     return blocks
+
+
+def _shell(line: str) -> str:
+    """Return a line for the shell as code, in a fence that nothing in it can end."""
+    longest = max((len(run) for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}sh\n{line}\n{fence}"
 
 
 def _main_table(group: Group) -> str:

@@ -5,23 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from coldwarm.caches import modes, pages
-from coldwarm.contracts.base import FILLED, Status
+from coldwarm.contracts.base import Status
 from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.process.isolation import owners_of
+from coldwarm.runner.stored import again
 from coldwarm.stats import outcome
-from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.summary import CacheSetting
     from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.options import Options
@@ -80,24 +77,13 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         warm=summary.warm,
         limitations=_limitations(case, facts.options),
         warnings=summary.warnings,
-        filled_by=_filled_by(case, observations),
+        filled_by=again.filled_by(observations, on_request=case.backend.keeps_on_request),
         made=[] if wrong else ledger.made(case),
         observations=[outcome.without_timing(seen) for seen in observations]
         if wrong
         else observations,
         null_reasons=_null_reasons(sha256, reason, has_warm=summary.warm is not None),
     )
-
-
-def _filled_by(case: Case, observations: Sequence[Observation]) -> list[CacheSetting]:
-    """Return what a program must set for the filled caches that the figures have."""
-    filled = [seen for seen in counted(observations, FILLED) if seen.cache_mode == FILLED]
-    found = [
-        one
-        for seen in filled
-        for one in modes.settings(seen.evidence, on_request=case.backend.keeps_on_request)
-    ]
-    return [one for place, one in enumerate(found) if one not in found[:place]]
 
 
 def _null_reasons(
@@ -121,13 +107,7 @@ def _limitations(case: Case, options: Options) -> list[Reason]:
     names = {name for m in options.cache_modes for name in owners_of(case.backend, case.device, m)}
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
-    controlled = because("caches_controlled", owner_names=sorted(names))
-    return [
-        *case.notes,
-        controlled,
-        *modes.limitations(sorted(names)),
-        *pages.limitations(options.cache_modes),
-    ]
+    return [*case.notes, *again.limitations(names, options.cache_modes)]
 
 
 def write(  # noqa: PLR0913 - the figures of a run that only its end knows

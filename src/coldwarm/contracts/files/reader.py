@@ -12,7 +12,7 @@ from coldwarm.contracts.files.index import NAME, Index, index_in
 from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.result import CaseResult, SuiteResult
-from coldwarm.errors import UsageError
+from coldwarm.errors import ContractError, UsageError
 
 
 def read(path: Path) -> Measured:
@@ -90,10 +90,20 @@ def _inside(folder: Path, name: str) -> Path:
         raise fault(str(folder), None, None, str(error)) from None
 
 
+def _names(index: Path, file: Path) -> bool:
+    """Say whether there is the index of a run that names a file; any folder may hold another."""
+    try:
+        suite = decode(read_bytes(index), str(index)) if index.exists() else None
+        named = [row.path for row in suite.cases] if isinstance(suite, SuiteResult) else []
+        return any((index.parent / name).resolve() == file.resolve() for name in named)
+    except (ContractError, OSError, ValueError, RuntimeError):
+        return False
+
+
 def _single(path: Path, case: CaseResult) -> Measured:
     """Take a case alone; where it still lies in its run, that must be whole, as for the run."""
     index = path.resolve().parent.parent / NAME
-    if index.exists():
+    if _names(index, path):
         _run(index)
     environment = None
     folder = path.resolve().parent.parent

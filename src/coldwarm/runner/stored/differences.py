@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from coldwarm.private import masking
 from coldwarm.runner.stored.wrong import Wrong
+from coldwarm.stats.selection import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from coldwarm.contracts.base import Record
+    from coldwarm.contracts.base import CacheMode, Record
+    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import Summary
     from coldwarm.runner.stored.wrong import At
 
-_COMPUTED = ("status", "reason", "cold", "warm", "comparisons", "warnings")
+_COMPUTED = ("status", "reason", "cold", "warm", "comparisons", "warnings", "filled_by")
 _JUDGED = ("status", "reason", "judgements", "also_modes")
 _COUNTS = ("n_ok", "n_rejected", "n_failed", "n_processes")
 _POINTS = ("n_processes", "n_samples", "median", "minimum", "maximum", "p95")
@@ -52,6 +55,8 @@ def of_figures(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
         yield from _counts(at, cold, other)
         stable = {name: one for name, one in cold.seconds.items() if name not in _DERIVED}
         yield from _summaries((*at, "seconds"), stable, other.seconds)
+        derived = {name: one for name, one in cold.seconds.items() if name in _DERIVED}
+        yield from _derived((*at, "seconds"), derived, stored, cold.cache_mode)
     if stored.warm is not None and stored.warm.call_s is not None:
         yield from _warm(stored.warm.call_s, stored)
     metrics = {one.metric: one for one in again.comparisons}
@@ -59,6 +64,34 @@ def of_figures(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
         if one.metric in metrics:
             at = ("comparisons", place, "ratio")
             yield from _apart(at, one.ratio, metrics[one.metric].ratio)
+
+
+def _derived(
+    at: At, derived: Mapping[str, Summary], stored: CaseResult, mode: CacheMode
+) -> Iterator[Wrong]:
+    """Hold figures against all that could be put together of what the processes took."""
+    seen = [one for one in stored.observations if claims(one, mode) and one.phases]
+    for name, one in derived.items():
+        bounds = [_possible(name, process) for process in seen]
+        least = min((low for low, _ in bounds), default=0.0) * (1 - _ROUNDING)
+        most = max((high for _, high in bounds), default=0.0) * (1 + _ROUNDING)
+        for point in ("minimum", "median", "maximum"):
+            said = getattr(one, point)
+            if not least <= said <= most:
+                what = f"says {said:g}, but its processes make {least:g} to {most:g}"
+                yield Wrong((*at, name, point), what)
+
+
+def _possible(name: str, process: Observation) -> tuple[float, float]:
+    """Return the least and the most seconds that any parts of a process make of a figure."""
+    ends_s = max(phase.start_s + phase.duration_s for phase in process.phases)
+    most_s = max(process.wall_s, ends_s)
+    call_s = process.phase_s("first_call") or 0.0
+    if name == "ttfr":
+        return call_s, most_s
+    if name == "ttfr_process":
+        return call_s + (process.phase_s("import") or 0.0), most_s
+    return 0.0, most_s - call_s
 
 
 def _warm(call_s: Summary, stored: CaseResult) -> Iterator[Wrong]:
@@ -116,6 +149,23 @@ def _summaries(
             yield from _apart((*at, name, point), getattr(one, point), getattr(again[name], point))
 
 
+def same_apart_from_masks(one: object, other: object) -> bool:
+    """Say whether two plain values are the same, whatever was masked in their texts."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = zip(_in_order(one), _in_order(other), strict=False)
+        return len(one) == len(other) and all(same_apart_from_masks(*pair) for pair in pairs)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        pairs = zip(one, other, strict=False)
+        return len(one) == len(other) and all(same_apart_from_masks(*pair) for pair in pairs)
+    if isinstance(one, str) and isinstance(other, str):
+        return masking.alike(one, other)
+    return one == other
+
+
+def _in_order(mapping: dict[object, object]) -> list[object]:
+    return [list(pair) for pair in mapping.items()]
+
+
 def _apart(at: At, said: object, held: object) -> Iterator[Wrong]:
     """Yield the innermost places where two plain values differ."""
     if isinstance(said, dict) and isinstance(held, dict) and said.keys() == held.keys():
@@ -132,6 +182,9 @@ def _apart(at: At, said: object, held: object) -> Iterator[Wrong]:
 def _same(said: object, held: object) -> bool:
     if isinstance(said, float | int) and isinstance(held, float | int):
         return abs(said - held) <= _ROUNDING * max(abs(said), abs(held))
+    if isinstance(said, str) and isinstance(held, str):
+        # What was written is without names, and those of another user.
+        return said == held or (said != masking.MASK and masking.alike(said, held))
     return bool(said == held)
 
 

@@ -20,7 +20,7 @@ from coldwarm.contracts.files.faults import dotted, fault
 from coldwarm.contracts.files.positions import line_of
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.stored import again, differences, of_run
+from coldwarm.runner.stored import again, declared, differences, of_run
 from coldwarm.runner.stored.observations import impossible, inconsistent
 
 if TYPE_CHECKING:
@@ -106,8 +106,10 @@ def same_harness(case: CaseResult, measured: Measured) -> bool:
 def _by_itself(case: CaseResult, *, same: bool) -> Iterator[Wrong]:
     yield from impossible(case)
     yield from differences.out_of_order(case)
+    yield from declared.of_cautions(case)
     if same:
         yield from inconsistent(case)
+        yield from declared.wrong(case)
 
 
 def _computed(measured: Measured) -> tuple[list[CaseResult], list[tuple[str, Wrong]]]:

@@ -1,0 +1,26 @@
+"""What filled caches need stands in no line, and in no Markdown, that says more than that."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from coldwarm.contracts.summary import CacheSetting
+from coldwarm.report import filled, markdown
+
+
+def test_what_stands_in_a_value_ends_no_fence_and_controls_no_terminal() -> None:
+    setting = CacheSetting(owner="x", variables={"A": "```\n\x1b[31mrm\n````"}, code="f\x1b[2J()")
+    [needed] = filled.needed({"c": [setting]})
+    assert needed.line.isprintable()
+    assert needed.code.isprintable()
+    block = markdown.filled_by([needed], [])[-1]
+    first, _, last = block.splitlines()
+    assert (first, last) == ("`````sh", "`````")
+
+
+@pytest.mark.parametrize("name", ["A; rm -rf x; B", "A B", "1A", "A=", "", "A\n"])
+def test_only_a_variable_can_be_set(name: str) -> None:
+    plain = {"owner": "jax", "variables": {name: "1"}}
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(plain, CacheSetting)
