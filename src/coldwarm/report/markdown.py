@@ -76,8 +76,9 @@ def filled_by(needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]) -
 
 def _shell(line: str) -> str:
     """Return a line for the shell as code, in a fence that nothing in it can end."""
-    longest = max((len(run) for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = "```"
+    while fence in line:
+        fence += "`"
     return f"{fence}sh\n{line}\n{fence}"
 
 
