@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.contracts import samples
 
 from coldwarm.errors import ExitCode
 
@@ -103,6 +104,17 @@ def test_output_that_cannot_be_written(folder: Path, command: list[str]) -> None
     [line] = done.stderr.splitlines()
     assert "No space left on device" in line
     assert call(folder, *command, script='exec "$@" >/dev/full 2>/dev/full').returncode == 70
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_findings_that_cannot_be_written(folder: Path, form: str, unbuffered: str) -> None:
+    samples.write_run(folder / "run")
+    command = ["validate", *(["--format", "json"] if form == "json" else []), "run"]
+    done = call(folder, *command, script='exec "$@" >/dev/full', PYTHONUNBUFFERED=unbuffered)
+    assert done.returncode == ExitCode.INTERNAL
+    [line] = done.stderr.splitlines()
+    assert line.startswith("coldwarm: cannot write to standard output: No space left on device")
 
 
 def test_a_system_that_starts_no_process(folder: Path) -> None:

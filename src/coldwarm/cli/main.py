@@ -6,6 +6,7 @@ verdict's. So nothing is imported here but what every Python has loaded.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _INTERNAL, _INTERRUPTED, _BROKEN_PIPE = 70, 130, 141
 """As ``coldwarm.errors.ExitCode`` has them, which may be what cannot be loaded."""
+_FULL = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG}
+"""Errors of a place that takes no more."""
 _LONGEST = 300
 """Characters of an error's message that are shown."""
 
@@ -64,7 +67,36 @@ def _coded() -> int:
     except SystemExit as error:
         return _left(error)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is no verdict
+        if isinstance(error, OSError) and _of_output(error):
+            _unwritten(error)
+            return _INTERNAL
         return _failed(error)
+
+
+def _of_output(error: OSError) -> bool:
+    """Say whether it was standard output that failed: what prints there raised the error."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    package = trace.tb_frame.f_globals.get("__name__", "").partition(".")[0]
+    return package in {"click", "rich"} and error.errno in _FULL
+
+
+def _unwritten(error: OSError) -> None:
+    """Say that the output is lost; what is left of it is to fail no more."""
+    _nowhere(1)
+    _say(
+        f"cannot write to standard output: {error.strerror}; free some space there, "
+        "or send the output elsewhere"
+    )
+
+
+def _nowhere(number: int) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
 
 
 def _open_streams() -> None:
@@ -175,15 +207,10 @@ def _flushed(code: int) -> int:
         try:
             stream.flush()
         except OSError as error:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, number)
-            os.close(nowhere)
+            _nowhere(number)
             if isinstance(error, BrokenPipeError):
                 code = _BROKEN_PIPE
             elif number == 1:
-                _say(
-                    f"cannot write to standard output: {error.strerror}; free some space there, "
-                    "or send the output elsewhere"
-                )
+                _unwritten(error)
                 code = _INTERNAL
     return code

@@ -11,7 +11,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.process.isolation import owners_of
-from coldwarm.runner.stored import again
+from coldwarm.runner.schedule import limits
 from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         warm=summary.warm,
         limitations=_limitations(case, facts.options),
         warnings=summary.warnings,
-        filled_by=again.filled_by(observations, on_request=case.backend.keeps_on_request),
+        filled_by=limits.filled_by(observations, on_request=case.backend.keeps_on_request),
         made=[] if wrong else ledger.made(case),
         observations=[outcome.without_timing(seen) for seen in observations]
         if wrong
@@ -107,7 +107,7 @@ def _limitations(case: Case, options: Options) -> list[Reason]:
     names = {name for m in options.cache_modes for name in owners_of(case.backend, case.device, m)}
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
-    return [*case.notes, *again.limitations(names, options.cache_modes)]
+    return [*case.notes, *limits.limitations(names, options.cache_modes)]
 
 
 def write(  # noqa: PLR0913 - the figures of a run that only its end knows

@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
 
-from coldwarm.caches import modes, pages
-from coldwarm.contracts.base import FILLED, WARM, Status
+from coldwarm.caches import modes
+from coldwarm.contracts.base import WARM, Status
 from coldwarm.contracts.reasons import because, together
+from coldwarm.runner.schedule import limits
 from coldwarm.runner.schedule.killed import from_outside
 from coldwarm.stats import outcome
-from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Judgement, Observation
-    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.contracts.summary import CacheSetting
 
 _STATUSES = get_args(Status)
 """From fine to worst."""
@@ -116,30 +114,9 @@ def computed(
         comparisons=[],
         filled_by=[]
         if outcome.is_wrong(reason)
-        else filled_by(observations, on_request=any(one.code for one in case.filled_by)),
+        else limits.filled_by(observations, on_request=any(one.code for one in case.filled_by)),
         observations=list(observations),
     )
-
-
-def filled_by(observations: Iterable[Observation], *, on_request: bool) -> list[CacheSetting]:
-    """Return what a program must set for the filled caches that the figures have."""
-    filled = [seen for seen in counted(observations, FILLED) if seen.cache_mode == FILLED]
-    known = set(modes.owners())
-    found = [
-        one
-        for seen in filled
-        for one in modes.settings(
-            [part for part in seen.evidence if part.owner in known], on_request=on_request
-        )
-    ]
-    return [one for place, one in enumerate(found) if one not in found[:place]]
-
-
-def limitations(names: Iterable[str], asked: Sequence[CacheMode]) -> list[Reason]:
-    """Return what cannot be controlled where these caches are, in the modes asked for."""
-    owners = sorted(set(names))
-    controlled = because("caches_controlled", owner_names=owners)
-    return [controlled, *modes.limitations(owners), *pages.limitations(asked)]
 
 
 def compared(cases: Sequence[CaseResult]) -> list[CaseResult]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from coldwarm.caches import modes
-from coldwarm.runner.stored import again
+from coldwarm.runner.schedule import limits
 from coldwarm.runner.stored.wrong import Wrong
 from coldwarm.stats import outcome
 
@@ -45,7 +45,7 @@ def _limitations(case: CaseResult) -> Iterator[Wrong]:
     owners = {*(case.protocol.caches or ()), "bytecode"}
     if case.protocol.caches is None or not owners <= modes.owners().keys():
         return
-    made = again.limitations(owners, case.protocol.cache_modes)
+    made = limits.limitations(owners, case.protocol.cache_modes)
     n_noted = len(case.limitations) - len(made)
     noted = [reason.code for reason in case.limitations[: max(n_noted, 0)]]
     expected = noted[:1] == ["own_memo"] if case.protocol.own is not None else not noted
