@@ -76,15 +76,9 @@ def filled_by(needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]) -
 
 def _shell(line: str) -> str:
     """Return a line for the shell as code, in a fence that nothing in it can end."""
-<<<<<<< HEAD
-    marks = "".join(one if one == "`" else " " for one in line)
-    longest = max(map(len, marks.split()), default=0)
-    fence = "`" * max(3, longest + 1)
-=======
     fence = "```"
     while fence in line:
         fence += "`"
->>>>>>> issue9-mend2
     return f"{fence}sh\n{line}\n{fence}"
 
 
