@@ -76,9 +76,8 @@ def filled_by(needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]) -
 
 def _shell(line: str) -> str:
     """Return a line for the shell as code, in a fence that nothing in it can end."""
-    fence = "```"
-    while fence in line:
-        fence += "`"
+    marks = "".join(one if one == "`" else " " for one in line)
+    fence = "`" * max(3, 1 + max(map(len, marks.split()), default=0))
     return f"{fence}sh\n{line}\n{fence}"
 
 
