@@ -56,5 +56,7 @@ def _quantiles(at: At, said: Quantiles | UnsetType, values: Sequence[float]) -> 
         if abs(told - held) > _ROUNDING * max(told, held):
             wrong_points = True
             yield Wrong((*at, name), f"says {told:g}, but the listed numbers say {held:g}")
-    if not wrong_points and not said.median <= said.p95 <= max(values) * (1 + _ROUNDING):
+    if not wrong_points and not said.median * (1 - _ROUNDING) <= said.p95 <= max(values) * (
+        1 + _ROUNDING
+    ):
         yield Wrong((*at, "p95"), f"is {said.p95:g}, below the median or above every number")
