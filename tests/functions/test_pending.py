@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,9 @@ def child() -> None:
 
 def forked() -> None:
     kept.append(multiprocessing.get_context("fork").Process(target=time.sleep, args=(LONG_S,)))
-    kept[-1].start()
+    with warnings.catch_warnings():  # what an earlier test has loaded may warn of forks
+        warnings.simplefilter("ignore")
+        kept[-1].start()
 
 
 @pytest.mark.parametrize(
