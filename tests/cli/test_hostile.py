@@ -56,8 +56,17 @@ def test_durations_beyond_any(tmp_path: Path, command: list[str]) -> None:
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, ["validate", "RUN"]])
-@pytest.mark.parametrize("path", ["a" * 5000, "a/" * 2500 + "b", "a" * 300])
-def test_a_path_that_no_file_can_have(tmp_path: Path, command: list[str], path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("a" * 5000, "is longer than 1024 characters; no path here is"),
+        ("a/" * 2500 + "b", "is longer than 1024 characters; no path here is"),
+        ("a" * 300, "cannot be followed: File name too long"),
+    ],
+)
+def test_a_path_that_no_file_can_have(
+    tmp_path: Path, command: list[str], path: str, why: str
+) -> None:
     run = results.write(tmp_path / "run", [results.case(3)], samples.environment())
     index = json.loads((run / "suite.json").read_text())
     index["cases"][0]["path"] = path
@@ -65,6 +74,6 @@ def test_a_path_that_no_file_can_have(tmp_path: Path, command: list[str], path: 
     done = call(run, command)
     assert done.returncode == ExitCode.FAILED
     said = done.stdout if command[0] == "validate" else done.stderr
-    assert "measure again, or restore the file" in said
+    assert f"{why}; measure again, or restore the file" in said
     assert "Traceback" not in done.stderr
     assert max(map(len, said.splitlines())) < 400

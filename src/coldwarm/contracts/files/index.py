@@ -144,12 +144,5 @@ class Index:
         return Checked(self.path, self.suite, error)
 
 
-def _is_file(file: Path) -> bool:
-    try:
-        return file.is_file()
-    except OSError:  # a name that is too long for any
-        return False
-
-
 def _shown(value: object) -> str:
     return str(value) if isinstance(value, msgspec.Struct) else repr(value)

@@ -41,20 +41,6 @@ def read(path: Path) -> Measured:
     raise UsageError(text)
 
 
-def read_run(path: Path) -> tuple[SuiteResult, list[CaseResult]]:
-    """Read a run's directory, or its ``suite.json``: its index and its cases in their order.
-
-    Raises:
-        UsageError: there is no run.
-        ContractError: as ``read``.
-    """
-    measured = read(path)
-    if measured.suite is None:
-        text = f"{path} is the file of one case; name the directory of a run"
-        raise UsageError(text)
-    return measured.suite, list(measured.cases.values())
-
-
 def index_path(measured: Measured) -> str:
     """Return the index of a run that was read."""
     return str(Path(measured.path) / NAME)
