@@ -184,7 +184,8 @@ class Lab:
         """Look at what any run has left: valid, nothing half-written, nobody's lock."""
         assert not list(self.out.rglob("*.part"))
         # What ``coldwarm validate`` does, without starting it.
-        assert [found.fault for found in validated(self.out) if found.fault] == []
+        faults = [found.fault for found in validated(self.out) if found.fault]
+        assert not faults, "\n".join(map(str, faults))
         locks = Path("/proc/locks").read_text(encoding="ascii")
         inode = (self.out / ".lock").stat().st_ino
         assert not any(f":{inode} " in line for line in locks.splitlines()), locks

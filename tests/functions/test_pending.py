@@ -96,6 +96,19 @@ def test_what_a_call_starts_and_leaves_at_work_is_found(
         looking.refuse()
 
 
+def test_a_thread_that_computes_is_found_among_many_that_do_not() -> None:
+    enough = threading.Event()
+    for _ in range(100):  # each has files that are read, and the computing one goes on meanwhile
+        started(enough.wait)
+    looking = pending.Pending()
+    started(spin)
+    try:
+        with pytest.raises(UnfinishedError, match="threads_unfinished"):
+            looking.refuse()
+    finally:
+        enough.set()
+
+
 @pytest.mark.parametrize("job", [spin, waiting])
 def test_a_pool_that_was_there_before_is_at_work_or_idle(job: Callable[[], None]) -> None:
     with ThreadPoolExecutor(2) as pool:

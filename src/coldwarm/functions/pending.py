@@ -57,7 +57,7 @@ class Pending:
         for framework in ("torch", "cupy", "numba"):
             if framework in sys.modules and module_of(framework).unfinished():
                 raise UnfinishedError(because("gpu_unfinished", framework=framework))
-        threads, processes, tasks = running.Running().since(self._before)
+        threads, processes, tasks = self._before.since()
         if threads:
             raise UnfinishedError(because("threads_unfinished", n_threads=threads))
         if processes:

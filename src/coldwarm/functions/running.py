@@ -11,7 +11,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import FrameType
     from typing import Any
 
@@ -44,54 +44,64 @@ _USED_NS = 500_000
 
 
 class Running:
-    """What is at work in one moment."""
+    """What is at work in one moment, and what has come since."""
 
     def __init__(self) -> None:
         """Look at all threads, children and tasks."""
-        self.started = set(_tasks())
+        self._started = set(_tasks())
         """The kernel's threads, among them some that have no Python frame yet."""
-        self.threads = dict(_working_threads())
-        """By thread, whether its code is the user's, so that no more has to be asked."""
-        self.n_threads = len(sys._current_frames()) - 1  # noqa: SLF001 - as below
-        self.children = set(_children())
+        self._threads = dict(_working_threads())
+        self._children = set(_children())
         tasks = _pending_tasks()
-        self.tasks = {id(task): task.get_loop() for task in tasks}
-        self.loops = _loops_elsewhere(self.tasks.values())
+        self._tasks = {id(task) for task in tasks}
+        self._loops = _loops_elsewhere(task.get_loop() for task in tasks)
         """The loops of asyncio that run in other threads."""
 
-    def since(self, before: "Running") -> "tuple[int, int, int]":
-        """Return how many threads, processes and tasks are at work that were not before.
+    def since(self) -> "tuple[int, int, int]":
+        """Return how many threads, processes and tasks are at work now that were not then.
 
-        What has given its result may still be on its way back to where it waits for the next job,
-        so that something is at work only where it still is a moment later.
+        Where threads are, the others are not counted: a thread that computes in Python lets this
+        one go on for a moment after each file that it reads, and may have ended before the last.
         """
-        found = _at_work(self, before)
         # What a call has handed to another thread may not have begun.
-        begun = self.started <= before.started and self.n_threads == 0
-        for _ in range(_MOMENTS):
-            if begun and not any(found):
-                break
-            _sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
-            found, begun = _at_work(Running(), before), True
-        return found
+        alone = len(sys._current_frames()) == 1  # noqa: SLF001 - as below
+        begun = alone and set(_tasks()) <= self._started
+        n_threads = _still(self._n_threads, begun=begun)
+        if n_threads:
+            return n_threads, 0, 0
+        return 0, _still(self._n_processes, begun=begun), self._n_tasks()
+
+    def _n_threads(self) -> int:
+        now = dict(_working_threads())
+        threads = {one: own for one, own in now.items() if one not in self._threads}
+        unsure = _native({one for one, own in threads.items() if not own})
+        return sum(threads.values()) + len(_using_processor(unsure))
+
+    def _n_processes(self) -> int:
+        children = {pid for pid in _children() if not _is_named(pid, _HELPERS)}
+        strangers = children - self._children - _pool_processes()
+        strangers = {pid for pid in strangers if not _is_named(pid, _POOLED)}
+        processes = {pid for pid in strangers if _state(pid) not in "ZX"}
+        return len(processes) + len(_using_processor(list(children - processes)))
+
+    def _n_tasks(self) -> int:
+        new = [task.get_loop() for task in _pending_tasks() if id(task) not in self._tasks]
+        # The tasks of a loop that somebody else runs are made whenever that one likes.
+        return sum(all(loop is not other for other in self._loops) for loop in new)
 
 
-def _at_work(now: Running, before: Running) -> "tuple[int, int, int]":
-    threads = {one: own for one, own in now.threads.items() if one not in before.threads}
-    sure = {one for one, own in threads.items() if own}
-    unsure = _native(threads.keys() - sure)
-    children = {pid for pid in now.children if not _is_named(pid, _HELPERS)}
-    pools = _pool_processes()
-    strangers = {pid for pid in children - before.children if pid not in pools}
-    strangers = {pid for pid in strangers if not _is_named(pid, _POOLED)}
-    processes = {pid for pid in strangers if _state(pid) not in "ZX"}
-    working = set(_using_processor([*unsure, *(children - processes)]))
-    n_threads = len(sure) + len(working & set(unsure))
-    n_processes = len(processes) + len(working & children)
-    new = [loop for task, loop in now.tasks.items() if task not in before.tasks]
-    # The tasks of a loop that somebody else runs are made whenever that one likes.
-    n_tasks = sum(all(loop is not other for other in before.loops) for loop in new)
-    return n_threads, n_processes, n_tasks
+def _still(count: "Callable[[], int]", *, begun: bool) -> int:
+    """Return how many are at work, and still are a moment later.
+
+    What has given its result may still be on its way back to where it waits for the next job.
+    """
+    found = count()
+    for _ in range(_MOMENTS):
+        if begun and not found:
+            break
+        _sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
+        found, begun = count(), True
+    return found
 
 
 def _working_threads() -> "Iterator[tuple[int, bool]]":

@@ -152,8 +152,10 @@ def _summaries(
 def same_apart_from_masks(one: object, other: object) -> bool:
     """Say whether two plain values are the same, whatever was masked in their texts."""
     if isinstance(one, dict) and isinstance(other, dict):
-        pairs = zip(_in_order(one), _in_order(other), strict=False)
-        return len(one) == len(other) and all(same_apart_from_masks(*pair) for pair in pairs)
+        pairs = zip(_besides(one, other), _besides(other, one), strict=False)
+        named = ((one[name], other[name]) for name in one.keys() & other.keys())
+        same = all(same_apart_from_masks(*pair) for pair in (*named, *pairs))
+        return len(one) == len(other) and same
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         pairs = zip(one, other, strict=False)
         return len(one) == len(other) and all(same_apart_from_masks(*pair) for pair in pairs)
@@ -162,8 +164,9 @@ def same_apart_from_masks(one: object, other: object) -> bool:
     return one == other
 
 
-def _in_order(mapping: dict[object, object]) -> list[object]:
-    return [list(pair) for pair in mapping.items()]
+def _besides(mapping: dict[object, object], other: dict[object, object]) -> list[object]:
+    """Return the items whose names the other lacks, as a name may have been masked there."""
+    return [[name, value] for name, value in mapping.items() if name not in other]
 
 
 def _apart(at: At, said: object, held: object) -> Iterator[Wrong]:
