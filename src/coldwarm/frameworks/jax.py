@@ -227,21 +227,25 @@ _GRACE_S, _MOST_LOOKS = 1e-4, 10_000
 """The outputs of one program become ready one right after the other."""
 
 
+def has_started() -> bool:
+    """Say whether a device was used, so that something may be computed."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return bool(getattr(bridge, "_backends", None))
+
+
 def in_flight() -> "list[Any]":
     """Return the arrays that somebody holds and that are still being computed.
 
     Nothing is asked where no device was used yet: that would start JAX's client.
     """
-    bridge = sys.modules.get("jax._src.xla_bridge")
-    if not getattr(bridge, "_backends", None):
+    if not has_started():
         return []
     return [array for array in _held() if not _is_ready(array)]
 
 
 def has_used_gpu() -> bool:
     """Say whether anything was put on a device other than the CPU."""
-    bridge = sys.modules.get("jax._src.xla_bridge")
-    if not getattr(bridge, "_backends", None):
+    if not has_started():
         return False
     jax = sys.modules["jax"]
     others = [device for device in jax.devices() if device.platform != "cpu"]

@@ -38,9 +38,9 @@ _HELPERS = (b"multiprocessing.resource_tracker", b"multiprocessing.forkserver", 
 """In the command line of one that does no work of a call: PyTorch starts its compiler's
 processes in advance, which takes them seconds."""
 _MOMENTS, _MOMENT_S = 5, 2e-4
-_LOOK_S = 0.003
+_LOOKS, _LOOK_S = 5, 0.003
 _USED_NS = 500_000
-"""Processor time in that while from which something is at work."""
+"""Processor time in such looks from which something is at work."""
 
 
 class Running:
@@ -247,15 +247,17 @@ def _loops_elsewhere(known: "Iterable[Any]") -> "list[Any]":
 
 def _using_processor(numbers: "list[int]") -> "list[int]":
     """Return those threads and processes that use a processor while this thread sleeps."""
-    if not numbers:
-        return []
     before = {number: _used_ns(number) for number in numbers}
-    _sleep(_LOOK_S)
-    return [
-        number
-        for number in numbers
-        if _used_ns(number) - before[number] > _USED_NS or _state(number) == "R"
-    ]
+    for _ in range(_LOOKS if numbers else 0):  # what computes may have to wait, as for memory
+        _sleep(_LOOK_S)
+        found = [
+            number
+            for number in numbers
+            if _used_ns(number) - before[number] > _USED_NS or _state(number) == "R"
+        ]
+        if found:
+            return found
+    return []
 
 
 def _used_ns(number: int) -> int:

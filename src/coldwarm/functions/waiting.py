@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from coldwarm.functions.arrays import Path
 
 _MOST_PATHS = 100
-_AWAITED = ("jax", "torch", "cupy", "numba.cuda")
-"""Modules of frameworks that go on computing after a call has returned."""
 _GPU = ("torch", "cupy", "numba")
 
 
@@ -31,8 +29,8 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
     Of the frameworks that compute on a GPU, all work of a device is waited for, whatever stream
     it is in; and of one that has used a GPU, also where it returns numbers of the host.
     """
-    if not any(name in sys.modules for name in _AWAITED):
-        return []
+    if not _may_go_on():
+        return []  # and a value of many objects costs nothing
     if values.is_jax(value):
         alone: Callable[[Any], None] = module_of("jax").wait_for_array
         return [alone, *_of_gpus({})]
@@ -44,6 +42,16 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
             paths.append(path)
     of_jax = [_of_jax(value, paths)] if arrays.pop("jax", []) else []
     return [*of_jax, *_of_gpus(arrays)]
+
+
+def _may_go_on() -> bool:
+    """Say whether a framework may be computing after a call has returned."""
+    if "jax" in sys.modules and module_of("jax").has_started():
+        return True
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        return True
+    return "cupy" in sys.modules or "numba.cuda" in sys.modules
 
 
 def finished_by(

@@ -79,6 +79,7 @@ class Rounds:
             for case in cases:
                 if not self.ledger.done(case, mode, round_):
                     self._make(case, round_)
+                self._beside_s.pop((case.id, mode), None)  # not every round has one
         staying = wanted.get("warm_process", ())
         for mode in COLD_ORDER:
             cases = [
@@ -287,8 +288,8 @@ class Rounds:
             beside = [one for one in live if one not in plain]
             live = plain + self._turns.first(beside, shuffle)
             live = self._turns.run(live, shuffle)
-            while live:
-                self._end(live.pop(0))
+            while live:  # those beside first, as they use the caches of the plain ones
+                self._end(live.pop())
         finally:
             for running in live:
                 launch.abandon(self.place, running)
