@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.functions.conftest import Desk
+
 WORK_S = 0.01
 
 
@@ -215,3 +217,17 @@ def test_a_process_that_ends_in_another_call_loses_nothing_that_was_measured(
     assert seen.status == "ok"
     assert seen.other_calls is None
     assert seen.null_reasons["other_calls"].code == "exited"
+
+
+@pytest.mark.parametrize("given", [(), ("--input", "x=f64[9]")])
+def test_the_command_makes_the_calls_with_and_without_arguments(
+    desk: Desk, given: tuple[str, ...]
+) -> None:
+    parameters = "x" if given else ""
+    desk.write("mine.py", f"def f({parameters}):\n    return 1.0\n")
+    assert desk.bench("mine.py:f", "--warm-only", *given).code == 0
+    calls = desk.case("f")["observations"][0]["other_calls"]
+    assert calls["paused_s"] > 0
+    assert calls["collecting_s"] is not None
+    assert (calls["other_arguments_s"] is not None) == bool(given), calls
+    assert set(calls["null_reasons"]) == (set() if given else {"other_arguments_s"})

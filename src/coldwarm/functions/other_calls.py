@@ -53,7 +53,7 @@ def told(
         frozen: Whether the loop has hidden what was there from the collector.
     """
     usual_s = _usual_s(call, usual)
-    found: dict[str, Any] = {"usual_s": usual_s}
+    found: dict[str, Any] = {"usual_s": usual_s, **dict.fromkeys(_FIGURES)}
     reasons: dict[str, Any] = {}
     if usual_s > _LONGEST_S:
         why = because("calls_too_long", call_s=usual_s)
