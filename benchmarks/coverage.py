@@ -1,78 +1,144 @@
-"""How often nominal 95 % intervals hold the true median: simulated, printed as one table.
+"""How often published intervals hold the truth, and what verdicts come of equal programs.
 
-Run with ``python benchmarks/coverage.py [trials]``. The figures in the documentation of
-``coldwarm.stats.bootstrap`` come from here. Rows are ways in which process medians scatter;
-columns are numbers of processes. Cold processes give one value each; warm ones thirty samples
-with one-sided noise of their own.
+Run with ``python -m benchmarks.coverage [--trials N] [--save]``. All is simulated, so that the
+truth is known. Rows are ways in which noise scatters; columns are numbers of processes or rounds.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import math
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
 
-from coldwarm.stats.bootstrap import median_interval
+from coldwarm.stats.intervals import median_interval
+from coldwarm.stats.many import held
+from coldwarm.stats.precision import assess
+from coldwarm.stats.ratio import compare
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
+RESULTS = Path(__file__).parent / "results" / "coverage.json"
 SPREAD = 0.03
-SAMPLES = 30
-TRIALS = 4000
-PROCESSES = (2, 3, 4, 5, 6, 7, 8, 10, 20)
-NORMAL_MEDIAN_OF_EXPONENTIAL = float(np.log(2))
+TRIALS = 2000
+PROCESSES = (2, 3, 4, 5, 6, 7, 8, 10, 15, 20)
+WIDTH = 110
 
-SCATTER: dict[str, tuple[Draw, float]] = {
-    "log-normal": (lambda rng, n: np.exp(SPREAD * rng.standard_normal(n)), 1.0),
-    "exponential": (
-        lambda rng, n: 1 + SPREAD * rng.exponential(size=n),
-        1 + SPREAD * NORMAL_MEDIAN_OF_EXPONENTIAL,
-    ),
-    "spikes": (lambda rng, n: 1 + SPREAD * np.exp(rng.standard_normal(n)), 1 + SPREAD),
-    "Student t3": (lambda rng, n: np.exp(SPREAD * rng.standard_t(3, n)), 1.0),
-    "uniform": (lambda rng, n: 1 + SPREAD * rng.random(n), 1 + SPREAD / 2),
+
+def _normal(rng: np.random.Generator, n: int) -> Floats:
+    return np.asarray(np.exp(SPREAD * rng.standard_normal(n)))
+
+
+def _bursts(rng: np.random.Generator, n: int) -> Floats:
+    struck = rng.random(n) < 0.15  # noqa: PLR2004 - a share of processes
+    return np.asarray(_normal(rng, n) * (1 + struck * rng.exponential(0.3, n)))
+
+
+def _two_modes(rng: np.random.Generator, n: int) -> Floats:
+    return np.asarray(np.exp(0.005 * rng.standard_normal(n)) * (1 + 0.08 * (rng.random(n) < 0.3)))  # noqa: PLR2004 - as above
+
+
+def _drift(rng: np.random.Generator, n: int) -> Floats:
+    return np.asarray(_normal(rng, n) * np.linspace(0.97, 1.03, n))
+
+
+NOISE: dict[str, Draw] = {
+    "log-normal": _normal,
+    "bursts": _bursts,
+    "two modes": _two_modes,
+    "drifting": _drift,
 }
 
 
-def cold(draw: Draw, rng: np.random.Generator, n: int) -> list[list[float]]:
-    """Return one value for each of n processes."""
-    return [[float(value)] for value in draw(rng, n)]
+def _truth(draw: Draw, n: int) -> float:
+    rng = np.random.default_rng(99)
+    return float(np.median(np.concatenate([draw(rng, n) for _ in range(100_000 // n)])))
 
 
-def warm(draw: Draw, rng: np.random.Generator, n: int) -> list[list[float]]:
-    """Return a series for each process: its own level, times one-sided noise of median 1."""
-    noise = (1 + SPREAD * np.exp(rng.standard_normal((n, SAMPLES)))) / (1 + SPREAD)
-    return [list(level * row) for level, row in zip(draw(rng, n), noise, strict=True)]
+def medians(kind: str, n: int, trials: int) -> float:
+    """Return the share of trials in which the interval of a figure holds the true median."""
+    draw, rng = NOISE[kind], np.random.default_rng([n, trials])
+    truth = _truth(draw, n)
+    found = [median_interval(draw(rng, n).tolist()) for _ in range(trials)]
+    return sum((one.low or 0.0) <= truth <= (one.high or 0.0) for one in found) / trials
 
 
-def coverage(
-    make: Callable[[Draw, np.random.Generator, int], list[list[float]]],
-    scatter: str,
-    n: int,
-    trials: int,
-) -> float:
-    """Return the share of trials in which the interval holds the true median."""
-    draw, truth = SCATTER[scatter]
-    rng = np.random.default_rng([n, trials])
-    held = 0
-    for trial in range(trials):
-        interval = median_interval(make(draw, rng, n), seed=trial)
-        held += (interval.low or 0.0) <= truth <= (interval.high or 0.0)
-    return held / trials
+def stopped(kind: str, most: int, trials: int) -> float:
+    """Return that of medians of which measuring stopped as soon as they were precise enough."""
+    draw, rng = NOISE[kind], np.random.default_rng([most, trials])
+    truth, hits = _truth(draw, most), 0
+    for _ in range(trials):
+        values = draw(rng, most).tolist()
+        n = 3
+        while n < most and not assess(values[:n], target=0.05, fewest=5, most=most).met:
+            n += 1
+        one = median_interval(values[:n])
+        hits += (one.low or 0.0) <= truth <= (one.high or 0.0)
+    return hits / trials
 
 
-def table(trials: int) -> str:
-    """Return the whole table as text, in percent."""
-    lines = [f"{'':16s}" + "".join(f"{n:>6d}" for n in PROCESSES)]
-    for regime, make in (("cold", cold), ("warm", warm)):
-        for scatter in SCATTER:
-            shares = [coverage(make, scatter, n, trials) for n in PROCESSES]
-            figures = "".join(f"{100 * share:6.1f}" for share in shares)
-            lines.append(f"{regime} {scatter:11s}" + figures)
-    return "\n".join(lines)
+def ratios(kind: str, n: int, trials: int) -> float:
+    """Return that of the ratio of two equal programs with noise in common and of their own."""
+    rng = np.random.default_rng([n, trials, 1])
+    found = [_equal(kind, n, rng) for _ in range(trials)]
+    return sum((one.low or 0.0) <= 1 <= (one.high or math.inf) for one in found) / trials
+
+
+def _equal(kind: str, n: int, rng: np.random.Generator):  # type: ignore[no-untyped-def] # noqa: ANN202 - a Comparison
+    draw, common = NOISE[kind], np.exp(0.2 * rng.standard_normal(n))
+    sides = [(common * draw(rng, n)).tolist() for _ in range(2)]
+    ours, theirs = ({str(k): [v] for k, v in enumerate(side)} for side in sides)
+    return compare("warm.call_s", "b", ours, theirs)
+
+
+def tables(kind: str, n: int, trials: int, verdicts: int = 30) -> float:
+    """Return the share of tables of equal programs in which any verdict is a difference."""
+    rng = np.random.default_rng([n, trials, 2])
+    wrong = 0
+    for _ in range(trials):
+        judged = held([_equal(kind, n, rng) for _ in range(verdicts)])
+        wrong += any(one.verdict in {"faster", "slower"} for one in judged)
+    return wrong / trials
+
+
+CLAIMS: dict[str, tuple[Callable[[str, int, int], float], int]] = {
+    "median": (medians, 1),
+    "median, with stopping at ±5 %": (stopped, 1),
+    "ratio, at 97 %": (ratios, 1),
+    "tables of 30 equal programs with a false difference": (tables, 10),
+}
+
+
+def main() -> int:
+    """Simulate, print the tables and return 0."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
+    parser.add_argument("--trials", type=int, default=TRIALS, help="of each figure")
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} as well")
+    asked = parser.parse_args()
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    rows = []
+    for claim, (simulate, times_fewer) in CLAIMS.items():
+        shown = Table(title=claim, title_justify="left", box=None)
+        shown.add_column("noise")
+        for n in PROCESSES:
+            shown.add_column(str(n), justify="right")
+        for kind in NOISE:
+            shares = [simulate(kind, n, asked.trials // times_fewer) for n in PROCESSES]
+            shown.add_row(kind, *(f"{100 * share:.1f}" for share in shares))
+            figures = dict(zip(map(str, PROCESSES), shares, strict=True))
+            rows.append({"claim": claim, "noise": kind, "shares": figures})
+        console.print(shown)
+    if asked.save:
+        RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":
-    sys.stdout.write(table(int(sys.argv[1]) if len(sys.argv) > 1 else TRIALS) + "\n")
+    sys.exit(main())

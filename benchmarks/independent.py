@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coldwarm import __version__
-from coldwarm.stats.bootstrap import median_interval
+from coldwarm.stats.intervals import bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,10 +120,9 @@ class Agreement:
     @property
     def bounds(self) -> tuple[float, float]:
         """The interval of the median, at 95 %; the ratio itself from a single round."""
-        found = median_interval([[ratio] for ratio in self.ratios])
-        if found.low is None or found.high is None:
+        if len(self.ratios) == 1:
             return self.ratio, self.ratio
-        return found.low, found.high
+        return bounds(self.ratios)
 
     @property
     def verdict(self) -> Literal["agrees", "unclear", "apart"]:

@@ -25,7 +25,7 @@ from rich.table import Table
 
 from coldwarm import registry
 from coldwarm.runner.process import isolation
-from coldwarm.stats.bootstrap import median_interval
+from coldwarm.stats.intervals import median_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ class Prediction:
         """Whether the measured median lies in the predicted interval, or its own one meets it."""
         if self.low_s <= self.middle_s <= self.high_s:
             return "inside"
-        found = median_interval([[value] for value in self.measured_s])
+        found = median_interval(self.measured_s)
         meets = found.low is not None and found.low <= self.high_s
         return "meets" if meets and found.high is not None and found.high >= self.low_s else MISSED
 

@@ -52,7 +52,7 @@ def looped(place: int, *, compiles: bool = True, factor: float = 1.0) -> Observa
 
 
 def test_a_scenario_has_the_figures_of_its_loop() -> None:
-    found = cold_summary([looped(place) for place in range(3)], EMPTY, 0)
+    found = cold_summary([looped(place) for place in range(3)], EMPTY)
     medians = {name: one.median for name, one in found.seconds.items()}
     assert medians["total"] == 4.0
     assert medians["loop"] == 2.0
@@ -65,7 +65,7 @@ def test_a_scenario_has_the_figures_of_its_loop() -> None:
 
 
 def test_what_a_loop_without_compiles_lacks_is_absent_with_its_reason() -> None:
-    found = cold_summary([looped(place, compiles=False) for place in range(3)], EMPTY, 0)
+    found = cold_summary([looped(place, compiles=False) for place in range(3)], EMPTY)
     assert found.compiling_share is None
     assert found.null_reasons["compiling_share"] == because("stated", text="numpy has no such step")
     assert "loop.compile" not in found.seconds
@@ -75,7 +75,7 @@ def test_what_a_loop_without_compiles_lacks_is_absent_with_its_reason() -> None:
 
 def test_other_workloads_have_none_of_it() -> None:
     seen = results.observed(np.random.default_rng(0), 0, 1.0, 0.0)
-    found = cold_summary([seen], EMPTY, 0)
+    found = cold_summary([seen], EMPTY)
     assert not set(found.seconds) & set(loops.FIGURES)
     assert found.null_reasons["compiling_share"] == because("no_scenario")
     assert figure(seen, "total") is None
@@ -83,7 +83,7 @@ def test_other_workloads_have_none_of_it() -> None:
 
 def test_precision_is_that_of_the_whole_loop() -> None:
     same_start = [looped(place, factor=1.0 + 0.1 * place) for place in range(4)]
-    found = cold_summary(same_start, EMPTY, 0)
+    found = cold_summary(same_start, EMPTY)
     assert found.precision_reached is not None
     assert found.precision_reached > 0.05
 

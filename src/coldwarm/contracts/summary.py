@@ -16,8 +16,9 @@ VariableName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$(?!
 class Summary(Record, frozen=True, kw_only=True):
     """A distribution in few numbers; seconds, bytes or a ratio as its key says.
 
-    ``low`` and ``high`` bound the median at ``confidence`` (hierarchical bootstrap over
-    processes, then samples). ``p95`` is ``None`` below the 20 values it needs.
+    ``low`` and ``high`` bound the median of the processes' medians at ``confidence``: by two of
+    them in their order from six on, by all of them below, which hold it with that confidence alone.
+    ``p95`` is ``None`` below the 20 values it needs.
     """
 
     n_processes: Count
@@ -37,7 +38,8 @@ class Comparison(Record, frozen=True, kw_only=True):
 
     ``ratio`` is this case over the baseline, so below 1 is faster. ``threshold`` is the
     relative difference that matters; ``smallest_detectable`` the smallest relative
-    difference that this run could have shown.
+    difference that this run could have shown. From fewer than five rounds, ``low`` and ``high``
+    are the range of what was seen.
     """
 
     metric: str
@@ -45,9 +47,14 @@ class Comparison(Record, frozen=True, kw_only=True):
     ratio: Positive | None
     low: float | None
     high: float | None
+    confidence: float = 0.97
+    """Of the bounds."""
     threshold: float
     smallest_detectable: float | None
     verdict: Literal["faster", "slower", "same", "undecided"]
+    p_value: float | None = None
+    """Of a verdict: how often one like it would be given by chance where it is wrong; ``None``:
+    there is none, or it was told from the range."""
     reason: Reason
 
 

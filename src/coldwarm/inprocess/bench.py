@@ -176,7 +176,7 @@ def _result(name: str, in_process: InProcess, case: CaseResult | None, why: Reas
         reasons["warm"] = _NOT_ASKED
     else:
         observed = [in_process.observation]
-        warm_calls = warm_summary(observed, warm_processes(observed), 0)
+        warm_calls = warm_summary(observed, warm_processes(observed))
         if warm_calls.call_s is None:
             judged = in_process.observation.judgements["warm_process"].reason
             every = judged.code == EVERY_CALL

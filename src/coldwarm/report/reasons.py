@@ -231,6 +231,11 @@ WORDS: dict[str, str] = {
     " within the threshold",
     "interval_across": "the {confidence_share:.0%} interval of the ratio, from {parts}, lies"
     " neither beyond the threshold nor within it",
+    "few_for_verdict": "{parts}; a verdict needs {n_needed}",
+    "far_apart": "in {parts} every value lies more than {far_ratio:.0f} times beyond all of the"
+    " other side",
+    "many_verdicts": "{parts}; but of {n_verdicts:# comparison} at once a difference like this is"
+    " found by chance too often for an error rate of {error_share:.0%}",
     "common_rounds": "{n_rounds:# common round}",
     "separate_processes": "{n_processes} and {n_baseline} processes",
     "block_pairs": "{n_pairs:# pair} of blocks in {n_rounds:# round}",

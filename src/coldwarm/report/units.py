@@ -93,6 +93,20 @@ def part(seconds: float, unit: str) -> str:
     return text if float(text) else least
 
 
+def between(low: float, high: float) -> str:
+    """Write a range of seconds in one unit, as ``16–20 s``; one figure where its ends look alike.
+
+    Raises:
+        ValueError: as ``significant``.
+    """
+    unit = duration(high).split()[1]
+    scale = next(size for size, name in _SECONDS if name == unit)
+    ends = [significant(seconds / scale, _FEW_DIGITS) for seconds in (low, high)]
+    if len(set(ends)) == 1:
+        ends = [significant(seconds / scale) for seconds in (low, high)]
+    return f"{'–'.join(dict.fromkeys(ends))} {unit}"
+
+
 def spread(share: float) -> str:
     """Write a relative half-width in at most five characters: ``±2.1%``, ``±12%``, ``>999%``.
 

@@ -197,12 +197,13 @@ def _figure(case: CaseResult, mode: CacheMode) -> Cell:
     summary = headline(case, mode)
     if summary is None:
         return Cell()
-    half_width = reached(case, mode)
-    return Cell(
-        text=units.duration(summary.median),
-        spread="" if half_width is None else units.spread(half_width),
-        verdict=_verdict(comparison(case, mode)),
-    )
+    half_width, verdict = reached(case, mode), _verdict(comparison(case, mode))
+    if half_width is not None:
+        return Cell(units.duration(summary.median), units.spread(half_width), verdict)
+    if summary.low is None or summary.high is None:
+        return Cell(units.duration(summary.median), "(1)", verdict)
+    span = units.between(summary.low, summary.high)
+    return Cell(span, f"({summary.n_processes})", verdict)
 
 
 def _verdict(judged: Comparison | None) -> str:

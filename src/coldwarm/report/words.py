@@ -112,6 +112,7 @@ def legend(
         ),
         ("warm call", "one call in the steady state of a running process"),
         ("±", "half the width of the median's 95 % interval"),
+        ("(2)", "from how many processes, where they are fewer than 5: their range, or the one"),
         ("verdicts", f"against the baseline; same: {within}; undecided: cannot tell"),
         (
             "start, in all",

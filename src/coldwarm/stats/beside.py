@@ -31,7 +31,6 @@ def kept_memory(
     observations: Sequence[Observation],
     plain: Sequence[WarmProcess],
     compare: Callable[[Sequence[Observation], Sequence[Observation]], Comparison],
-    seed: int,
 ) -> tuple[KeptMemory, None] | tuple[None, Reason]:
     """Summarise warm calls where freed memory is kept, and hold them against those as they come.
 
@@ -43,7 +42,7 @@ def kept_memory(
     if kept and plain:
         made = KeptMemory(
             n_processes=len(kept),
-            call_s=summary([process.steadiness.samples for process in kept], seed=seed),
+            call_s=summary([process.steadiness.samples for process in kept]),
             page_faults=faults.median_per_call(p.blocks for p in kept),
             comparison=compare(published(observations), other),
         )
@@ -58,7 +57,6 @@ def by_default(
     observations: Sequence[Observation],
     figure: Callable[[Observation, str], float | None],
     names: Sequence[str],
-    seed: int,
 ) -> tuple[DefaultSettings, None] | tuple[None, Reason]:
     """Summarise starts with caches that the framework's own settings have filled."""
     seen = [one for one in filled_by_default(observations) if claims(one, FILLED)]
@@ -68,7 +66,7 @@ def by_default(
         for name in names:
             values = [value for one in valid if (value := figure(one, name)) is not None]
             if values:
-                seconds[name] = summary([[value] for value in values], seed=seed)
+                seconds[name] = summary([[value] for value in values])
         rejected = sum(one.status != "failed" for one in seen) - len(valid)
         return DefaultSettings(n_ok=len(valid), n_rejected=rejected, seconds=seconds), None
     kept = {e.kept_by_default for one in published(observations) for e in one.evidence}

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coldwarm.stats.bootstrap import (
-    FEWEST_FOR_INTERVAL,
-    RESAMPLES,
-    apart,
-    by_range,
-    common_rounds,
-    extended_range,
-    median_interval,
-    tails,
-)
+from coldwarm.stats.intervals import FEWEST_FOR_INTERVAL, apart, bounds, common_rounds, paired
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,8 +31,10 @@ def median(series: Series) -> float:
 
 def estimate(series: Series, confidence: float) -> Bounded:
     """Return the median of one process or more, and its interval from two on."""
-    interval = median_interval([[value] for value in series.values()], confidence=confidence)
-    return Bounded(median(series), interval.low, interval.high)
+    if len(series) < FEWEST_FOR_INTERVAL:
+        return Bounded(median(series), None, None)
+    low, high = bounds(list(series.values()), confidence=confidence)
+    return Bounded(median(series), max(0.0, low), high)
 
 
 def hull(one: Bounded, other: Bounded) -> Bounded:
@@ -61,46 +54,23 @@ def difference(ours: Series, theirs: Series, confidence: float) -> Bounded:
     changes the sign.
     """
     common = common_rounds(ours, theirs)
-    first = [ours[key] for key in common or ours]
-    second = [theirs[key] for key in common or theirs]
-    # Resampling treats one side after the other: a fixed order makes the exchange exact.
-    if sorted(first) > sorted(second):
-        mirrored = _difference(second, first, confidence, paired=bool(common))
-        low, high = mirrored.low, mirrored.high
-        return Bounded(
-            -mirrored.middle, None if high is None else -high, None if low is None else -low
-        )
-    return _difference(first, second, confidence, paired=bool(common))
+    if common:
+        return _of_rounds([ours[key] - theirs[key] for key in common], confidence)
+    return _of_sides(list(ours.values()), list(theirs.values()), confidence)
 
 
-def _difference(
-    first: Sequence[float], second: Sequence[float], confidence: float, *, paired: bool
-) -> Bounded:
-    middle = median_of(first) - median_of(second)
-    if min(len(first), len(second)) < FEWEST_FOR_INTERVAL:
-        return Bounded(middle, None, None)
-    low, high = (_paired if paired else _unpaired)(first, second, confidence)
-    return Bounded(middle, min(low, middle), max(high, middle))
+def _of_rounds(differences: Sequence[float], confidence: float) -> Bounded:
+    if len(differences) < FEWEST_FOR_INTERVAL:
+        return Bounded(median_of(differences), None, None)
+    found = paired(differences, confidence)
+    return Bounded(found.middle, found.low, found.high)
 
 
-def _paired(
-    first: Sequence[float], second: Sequence[float], confidence: float
-) -> tuple[float, float]:
-    ours, theirs = np.asarray(first), np.asarray(second)
-    n = len(ours)
-    if by_range(n, confidence):
-        return extended_range(ours - theirs, confidence)
-    picks = np.random.default_rng(0).integers(0, n, size=(RESAMPLES, n))
-    drawn = np.median(ours[picks], axis=1) - np.median(theirs[picks], axis=1)
-    low, high = np.quantile(drawn, tails(n, confidence))
-    return float(low), float(high)
-
-
-def _unpaired(
-    first: Sequence[float], second: Sequence[float], confidence: float
-) -> tuple[float, float]:
-    ours, theirs = ([[value] for value in side] for side in (first, second))
-    return apart(ours, theirs, confidence)
+def _of_sides(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> Bounded:
+    if min(len(ours), len(theirs)) < FEWEST_FOR_INTERVAL:
+        return Bounded(median_of(ours) - median_of(theirs), None, None)
+    found = apart(ours, theirs, confidence)
+    return Bounded(found.middle, found.low, found.high)
 
 
 def median_of(values: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.summary import Summary
-from coldwarm.stats.bootstrap import CONFIDENCE, centre, median_interval
+from coldwarm.stats.intervals import centre, group_medians, median_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def quantile(values: Sequence[float], q: float) -> tuple[float | None, Reason | 
     return float(np.quantile(np.asarray(values, dtype=np.float64), q)), None
 
 
-def summary(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Summary:
+def summary(groups: Sequence[Sequence[float]]) -> Summary:
     """Summarise the samples of one process or more, in the unit they have.
 
     The median is that of the processes' medians. Minimum, maximum and the 95th percentile
@@ -46,7 +46,7 @@ def summary(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Summary:
     Raises:
         ValueError: there is no group, or an empty one.
     """
-    interval = median_interval(groups, seed=seed)
+    interval = median_interval(group_medians(groups).tolist())
     samples = list(chain.from_iterable(groups))
     p95, p95_reason = quantile(samples, P95)
     reasons = {"p95": p95_reason} if p95_reason else {}
@@ -60,7 +60,7 @@ def summary(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Summary:
         maximum=float(max(samples)),
         low=interval.low,
         high=interval.high,
-        confidence=CONFIDENCE,
+        confidence=interval.confidence,
         p95=p95,
         null_reasons=reasons,
     )

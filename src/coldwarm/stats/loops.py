@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.bootstrap import CONFIDENCE
+from coldwarm.stats.intervals import CONFIDENCE
 from coldwarm.stats.bounded import Bounded, estimate, hull, median
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.selection import by_round, counted
@@ -72,7 +72,7 @@ def why_absent(observations: Sequence[Observation], name: str) -> Reason:
 
 
 def share(
-    observations: Sequence[Observation], seed: int
+    observations: Sequence[Observation],
 ) -> tuple[Summary, None] | tuple[None, Reason]:
     """Summarise the share of the total spent compiling; else say why there is none."""
     accounts = [o.loop for o in observations if o.loop is not None]
@@ -80,7 +80,7 @@ def share(
         return None, because("no_scenario" if observations else "no_valid_process")
     groups = [[a.compiling_share] for a in accounts if a.compiling_share is not None]
     if groups:
-        return summary(groups, seed=seed), None
+        return summary(groups), None
     return None, accounts[0].null_reasons["compiling_share"]
 
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.noise import NoiseFigure, NoiseHorizon, NoiseReport
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
-from coldwarm.stats.precision import MEDIAN_ERROR, expected_half_width
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
+from coldwarm.stats.precision import expected_of_pairs
 from coldwarm.stats.ratio import CONFIDENCE
 from coldwarm.stats.summarise import compare_case
 
@@ -114,8 +114,8 @@ def figure(
 ) -> NoiseFigure:
     """Return what a metric's comparison of two equal sides says for benches of other lengths."""
     pairs = spent.pairs
-    if pairs < FEWEST_FOR_INTERVAL or comparison.low is None or comparison.high is None:
-        why = because("few_pairs", n_pairs=pairs, n_needed=FEWEST_FOR_INTERVAL)
+    if pairs < FEWEST_FOR_CONFIDENCE or comparison.low is None or comparison.high is None:
+        why = because("few_pairs", n_pairs=pairs, n_needed=FEWEST_FOR_CONFIDENCE)
         return NoiseFigure(
             comparison=comparison,
             pairs=pairs,
@@ -124,7 +124,7 @@ def figure(
             null_reasons={"pair_s": why},
         )
     half = (math.log(comparison.high) - math.log(comparison.low)) / 2
-    scatter = half / expected_half_width(pairs, CONFIDENCE)
+    scatter = half / expected_of_pairs(pairs, CONFIDENCE)
     return NoiseFigure(
         comparison=comparison,
         pairs=pairs,
@@ -139,12 +139,12 @@ def _horizon(
 ) -> NoiseHorizon:
     pair_s = spent.measured_s / spent.pairs
     fit = max(0, min(spent.most, math.floor((seconds - spent.fixed_s) / pair_s)))
-    if fit < FEWEST_FOR_INTERVAL:
-        why = because("few_pairs_fit", n_pairs=fit, n_needed=FEWEST_FOR_INTERVAL)
+    if fit < FEWEST_FOR_CONFIDENCE:
+        why = because("few_pairs_fit", n_pairs=fit, n_needed=FEWEST_FOR_CONFIDENCE)
         return _nothing(seconds, fit, why)
     band = math.log1p(comparison.threshold)
-    half = scatter * expected_half_width(fit, CONFIDENCE)
-    beyond = ONE_IN_TWENTY * scatter * MEDIAN_ERROR / math.sqrt(fit)
+    half = scatter * expected_of_pairs(fit, CONFIDENCE)
+    beyond = ONE_IN_TWENTY * scatter / math.sqrt(fit)
     return NoiseHorizon(
         seconds=seconds,
         pairs=fit,

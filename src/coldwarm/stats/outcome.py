@@ -6,6 +6,7 @@ be computed has to be believed.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
-from coldwarm.stats import ratio, summarise
+from coldwarm.stats import many, ratio, summarise
 from coldwarm.stats.selection import counted, failure, warm_processes
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ def summary_of(
         observations,
         protocol.cache_modes,
         precision=effort.precision if effort.decide is None else None,
-        seed=protocol.seed,
         inspected_call_s=inspected_call_s,
     )
 
@@ -78,7 +78,10 @@ def summary_of(
 def with_comparisons(
     results: Sequence[CaseResult], threshold: float | None = None
 ) -> list[CaseResult]:
-    """Compare every case with the baseline of its workload, size and dtype."""
+    """Compare every case with the baseline of its workload, size and dtype.
+
+    The verdicts of all are held to an error rate together.
+    """
     baselines = {
         (result.workload, result.size, result.dtype): result
         for result in results
@@ -98,7 +101,11 @@ def with_comparisons(
             threshold=ratio.THRESHOLD if threshold is None else threshold,
         )
         compared.append(replace(result, comparisons=comparisons))
-    return compared
+    judged = iter(many.held([one for result in compared for one in result.comparisons]))
+    return [
+        replace(result, comparisons=list(islice(judged, len(result.comparisons))))
+        for result in compared
+    ]
 
 
 def without_timing(seen: Observation) -> Observation:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coldwarm.stats.bootstrap import (
+from coldwarm.stats.intervals import (
     CONFIDENCE,
+    FEWEST_FOR_CONFIDENCE,
     FEWEST_FOR_INTERVAL,
-    bounds,
     by_range,
-    extension,
-    group_medians,
-    student_quantile,
+    median_interval,
+    student,
 )
 
 if TYPE_CHECKING:
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.summary import Summary
 
-EXPECTED_RANGE = dict(
-    enumerate((1.128, 1.693, 2.059, 2.326, 2.534, 2.704, 2.847, 2.970, 3.078), start=2)
-)
+EXPECTED_RANGE = dict(enumerate((1.128, 1.693, 2.059, 2.326), start=2))
 """Mean range of n normal values, in standard deviations."""
 MEDIAN_ERROR = 1.2533
 """Standard error of a median over that of a mean, for normal values."""
@@ -46,48 +43,53 @@ class Precision:
 
 
 def precision_of(summary: Summary) -> float | None:
-    """Return the relative half-width of a summary's interval, or ``None`` without one."""
-    if summary.low is None or summary.high is None or summary.median == 0:
+    """Return the relative half-width of a summary's interval; ``None``: too few have only a range."""
+    few = summary.n_processes < FEWEST_FOR_CONFIDENCE
+    if few or summary.low is None or summary.high is None or summary.median == 0:
         return None
     return (summary.high - summary.low) / (2 * summary.median)
 
 
-def assess(
-    groups: Sequence[Sequence[float]], *, target: float, fewest: int, most: int, seed: int = 0
-) -> Precision:
-    """Judge the values so far: one group for each process, in seconds or any other unit.
+def assess(values: Sequence[float], *, target: float, fewest: int, most: int) -> Precision:
+    """Judge the figures so far, one of each process, in seconds or any other unit.
 
     ``target`` is the relative half-width asked for; ``fewest`` and ``most`` bound the processes.
     The number that is needed is an expectation from the scatter so far, to plan with; whether
     the precision is met is always judged from the interval itself.
     """
-    n = len(groups)
-    medians = group_medians(groups) if n else np.array([])
+    n = len(values)
+    middle = float(np.median(values)) if n else 0.0
     reached = None
-    if n >= FEWEST_FOR_INTERVAL and np.median(medians) > 0:
-        low, high = bounds(groups, seed=seed)
-        reached = (high - max(0.0, low)) / (2 * float(np.median(medians)))
+    if n >= FEWEST_FOR_CONFIDENCE and middle > 0:
+        interval = median_interval(values)
+        if interval.low is not None and interval.high is not None:
+            reached = (interval.high - interval.low) / (2 * middle)
     if n < fewest:
         return Precision(reached, met=False, more=fewest - n)
     if reached is not None and reached <= target:
         return Precision(reached, met=True, more=0)
     if n >= most:
         return Precision(reached, met=False, more=0)
-    enough = _processes_needed(medians.tolist(), target, most)
+    enough = _processes_needed(values, target, most)
     return Precision(reached, met=False, more=max(1, enough - n))
 
 
-def _processes_needed(medians: Sequence[float], target: float, most: int) -> int:
+def _processes_needed(values: Sequence[float], target: float, most: int) -> int:
     """Return the smallest number expected to reach the target, at most ``most``."""
-    if len(medians) < FEWEST_FOR_INTERVAL:
-        return min(FEWEST_FOR_INTERVAL, most)
-    scatter = float(np.std(medians, ddof=1) / np.median(medians))
-    numbers = range(len(medians) + 1, most)
+    if len(values) < FEWEST_FOR_INTERVAL:
+        return min(FEWEST_FOR_CONFIDENCE, most)
+    scatter = float(np.std(values, ddof=1) / np.median(values))
+    numbers = range(max(len(values) + 1, FEWEST_FOR_CONFIDENCE), most)
     return next((n for n in numbers if expected_half_width(n) * scatter <= target), most)
 
 
 def expected_half_width(n: int, confidence: float = CONFIDENCE) -> float:
-    """Return the half-width to expect from n >= 2 processes, in their standard deviations."""
+    """Return the half-width to expect of a median of n >= 2 processes, in standard deviations."""
     if n in EXPECTED_RANGE and by_range(n, confidence):
-        return (0.5 + extension(n, confidence)) * EXPECTED_RANGE[n]
-    return MEDIAN_ERROR * student_quantile(0.5 + confidence / 2, n - 1) / math.sqrt(n)
+        return EXPECTED_RANGE[n] / 2
+    return MEDIAN_ERROR * expected_of_pairs(n, confidence)
+
+
+def expected_of_pairs(n: int, confidence: float) -> float:
+    """Return that of the centre of n >= 2 rounds of pairs, in their standard deviations."""
+    return student(0.5 + confidence / 2, n - 1) / math.sqrt(n)

@@ -1,17 +1,18 @@
 """Comparing two candidates that were measured in the same interleaved rounds.
 
-The figure is the ratio of their medians, each the median of its processes' medians; of warm calls
-it is the median ratio of blocks that ran next to each other (``compare_pairs``). Processes
-of the same round ran next to each other, so rounds are kept together: what the machine did in
-a round falls on both. With few rounds the range of their own ratios is
-extended; with more, rounds and then samples are resampled jointly (see ``bootstrap``). Without
-common rounds the two intervals are joined (Donner and Zou, "Closed-form confidence intervals
-for functions of the normal mean and standard deviation", 2012: recovered variances).
+Processes of the same round ran next to each other: what the machine did in a round falls on both,
+so a round gives one ratio, and what is judged is the centre of these (``intervals.paired``). Of
+warm calls a round's ratio is that of blocks that ran right after one another (``compare_pairs``).
+Without common rounds the intervals of the two sides are joined (Donner and Zou, "Closed-form
+confidence intervals for functions of the normal mean and standard deviation", 2012: recovered
+variances).
 
-A verdict is worth less than its false alarms cost. Intervals of ratios therefore hold with 97 %,
-so that two measurements of the same program are called different in fewer than 3 of 100 trials
-even where the scatter is much larger than the threshold. All is done on logarithms: exchanging the
-two candidates inverts every figure and mirrors the verdict.
+A verdict is worth less than its false alarms cost. Fewer than five rounds give none, but for a
+difference so large that nobody would doubt it. Intervals of ratios hold with 97 %, so that two
+measurements of the same program are called different in fewer than 3 of 100 trials even where
+the scatter is much larger than the threshold; and the verdicts of one table are held to a rate
+together (``many``). All is done on logarithms: exchanging the two candidates inverts every figure
+and mirrors the verdict.
 """
 
 from __future__ import annotations
@@ -24,24 +25,19 @@ import numpy as np
 
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.summary import Comparison
-from coldwarm.stats.bootstrap import (
+from coldwarm.stats.intervals import (
+    FEWEST_FOR_CONFIDENCE,
     FEWEST_FOR_INTERVAL,
-    RESAMPLES,
+    Centre,
     apart,
-    bounds,
-    by_range,
-    centre,
     common_rounds,
-    extended_range,
     group_medians,
-    resampled_medians,
-    tails,
+    paired,
+    range_confidence,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.reasons import Reason
 
@@ -50,7 +46,12 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.97
 THRESHOLD = 0.02
+FAR = 10.0
+FEWEST_FOR_FAR = 3
+"""Rounds from which a difference is called that is more than so many times beyond all values."""
 LARGEST_EXPONENT = 700.0
+_STRICTEST = 1e-12
+_HALVINGS = 40
 
 Verdict = Literal["faster", "slower", "same", "undecided"]
 _PLACES: dict[Verdict, str] = {
@@ -63,14 +64,16 @@ _PLACES: dict[Verdict, str] = {
 
 
 @dataclass(frozen=True)
-class LogRatio:
-    """The logarithm of a ratio of medians, its bounds, and from what they were found."""
+class Differences:
+    """What two sides have shown of the logarithm of their ratio."""
 
-    middle: float
-    low: float
-    high: float
+    bounded: Callable[[float], Centre]
+    """The centre and its bounds at a confidence."""
+    extent: tuple[float, float]
+    """The least and the largest that any round, or any two processes, show."""
+    n: int
+    """Rounds, or processes of the side that has fewer."""
     basis: Reason
-    confidence: float = CONFIDENCE
 
 
 def compare(  # noqa: PLR0913 - two sides and two choices, each by name
@@ -89,8 +92,8 @@ def compare(  # noqa: PLR0913 - two sides and two choices, each by name
     """
     reason = fault({"case": ours, "baseline": theirs})
     if reason is None:
-        ratio = log_ratio(ours, theirs, confidence=confidence)
-        return _judged(metric, baseline, ratio, threshold)
+        found = differences(ours, theirs)
+        return _judged(metric, baseline, found, threshold, confidence)
     return Comparison(
         metric=metric,
         baseline=baseline,
@@ -114,84 +117,92 @@ def compare_pairs(
 ) -> Comparison:
     """Compare a candidate with its baseline by log-ratios of what ran next to each other.
 
-    ``pairs`` maps two rounds or more to the log-ratios of a round (see ``blocks``). A round's
-    figure is the median of its pairs, and the ratio is the median of the rounds.
+    ``pairs`` maps two rounds or more to the log-ratios of a round (see ``pairs``). A round's
+    figure is the median of its pairs.
     """
     groups = list(pairs.values())
-    middle = centre(groups)
-    flipped = [[-value for value in group] for group in groups]
-    # Resampling is not symmetric to the last digit: a fixed sign makes the exchange exact.
-    if sorted(map(sorted, groups)) < sorted(map(sorted, flipped)):
-        high, low = (-bound for bound in bounds(flipped, confidence=confidence))
-    else:
-        low, high = bounds(groups, confidence=confidence)
     basis = because("block_pairs", n_pairs=sum(map(len, groups)), n_rounds=len(groups))
-    return _judged(metric, baseline, LogRatio(middle, low, high, basis, confidence), threshold)
+    found = _of_rounds(group_medians(groups).tolist(), basis)
+    return _judged(metric, baseline, found, threshold, confidence)
 
 
-def _judged(metric: str, baseline: str, ratio: LogRatio, threshold: float) -> Comparison:
-    band = math.log1p(threshold)
-    verdict = _verdict(ratio, band)
-    reach = max(ratio.high - ratio.middle, ratio.middle - ratio.low) + band
-    detectable = math.expm1(min(reach, LARGEST_EXPONENT))
-    return Comparison(
-        metric=metric,
-        baseline=baseline,
-        ratio=_exp(ratio.middle),
-        low=_exp(ratio.low),
-        high=_exp(ratio.high),
-        threshold=threshold,
-        smallest_detectable=detectable,
-        verdict=verdict,
-        reason=because(_PLACES[verdict], ratio.basis, confidence_share=ratio.confidence),
-    )
-
-
-def log_ratio(ours: Rounds, theirs: Rounds, *, confidence: float = CONFIDENCE) -> LogRatio:
+def differences(ours: Rounds, theirs: Rounds) -> Differences:
     """Return the logarithm of ours over theirs; at least two rounds each, values above 0.
 
     Rounds are paired where enough are common (``common_rounds``); the others are then left out.
     """
     common = common_rounds(ours, theirs)
-    first = [ours[key] for key in common or ours]
-    second = [theirs[key] for key in common or theirs]
-    # Resampling draws numbers for one side after the other: a fixed order of the sides makes
-    # the exchange of the two exact.
-    swap = [sorted(group) for group in first] > [sorted(group) for group in second]
-    if swap:
-        first, second = second, first
-    interval = _paired if common else _unpaired
-    low, high = interval(first, second, confidence)
-    middle = math.log(centre(first) / centre(second))
-    basis = because("separate_processes", n_processes=len(ours), n_baseline=len(theirs))
-    if common:
-        basis = because("common_rounds", n_rounds=len(common))
-    if swap:
-        return LogRatio(-middle, -high, -low, basis, confidence)
-    return LogRatio(middle, low, high, basis, confidence)
+    if not common:
+        basis = because("separate_processes", n_processes=len(ours), n_baseline=len(theirs))
+        return _of_sides(_logs(list(ours.values())), _logs(list(theirs.values())), basis)
+    first = group_medians([ours[key] for key in common])
+    second = group_medians([theirs[key] for key in common])
+    return _of_rounds(np.log(first / second).tolist(), because("common_rounds", n_rounds=len(common)))
 
 
-def _paired(first: Groups, second: Groups, confidence: float) -> tuple[float, float]:
-    n = len(first)
-    if by_range(n, confidence):
-        return extended_range(np.log(group_medians(first) / group_medians(second)), confidence)
-    rng = np.random.default_rng(0)
-    picks = rng.integers(0, n, size=(RESAMPLES, n))
-    ratios = _medians(first, picks, rng) / _medians(second, picks, rng)
-    low, high = np.quantile(np.log(ratios), tails(n, confidence))
-    return float(low), float(high)
+def _of_rounds(values: Sequence[float], basis: Reason) -> Differences:
+    extent = min(values), max(values)
+    return Differences(lambda confidence: paired(values, confidence), extent, len(values), basis)
 
 
-def _medians(
-    groups: Groups, picks: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.float64]:
-    return np.asarray(np.median(resampled_medians(groups, picks, rng), axis=1), dtype=np.float64)
+def _of_sides(ours: Sequence[float], theirs: Sequence[float], basis: Reason) -> Differences:
+    """Return how the values of two sides differ that have nothing in common."""
+    extent = min(ours) - max(theirs), max(ours) - min(theirs)
+    n = min(len(ours), len(theirs))
+    return Differences(lambda confidence: apart(ours, theirs, confidence), extent, n, basis)
 
 
-def _unpaired(first: Groups, second: Groups, confidence: float) -> tuple[float, float]:
-    ours = [np.log(np.asarray(group)).tolist() for group in first]
-    theirs = [np.log(np.asarray(group)).tolist() for group in second]
-    return apart(ours, theirs, confidence)
+def _logs(groups: Groups) -> list[float]:
+    return [float(value) for value in np.log(group_medians(groups))]
+
+
+def _judged(
+    metric: str, baseline: str, found: Differences, threshold: float, confidence: float
+) -> Comparison:
+    band = math.log1p(threshold)
+    few = found.n < FEWEST_FOR_CONFIDENCE
+    at = found.bounded(confidence)
+    if few:
+        at, confidence = Centre(at.middle, *found.extent), range_confidence(found.n)
+        verdict, reason = _of_few(found)
+    else:
+        verdict = _verdict(at, band)
+        reason = because(_PLACES[verdict], found.basis, confidence_share=confidence)
+    reach = max(at.high - at.middle, at.middle - at.low) + band
+    return Comparison(
+        metric=metric,
+        baseline=baseline,
+        ratio=_exp(at.middle),
+        low=_exp(at.low),
+        high=_exp(at.high),
+        confidence=confidence,
+        threshold=threshold,
+        smallest_detectable=None if few else math.expm1(min(reach, LARGEST_EXPONENT)),
+        verdict=verdict,
+        p_value=None if few or verdict == "undecided" else _p_value(found, verdict, band),
+        reason=reason,
+    )
+
+
+def _of_few(found: Differences) -> tuple[Verdict, Reason]:
+    """Call a difference only where each value is far beyond all of the other side."""
+    verdict = _verdict(Centre(0.0, *found.extent), math.log(FAR))
+    if found.n < FEWEST_FOR_FAR or verdict not in {"faster", "slower"}:
+        needed = FEWEST_FOR_CONFIDENCE
+        return "undecided", because("few_for_verdict", found.basis, n_needed=needed)
+    return verdict, because("far_apart", found.basis, far_ratio=FAR)
+
+
+def _p_value(found: Differences, verdict: Verdict, band: float) -> float:
+    """Return the least share of errors at which the interval still gives this verdict."""
+    surely, not_so = 0.0, math.log(_STRICTEST)
+    for _ in range(_HALVINGS):
+        tried = (surely + not_so) / 2
+        if _verdict(found.bounded(1 - math.exp(tried)), band) == verdict:
+            surely = tried
+        else:
+            not_so = tried
+    return math.exp(surely)
 
 
 def fault(sides: Mapping[str, Rounds]) -> Reason | None:
@@ -205,7 +216,7 @@ def fault(sides: Mapping[str, Rounds]) -> Reason | None:
     return None
 
 
-def _verdict(ratio: LogRatio, band: float) -> Verdict:
+def _verdict(ratio: Centre, band: float) -> Verdict:
     if ratio.high < -band:
         return "faster"
     if ratio.low > band:

@@ -49,7 +49,6 @@ def summarise(
     cache_modes: Sequence[CacheMode],
     *,
     precision: float | None = None,
-    seed: int = 0,
     inspected_call_s: float | None = None,
 ) -> CaseSummary:
     """Summarise a case over the cache modes that it was measured in.
@@ -58,15 +57,15 @@ def summarise(
     says that it was not reached. ``inspected_call_s`` is what making and calling a user's own
     function for the first time took when it was inspected.
     """
-    cold = [cold_summary(observations, mode, seed) for mode in cache_modes if mode != WARM]
+    cold = [cold_summary(observations, mode) for mode in cache_modes if mode != WARM]
     processes = warm_processes(observations) if WARM in cache_modes else []
-    warm = warm_summary(observations, processes, seed) if WARM in cache_modes else None
+    warm = warm_summary(observations, processes) if WARM in cache_modes else None
     warnings = case_warnings(observations, cold, warm, processes, precision)
     warnings += kept_itself(cold, inspected_call_s)
     return CaseSummary(cold, warm, warnings)
 
 
-def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int) -> ColdSummary:
+def cold_summary(observations: Sequence[Observation], mode: CacheMode) -> ColdSummary:
     """Summarise one cold mode; figures that no process has are absent, with the reason."""
     valid = counted(observations, mode)
     seconds: dict[str, Summary] = {}
@@ -75,7 +74,7 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int
         values = [figure(observation, name) for observation in valid]
         groups = [[value] for value in values if value is not None]
         if groups:
-            seconds[name] = summary(groups, seed=seed)
+            seconds[name] = summary(groups)
         else:
             reasons[name] = _why_absent(valid, name)
     peaks = [[float(peak)] for o in valid if (peak := o.peak_rss_bytes) is not None]
@@ -85,10 +84,10 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int
     reached = precision_of(seconds[judged]) if judged in seconds else None
     if reached is None:
         reasons["precision_reached"] = because("no_interval", figure=judged)
-    share, no_share = loops.share(valid, seed)
+    share, no_share = loops.share(valid)
     if no_share is not None:
         reasons["compiling_share"] = no_share
-    default, no_default = _by_default(observations, mode, list(seconds), seed)
+    default, no_default = _by_default(observations, mode, list(seconds))
     if no_default is not None:
         reasons["framework_default"] = no_default
     return ColdSummary(
@@ -99,18 +98,18 @@ def cold_summary(observations: Sequence[Observation], mode: CacheMode, seed: int
         n_rejected=len(rejected(observations, mode)),
         n_failed=sum(o.status == "failed" and claims(o, mode) for o in observations),
         seconds=seconds,
-        peak_rss_bytes=summary(peaks, seed=seed) if peaks else None,
+        peak_rss_bytes=summary(peaks) if peaks else None,
         precision_reached=reached,
         null_reasons=reasons,
     )
 
 
 def _by_default(
-    observations: Sequence[Observation], mode: CacheMode, names: Sequence[str], seed: int
+    observations: Sequence[Observation], mode: CacheMode, names: Sequence[str]
 ) -> tuple[DefaultSettings, None] | tuple[None, Reason]:
     if mode != FILLED:
         return None, because("not_filled")
-    return beside.by_default(observations, figure, names, seed)
+    return beside.by_default(observations, figure, names)
 
 
 def figure(observation: Observation, name: str) -> float | None:
@@ -186,14 +185,14 @@ def _why_no_memory(observations: Sequence[Observation]) -> Reason:
 
 
 def warm_summary(
-    observations: Sequence[Observation], processes: Sequence[WarmProcess], seed: int
+    observations: Sequence[Observation], processes: Sequence[WarmProcess]
 ) -> WarmSummary:
     """Summarise the warm regime over the processes that ``warm_processes`` returned."""
     batches = {block.batch for process in processes for block in process.blocks}
     reasons: dict[str, Reason] = {}
     call = None
     if processes:
-        call = summary([process.steadiness.samples for process in processes], seed=seed)
+        call = summary([process.steadiness.samples for process in processes])
     else:
         reasons["call_s"] = reasons["batch"] = because("no_warm_samples")
     if len(batches) > 1:
@@ -204,7 +203,7 @@ def warm_summary(
     page_faults = faults.median_per_call(p.blocks for p in processes)
     if page_faults is None:
         reasons["page_faults"] = because("not_recorded")
-    kept, not_kept = beside.kept_memory(observations, processes, _against_plain, seed)
+    kept, not_kept = beside.kept_memory(observations, processes, _against_plain)
     if not_kept is not None:
         reasons["kept_memory"] = not_kept
     return WarmSummary(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.runner.schedule import deciding
 from coldwarm.stats import precision
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, group_medians
 from coldwarm.stats.loops import headline
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import figure
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     Wanted = Mapping[CacheMode, Sequence[Case]]
     Cost = Callable[[Case, CacheMode], float | None]
     Expected = Callable[[Case, CacheMode], float]
-
-FEWEST_TO_STOP = 5
-"""Processes below which a narrow interval may be luck. Stopping as soon as an interval is
-narrow picks the intervals that are too narrow: simulated, those that stopped at two processes
-held the median in as few as a fifth of the cases."""
-
 
 def wanting(cases: Sequence[Case], round_: int, options: Options, ledger: Ledger) -> Wanted:
     """Return, for each mode, the cases that want round ``round_`` (counted from 0).
@@ -58,18 +53,18 @@ def reached(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> bo
     return precision.assess(
         _values(mode, ledger.good(case, mode)),
         target=options.precision,
-        fewest=max(options.min_runs, FEWEST_TO_STOP),
+        fewest=max(options.min_runs, FEWEST_FOR_CONFIDENCE),
         most=options.max_runs,
-        seed=options.seed,
     ).met
 
 
-def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[Sequence[float]]:
-    """Return what a mode's precision is judged by, one group for each process."""
+def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[float]:
+    """Return what a mode's precision is judged by, one figure for each process."""
     if mode == "warm_process":
-        return [process.steadiness.samples for process in warm_processes(seen)]
+        samples = [process.steadiness.samples for process in warm_processes(seen)]
+        return group_medians(samples).tolist() if samples else []
     values = [figure(one, headline([one])) for one in seen]
-    return [[value] for value in values if value is not None]
+    return [value for value in values if value is not None]
 
 
 def left(cases: Sequence[Case], options: Options, ledger: Ledger, cost_s: Cost) -> float | None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.options import Options
 
-FEWEST_FOR_SAME = 5
-"""Processes below which two candidates may look the same by luck."""
 SETTLED_DIFFERENT = 0.999
 SETTLED_SAME = 0.99
 """Confidence that settles a verdict before the last look."""
@@ -63,7 +61,5 @@ def settled(baseline: Case, case: Case, mode: CacheMode, options: Options, ledge
             confidence=confidence,
         )[0]
 
-    if judged(SETTLED_DIFFERENT).verdict in {"faster", "slower"}:
-        return True
-    few = min(len(ledger.good(one, mode)) for one in (baseline, case)) < FEWEST_FOR_SAME
-    return not few and judged(SETTLED_SAME).verdict == "same"
+    different = judged(SETTLED_DIFFERENT).verdict in {"faster", "slower"}
+    return different or judged(SETTLED_SAME).verdict == "same"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.comparison import ComparedMetric
-from coldwarm.stats.bootstrap import centre
+from coldwarm.stats.intervals import centre
 from coldwarm.stats.ratio import CONFIDENCE, beyond, compare, fault
 from coldwarm.stats.selection import by_round, counted, warm_processes
 from coldwarm.stats.summarise import weakened

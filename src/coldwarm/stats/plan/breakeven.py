@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.bootstrap import FEWEST_FOR_INTERVAL
+from coldwarm.stats.intervals import FEWEST_FOR_INTERVAL
 from coldwarm.stats.bounded import difference
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.bootstrap import CONFIDENCE, FEWEST_FOR_INTERVAL
+from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
 from coldwarm.stats.bounded import difference, estimate, hull, median
 from coldwarm.stats.plan.costs import WARM_CALL
 

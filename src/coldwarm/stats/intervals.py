@@ -1,0 +1,246 @@
+"""Intervals when the process is the unit of replication. Pure.
+
+*One side.* The figure of a case is the median of its processes' medians: every process weighs
+the same, however many samples it gave. From six processes on it is bounded by two of the
+values in their order, interpolated to the confidence asked for (Hettmansperger and Sheather,
+"Confidence intervals based on interpolated order statistics", 1986): nothing is assumed of how
+processes scatter. Fewer values hold the median between them with a chance of 1 - 2^(1-n):
+50 % for two, 75 % for three, 87.5 % for four, 93.75 % for five. Their range is then stated
+as what it is, with that confidence; where a wider one has to be had, as for a sum of costs, the
+range is extended (``extended_range``).
+
+*Two sides in common rounds.* What the machine does in a round falls on both, so each round gives
+one log-ratio, and what is bounded is their centre. Noise that falls on either side alike makes
+them symmetric, which lets their mean or their pairwise means be used: narrower than a median. Below
+ten rounds it is Student's t, from ten on the interval of Wilcoxon's signed ranks (Hodges and
+Lehmann, "Estimates of location based on rank tests", 1963), which a burst in single rounds does
+not widen.
+
+``benchmarks/coverage.py`` simulates both, for noise of many kinds; its table is in the docs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coldwarm.contracts.reasons import because
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from coldwarm.contracts.reasons import Reason
+
+    Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+FEWEST_FOR_INTERVAL = 2
+FEWEST_FOR_CONFIDENCE = 5
+"""Processes below which a figure is told by its range and their number, and no verdict is given."""
+_RANKED = range(10, 200)
+"""Numbers of rounds of which signed ranks are used; the pairs of more would need much memory."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Bounds of a median, in the unit of the values they came from, and how surely they hold it.
+
+    ``low`` and ``high`` are ``None`` where ``reason`` says why there are none.
+    """
+
+    low: float | None
+    high: float | None
+    confidence: float = CONFIDENCE
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True)
+class Centre:
+    """The centre of paired differences and its bounds."""
+
+    middle: float
+    low: float
+    high: float
+
+
+def common_rounds(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
+    """Return the rounds by which two sides are paired; none where they are not.
+
+    At least half of the rounds of the side that has fewer must be common: so a candidate that
+    needed few rounds stays paired with a baseline that went on beside others.
+    """
+    common = [key for key in ours if key in theirs]
+    fewest = max(FEWEST_FOR_INTERVAL, min(len(ours), len(theirs)) / 2)
+    return common if len(common) >= fewest else []
+
+
+def centre(groups: Sequence[Sequence[float]]) -> float:
+    """Return the median of the groups' medians.
+
+    Raises:
+        ValueError: there is no group, or an empty one.
+    """
+    return float(np.median(group_medians(groups)))
+
+
+def group_medians(groups: Sequence[Sequence[float]]) -> Floats:
+    """Return the median of each group.
+
+    Raises:
+        ValueError: there is no group, or an empty one.
+    """
+    if not groups or any(len(group) == 0 for group in groups):
+        message = "a median needs at least one value in every group; drop empty groups first"
+        raise ValueError(message)
+    if all(len(group) == 1 for group in groups):
+        return np.array([group[0] for group in groups], dtype=np.float64)
+    return np.array([np.median(group) for group in groups], dtype=np.float64)
+
+
+def median_interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval:
+    """Bound the median by two of the values or more, one of each process; none is negative.
+
+    Fewer than ``FEWEST_FOR_CONFIDENCE`` give their range, and the confidence that it has.
+    """
+    n = len(values)
+    if n < FEWEST_FOR_INTERVAL:
+        reason = because("few_processes", n_processes=n, n_needed=FEWEST_FOR_INTERVAL)
+        return Interval(None, None, reason=reason)
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    depth, _ = _depth(n, confidence)
+    if depth == 0:
+        return Interval(float(ordered[0]), float(ordered[-1]), confidence=range_confidence(n))
+    return Interval(*_between_ranks(ordered, confidence), confidence=confidence)
+
+
+def bounds(values: Sequence[float], *, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Bound the median of two values or more at a confidence, whatever their sign and number."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    if by_range(len(ordered), confidence):
+        return extended_range(ordered, confidence)
+    return _between_ranks(ordered, confidence)
+
+
+def range_confidence(n: int) -> float:
+    """Return the chance that the range of ``n`` independent values holds their median."""
+    return 1.0 - 2.0 ** (1 - n)
+
+
+def by_range(n: int, confidence: float) -> bool:
+    """Say whether the range of ``n`` values holds the median with less than this confidence."""
+    return range_confidence(n) < confidence
+
+
+def extension(n: int, confidence: float) -> float:
+    """How far the range of ``n`` values is extended on each side, in widths of the range.
+
+    All n values fall on one side of the median with chance 2^(1-n). For values spread evenly on
+    that side, the gap to the median then exceeds c ranges with chance (1 + c)^(1-n); the
+    product is set to 1 - confidence and solved for c.
+    """
+    return max(0.0, 0.5 * math.pow(1.0 - confidence, -1.0 / (n - 1)) - 1.0)
+
+
+def extended_range(values: Floats, confidence: float) -> tuple[float, float]:
+    """Return the range of two or more values, extended to the confidence asked for."""
+    low, high = float(values.min()), float(values.max())
+    margin = extension(len(values), confidence) * (high - low)
+    return low - margin, high + margin
+
+
+def _depth(n: int, confidence: float) -> tuple[int, float]:
+    """Return how many values lie outside on each side, at most, and the confidence of that; 0: none.
+
+    Values number d and n + 1 - d in their order hold the median with 1 - 2 P(B < d), where B
+    is binomial with n and one half.
+    """
+    outside, depth, held = 0.0, 0, 0.0
+    while True:
+        outside += math.comb(n, depth) / 2.0**n
+        if 1.0 - 2.0 * outside < confidence:
+            return depth, held
+        depth, held = depth + 1, 1.0 - 2.0 * outside
+
+
+def _between_ranks(ordered: Floats, confidence: float) -> tuple[float, float]:
+    n = len(ordered)
+    depth, held = _depth(n, confidence)
+    further = held - 2.0 * math.comb(n, depth) / 2.0**n
+    share = (held - confidence) / (held - further)
+    weight = (n - depth) * share / (depth + (n - 2 * depth) * share)
+    low = (1 - weight) * ordered[depth - 1] + weight * ordered[depth]
+    high = (1 - weight) * ordered[n - depth] + weight * ordered[n - depth - 1]
+    return float(low), float(high)
+
+
+def paired(values: Sequence[float], confidence: float) -> Centre:
+    """Bound the centre of two differences of rounds or more, at a confidence.
+
+    The centre is the median of all pairwise means. Exchanging the sides changes only the sign.
+    Nothing is bounded where so few rounds can never be as sure as that.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if len(found) >= _RANKED.stop:
+        half = student(0.5 + confidence / 2, len(found) - 1) * _error(found)
+        return Centre(mean := float(found.mean()), mean - half, mean + half)
+    walsh = _pairwise_means(found)
+    middle = float(np.median(walsh))
+    if len(found) not in _RANKED:
+        half = student(0.5 + confidence / 2, len(found) - 1) * _error(found)
+        mean = float(found.mean())
+        return Centre(middle, min(middle, mean - half), max(middle, mean + half))
+    outside = _signed_ranks_outside(len(found), (1 - confidence) / 2)
+    if outside is None:
+        return Centre(middle, -math.inf, math.inf)
+    ordered = np.sort(walsh)
+    return Centre(middle, float(ordered[outside]), float(ordered[-1 - outside]))
+
+
+def apart(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> Centre:
+    """Bound how much ours exceed theirs, by joining the two intervals (recovered variances)."""
+    (low_1, high_1), (low_2, high_2) = (
+        bounds(side, confidence=confidence) for side in (ours, theirs)
+    )
+    middle_1, middle_2 = float(np.median(ours)), float(np.median(theirs))
+    down = math.hypot(middle_1 - low_1, high_2 - middle_2)
+    up = math.hypot(high_1 - middle_1, middle_2 - low_2)
+    middle = middle_1 - middle_2
+    return Centre(middle, middle - down, middle + up)
+
+
+def _error(values: Floats) -> float:
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _pairwise_means(values: Floats) -> Floats:
+    first, second = np.triu_indices(len(values))
+    return (values[first] + values[second]) / 2
+
+
+def _signed_ranks(n: int) -> Floats:
+    """Return the chance of each sum of signed ranks of ``n`` symmetric differences."""
+    chances = np.zeros(n * (n + 1) // 2 + 1)
+    chances[0] = 1.0
+    for rank in range(1, n + 1):
+        chances[rank:] = (chances[rank:] + chances[:-rank]) / 2
+        chances[:rank] /= 2
+    return chances
+
+
+def _signed_ranks_outside(n: int, tail: float) -> int | None:
+    """Return how many pairwise means lie outside the bounds on each side, where there are any."""
+    held = np.cumsum(_signed_ranks(n))
+    outside = int(np.searchsorted(held, tail, side="right")) - 1
+    return outside if outside >= 0 else None
+
+
+def student(probability: float, freedom: int) -> float:
+    """Return a quantile of Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))
