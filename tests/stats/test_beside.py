@@ -38,12 +38,12 @@ def default(seed: int, ttfr_s: float) -> Observation:
 
 
 def test_figures_are_of_programs_as_they_come() -> None:
-    seen = [plain(i, 2e-3, 500) for i in range(3)] + [kept(i, 1e-3) for i in range(3)]
+    seen = [plain(i, 2e-3, 500) for i in range(5)] + [kept(i, 1e-3) for i in range(5)]
     summary = summarise(seen, [FILLED, WARM])
     assert summary.warm is not None
     assert summary.warm.call_s is not None
     assert summary.warm.call_s.median == pytest.approx(2e-3, rel=0.02)
-    assert summary.warm.n_processes == 3
+    assert summary.warm.n_processes == 5
     assert summary.warm.page_faults == 500
     other = summary.warm.kept_memory
     assert other is not None
@@ -79,14 +79,14 @@ def test_results_from_before_all_kept_memory_and_are_still_read() -> None:
 
 
 def test_verdicts_between_candidates_are_of_programs_as_they_come() -> None:
-    ours = [plain(i, 2e-3, 500) for i in range(3)] + [kept(i, 0.5e-3) for i in range(3)]
-    theirs = [plain(i, 1e-3) for i in range(3)]
+    ours = [plain(i, 2e-3, 500) for i in range(5)] + [kept(i, 0.5e-3) for i in range(5)]
+    theirs = [plain(i, 1e-3) for i in range(5)]
     (verdict,) = compare_case("numpy", theirs, ours, [WARM])
     assert verdict.verdict == "slower", "with memory kept it would be faster"
 
 
 def test_no_gain_is_no_caution_and_an_open_one_is_told() -> None:
-    same = [plain(i, 1e-3, 500) for i in range(3)] + [kept(i, 1e-3) for i in range(3)]
+    same = [plain(i, 1e-3, 500) for i in range(5)] + [kept(i, 1e-3) for i in range(5)]
     assert not [c for c in summarise(same, [WARM]).warnings if c.kind == "allocator"]
     open_ = [plain(i, 1e-3, 500) for i in range(3)] + [kept(0, 0.5e-3)]
     (caution,) = [c for c in summarise(open_, [WARM]).warnings if c.kind == "allocator"]

@@ -189,6 +189,6 @@ def test_a_candidate_that_is_settled_stays_paired_as_the_baseline_goes_on() -> N
     rng = np.random.default_rng(7)
     turns = [machine(rng, N_BLOCKS) * rng.uniform(0.8, 1.2) for _ in range(13)]
     theirs = [process(rng, number, slowness) for number, slowness in enumerate(turns)]
-    ours = [process(rng, number, slowness, 1.05) for number, slowness in enumerate(turns[:3])]
+    ours = [process(rng, number, slowness, 1.05) for number, slowness in enumerate(turns[:5])]
     found = compare_case("baseline", theirs, ours, [WARM])[0]
-    assert (found.verdict, n_rounds(found.reason)) == ("slower", 3)
+    assert (found.verdict, n_rounds(found.reason)) == ("slower", 5)

@@ -82,15 +82,15 @@ def test_other_workloads_have_none_of_it() -> None:
 
 
 def test_precision_is_that_of_the_whole_loop() -> None:
-    same_start = [looped(place, factor=1.0 + 0.1 * place) for place in range(4)]
+    same_start = [looped(place, factor=1.0 + 0.1 * place) for place in range(5)]
     found = cold_summary(same_start, EMPTY)
     assert found.precision_reached is not None
     assert found.precision_reached > 0.05
 
 
 def test_totals_are_compared_beside_first_results() -> None:
-    theirs = [looped(place) for place in range(4)]
-    ours = [looped(place, factor=2.0) for place in range(4)]
+    theirs = [looped(place) for place in range(5)]
+    ours = [looped(place, factor=2.0) for place in range(5)]
     found = {one.metric: one for one in compare_case("base", theirs, ours, [EMPTY])}
     assert found[f"{EMPTY}.total_s"].ratio == pytest.approx(2.0)
     assert found[f"{EMPTY}.total_s"].verdict == "slower"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.noise import NoiseHorizon
 
 HALVES = st.floats(1e-6, 3.0)
-PAIRS = st.integers(2, 200)
+PAIRS = st.integers(5, 200)
 
 
 def equal_sides(half: float, threshold: float = 0.02) -> Comparison:
@@ -64,7 +64,7 @@ def test_for_the_pairs_that_were_measured_it_is_the_interval_that_was_found(
     assert one.tells_same == (half < math.log(1.02)) or half == pytest.approx(math.log(1.02))
 
 
-@given(HALVES, PAIRS, st.lists(st.integers(2, 2000), min_size=2, max_size=6))
+@given(HALVES, PAIRS, st.lists(st.integers(5, 2000), min_size=2, max_size=6))
 def test_more_time_never_tells_less(half: float, pairs: int, fits: list[int]) -> None:
     found = at(equal_sides(half), pairs, *sorted(fits))
     for shorter, longer in pairwise(found):
@@ -73,7 +73,7 @@ def test_more_time_never_tells_less(half: float, pairs: int, fits: list[int]) ->
         assert longer.tells_same >= shorter.tells_same  # type: ignore[operator]
 
 
-@given(HALVES, PAIRS, st.integers(2, 2000))
+@given(HALVES, PAIRS, st.integers(5, 2000))
 def test_what_shows_reliably_is_larger_than_what_shows_in_half_and_than_the_threshold(
     half: float, pairs: int, fit: int
 ) -> None:
@@ -83,7 +83,7 @@ def test_what_shows_reliably_is_larger_than_what_shows_in_half_and_than_the_thre
     assert 0.02 < one.detectable < one.reliable
 
 
-@given(st.floats(1e-3, 0.5), PAIRS, st.integers(2, 2000))
+@given(st.floats(1e-3, 0.5), PAIRS, st.integers(5, 2000))
 def test_twice_the_noise_makes_intervals_twice_as_wide(half: float, pairs: int, fit: int) -> None:
     (one,), (two,) = (at(equal_sides(width), pairs, fit) for width in (half, 2 * half))
     assert one.half_width is not None
@@ -91,7 +91,7 @@ def test_twice_the_noise_makes_intervals_twice_as_wide(half: float, pairs: int, 
     assert math.log1p(two.half_width) == pytest.approx(2 * math.log1p(one.half_width))
 
 
-@given(HALVES, PAIRS, st.integers(2, 20_000))
+@given(HALVES, PAIRS, st.integers(5, 20_000))
 def test_what_goes_beyond_the_measured_pairs_says_so(half: float, pairs: int, fit: int) -> None:
     (one,) = at(equal_sides(half), pairs, fit)
     assert one.pairs == min(fit, 10_000)
@@ -131,7 +131,7 @@ def test_where_no_pair_fits_it_says_so() -> None:
     spent = BenchTime(10, 100.0, 4.0, 200)
     short, long = figure(equal_sides(0.1), spent, [10.0, 60.0]).horizons
     assert (short.pairs, short.half_width, short.reliable) == (0, None, None)
-    assert short.null_reasons["half_width"] == because("few_pairs_fit", n_pairs=0, n_needed=2)
+    assert short.null_reasons["half_width"] == because("few_pairs_fit", n_pairs=0, n_needed=5)
     assert long.pairs == 5
 
 
@@ -144,5 +144,5 @@ def test_one_pair_says_nothing() -> None:
     alone = compare("warm.call_s", "A", {"0": [1.0]}, {"0": [1.0]})
     found = figure(alone, BenchTime(1, 1.0, 1.0, 200))
     assert found.pair_s is None
-    assert found.null_reasons == {"pair_s": because("few_pairs", n_pairs=1, n_needed=2)}
+    assert found.null_reasons == {"pair_s": because("few_pairs", n_pairs=1, n_needed=5)}
     assert all(one.half_width is None and one.null_reasons for one in found.horizons)
