@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ from coldwarm.stats.intervals import median_interval
 from coldwarm.stats.many import held
 from coldwarm.stats.precision import assess
 from coldwarm.stats.ratio import compare
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.summary import Comparison
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -37,12 +41,12 @@ def _normal(rng: np.random.Generator, n: int) -> Floats:
 
 
 def _bursts(rng: np.random.Generator, n: int) -> Floats:
-    struck = rng.random(n) < 0.15  # noqa: PLR2004 - a share of processes
+    struck = rng.random(n) < 0.15
     return np.asarray(_normal(rng, n) * (1 + struck * rng.exponential(0.3, n)))
 
 
 def _two_modes(rng: np.random.Generator, n: int) -> Floats:
-    return np.asarray(np.exp(0.005 * rng.standard_normal(n)) * (1 + 0.08 * (rng.random(n) < 0.3)))  # noqa: PLR2004 - as above
+    return np.asarray(np.exp(0.005 * rng.standard_normal(n)) * (1 + 0.08 * (rng.random(n) < 0.3)))
 
 
 def _drift(rng: np.random.Generator, n: int) -> Floats:
@@ -91,7 +95,7 @@ def ratios(kind: str, n: int, trials: int) -> float:
     return sum((one.low or 0.0) <= 1 <= (one.high or math.inf) for one in found) / trials
 
 
-def _equal(kind: str, n: int, rng: np.random.Generator):  # type: ignore[no-untyped-def] # noqa: ANN202 - a Comparison
+def _equal(kind: str, n: int, rng: np.random.Generator) -> Comparison:
     draw, common = NOISE[kind], np.exp(0.2 * rng.standard_normal(n))
     sides = [(common * draw(rng, n)).tolist() for _ in range(2)]
     ours, theirs = ({str(k): [v] for k, v in enumerate(side)} for side in sides)

@@ -81,7 +81,7 @@ def test_what_is_no_measurement_is_refused(value: float) -> None:
         with pytest.raises(ValueError, match="only finite numbers"):
             write(value)
     with pytest.raises(ValueError, match="ratio"):
-        units.factor(value, "faster")
+        units.factor(value, value, "faster")
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,21 @@ def test_spread(share: float, text: str) -> None:
     assert len(text) <= 5
 
 
-def test_factor_turns_a_ratio_below_one_round() -> None:
-    assert units.factor(1 / 2.3, "faster") == "2.3× faster"
-    assert units.factor(8.27, "slower") == "8.3× slower"
-    assert units.factor(1.043, "slower") == "1.04× slower"
-    assert units.factor(1234.0, "slower") == "1200× slower"
-    assert units.factor(1e7, "slower") == ">9999× slower"
+def test_a_factor_is_told_by_its_bounds_turned_round_below_one() -> None:
+    assert units.factor(1 / 2.6, 1 / 2.3, "faster") == "2.3–2.6× faster"
+    assert units.factor(8.27, 9.91, "slower") == "8.3–9.9× slower"
+    assert units.factor(2.281, 2.309, "slower") == "2.28–2.31× slower"
+    assert units.factor(1.043, 1.0431, "slower") == "1.04× slower"
+    assert units.factor(1234.0, 1e7, "slower") == "1200–>9999× slower"
+    assert units.factor(1e6, 1e7, "slower") == ">9999× slower"
+
+
+def test_a_range_has_one_unit() -> None:
+    assert units.between(16.04, 19.96) == "16–20 s"
+    assert units.between(0.0161, 0.0162) == "16.1–16.2 ms"
+    assert units.between(0.9, 1.2) == "0.90–1.2 s"
+    assert units.between(2.0, 2.0) == "2.00 s"
+    assert units.between(0.0, 0.0) == "0 s"
 
 
 @pytest.mark.parametrize(

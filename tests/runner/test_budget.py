@@ -1,4 +1,4 @@
-"""How much more is measured: precision, bounds and the time that is left."""
+"""The rounds that every case has, and what of them fits into the time."""
 
 from __future__ import annotations
 
@@ -26,59 +26,10 @@ FILLED: CacheMode = "cold_process_warm_cache"
 WARM: CacheMode = "warm_process"
 
 
-def options(**changes: object) -> Options:
-    usual: dict[str, object] = {"cache_modes": (COLD,), "min_runs": 3, "max_runs": 6}
-    return Options(**{**usual, **changes})  # type: ignore[arg-type]  # of one test each
-
-
-def wants(case: Case, round_: int, asked: Options, ledger: Ledger) -> bool:
-    return case in budget.wanting([case], round_, asked, ledger)[COLD]
-
-
-def seen(observe: Observe, ttfr_s: list[float]) -> Ledger:
-    return Ledger(observe(COLD, round_, ttfr_s=value) for round_, value in enumerate(ttfr_s))
-
-
-def test_the_fewest_are_always_measured_and_the_most_never_exceeded(
-    case: Case, observe: Observe
-) -> None:
-    few = seen(observe, [1.0, 1.0, 1.0])
-    precise = seen(observe, [1.0] * 5)
-    noisy = seen(observe, [1.0, 2.0, 9.0])
-    assert all(wants(case, round_, options(), precise) for round_ in range(3))
-    assert wants(case, 3, options(), few), "three that agree may be luck"
-    assert not wants(case, 5, options(), precise)
-    assert wants(case, 3, options(), noisy)
-    assert wants(case, 5, options(), noisy)
-    assert not wants(case, 6, options(), noisy)
-
-
-def test_a_deterministic_run_depends_on_its_options_alone(case: Case, observe: Observe) -> None:
-    asked = options(deterministic=True)
-    for ledger in (Ledger(), seen(observe, [1.0, 2.0, 9.0])):
-        assert [wants(case, round_, asked, ledger) for round_ in range(5)] == [
-            True,
-            True,
-            True,
-            False,
-            False,
-        ]
-
-
 def test_a_failed_case_is_not_measured_again(case: Case, observe: Observe) -> None:
     ledger = Ledger([observe(COLD, status="failed", reason="exit: 3 before a result")])
-    assert not wants(case, 1, options(), ledger)
-
-
-@pytest.mark.parametrize(("precision", "more"), [(0.5, False), (0.001, True)])
-def test_the_precision_asked_for_decides(
-    case: Case,
-    observe: Observe,
-    precision: float,
-    more: bool,  # noqa: FBT001 - of a table
-) -> None:
-    ledger = seen(observe, [1.00, 1.05, 0.95, 1.02, 0.99])
-    assert wants(case, 5, options(precision=precision), ledger) == more
+    assert budget.wanting([case], Options(), Ledger())[COLD] == [case]
+    assert budget.wanting([case], Options(), ledger)[COLD] == []
 
 
 def test_without_a_limit_everything_fits(case: Case) -> None:
@@ -125,7 +76,7 @@ def test_a_process_that_stays_shows_its_start_with_filled_caches_for_nothing(cas
         found = Budget(limit_s, 0.0).fitting(wanted, lambda *_: 10.0, 0.0)
         assert any(found.values()) == fits
     ledger = Ledger()
-    asked = options(cache_modes=(COLD, FILLED, WARM), min_runs=1)
+    asked = Options(cache_modes=(COLD, FILLED, WARM), min_runs=1)
     assert budget.left([case], asked, ledger, lambda *_: 10.0) == 20.0
 
 
@@ -223,12 +174,15 @@ def test_how_long_a_run_may_go_on_when_it_is_taken_up_again(
 
 
 def test_what_is_left_is_told_when_every_cost_is_known(case: Case, observe: Observe) -> None:
-    ledger = seen(observe, [1.0])
-    assert budget.left([case], options(), ledger, lambda *_: None) is None
-    assert budget.left([case], options(), ledger, lambda *_: 2.0) == 4.0
-    assert budget.left([case], options(min_runs=1), ledger, lambda *_: 2.0) == 0.0
+    def asked(min_runs: int = 3) -> Options:
+        return Options(cache_modes=(COLD,), min_runs=min_runs)
+
+    ledger = Ledger([observe(COLD, 0, ttfr_s=1.0)])
+    assert budget.left([case], asked(), ledger, lambda *_: None) is None
+    assert budget.left([case], asked(), ledger, lambda *_: 2.0) == 4.0
+    assert budget.left([case], asked(min_runs=1), ledger, lambda *_: 2.0) == 0.0
     ledger.add(observe(COLD, 1, status="failed", reason="x"))
-    assert budget.left([case], options(), ledger, lambda *_: None) == 0.0
+    assert budget.left([case], asked(), ledger, lambda *_: None) == 0.0
 
 
 def test_the_share_done() -> None:
@@ -237,3 +191,23 @@ def test_the_share_done() -> None:
     assert Budget(15.0, 10.0).estimate(30.0, 20.0) == (10 / 15, 5.0)
     assert Budget(5.0, 10.0).estimate(30.0, 20.0) == (1.0, 0.0)
     assert Budget(None, 10.0).estimate(0.0, 10.0) == (1.0, 0.0)
+
+
+def test_the_baseline_fits_only_beside_another_and_none_without_it() -> None:
+    cases = suites.choose(Options(cases=("matmul_512_f32",)))
+    cases.sort(key=lambda case: not case.is_baseline)
+    base, cheap, dear = cases = cases[:3]
+    cost_s = {base: 10.0, cheap: 20.0, dear: 50.0}
+
+    def fitting(left_s: float, *, together: bool = True) -> list[Case]:
+        limited = Budget(left_s, 0.0)
+        found = limited.fitting({COLD: cases}, lambda case, _: cost_s[case], 0.0, together=together)
+        return list(found[COLD])
+
+    assert fitting(80.0) == cases
+    assert fitting(79.0) == [base, cheap]
+    assert fitting(30.0) == [base, cheap]
+    assert fitting(29.0) == []
+    assert fitting(29.0, together=False) == [base]
+    alone = Budget(10.0, 0.0).fitting({COLD: [base]}, lambda *_: 10.0, 0.0, together=True)
+    assert alone == {COLD: [base]}

@@ -11,7 +11,7 @@ from coldwarm.stats.precision import assess, expected_half_width, precision_of
 
 def cold(n: int, spread: float = 0.03, seed: int = 0) -> list[float]:
     rng = np.random.default_rng(seed)
-    return np.exp(spread * rng.standard_normal(n)).tolist()
+    return [float(value) for value in np.exp(spread * rng.standard_normal(n))]
 
 
 def reached(values: list[float]) -> float | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.reasons import Reason
 from coldwarm.errors import printable
 from coldwarm.report import filled, units
+from coldwarm.report.figures import around
 from coldwarm.report.markdown import escaped
 from coldwarm.report.reasons import CAUTION_ADVICE, caution_words, counted, with_advice, words
 from coldwarm.report.words import mode_name
@@ -166,9 +167,7 @@ class BenchResult:
 def _row(what: str, seconds: Summary | None, *, alone: bool = False) -> tuple[str, str, str, str]:
     if seconds is None:
         return what, units.MISSING, units.MISSING, ""
-    interval = units.MISSING
-    if seconds.low is not None and seconds.high is not None:
-        interval = f"{units.duration(seconds.low)} … {units.duration(seconds.high)}"
+    interval = around(seconds) or units.MISSING
     count, noun = (seconds.n_samples, "sample") if alone else (seconds.n_processes, "process")
     return what, units.duration(seconds.median), interval, counted(count, noun)
 

@@ -11,6 +11,7 @@ from coldwarm.report import terminal, units
 from coldwarm.report.reasons import with_advice
 from coldwarm.report.shown import line
 from coldwarm.report.words import HEADINGS
+from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +104,8 @@ def _interval(verdict: BenchVerdict) -> str:
     if comparison.low is None or comparison.high is None:
         return "too few processes"
     interval = f"{_ratio(comparison.low)} … {_ratio(comparison.high)}"
+    if comparison.confidence < CONFIDENCE:
+        return f"{interval} (all)"
     if comparison.verdict != "undecided" or comparison.smallest_detectable is None:
         return interval
     return f"{interval}\nonly {_ratio(1 + comparison.smallest_detectable)}× would show"

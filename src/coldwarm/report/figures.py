@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
+from coldwarm.report import units
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
@@ -35,6 +37,15 @@ def headline(case: CaseResult, mode: CacheMode) -> Summary | None:
         return case.warm.call_s if case.warm else None
     cold = cold_summary(case, mode)
     return cold.seconds.get(cold_figure(case)) if cold else None
+
+
+def around(seconds: Summary) -> str:
+    """Write the interval of a median, or the range of so few that there is none; else nothing."""
+    if seconds.low is None or seconds.high is None:
+        return ""
+    if seconds.n_processes < FEWEST_FOR_CONFIDENCE:
+        return f"{units.between(seconds.low, seconds.high)}, all {seconds.n_processes}"
+    return f"{units.duration(seconds.low)} … {units.duration(seconds.high)}"
 
 
 def reached(case: CaseResult, mode: CacheMode) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.base import FILLED
 from coldwarm.errors import printable
 from coldwarm.report import units
+from coldwarm.report.figures import around
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +75,5 @@ def beside(other: DefaultSettings, name: str) -> str:
     figure = other.seconds.get(name)
     if figure is None:
         return ""
-    bounds = ""
-    if figure.low is not None and figure.high is not None:
-        bounds = f" ({units.duration(figure.low)} … {units.duration(figure.high)})"
-    return f"{units.duration(figure.median)}{bounds}"
+    bounds = around(figure)
+    return f"{units.duration(figure.median)}{f' ({bounds})' if bounds else ''}"

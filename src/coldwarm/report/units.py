@@ -126,16 +126,20 @@ def spread(share: float) -> str:
 Direction = Literal["faster", "slower"]
 
 
-def factor(ratio: float, direction: Direction) -> str:
-    """Write a ratio of times as ``2.3× faster``: below 1, the other way round, is faster.
+def factor(low: float, high: float, direction: Direction) -> str:
+    """Write the bounds of a ratio of times as ``2.1–2.6× faster``: below 1 turned round.
 
     Raises:
-        ValueError: the ratio is not positive and finite.
+        ValueError: a bound is not positive and finite.
     """
-    if not math.isfinite(ratio) or ratio <= 0:
-        message = f"a ratio of times is positive and finite, not {ratio}"
+    if not all(math.isfinite(bound) and bound > 0 for bound in (low, high)):
+        message = f"the bounds of a ratio of times are positive and finite, not {low} and {high}"
         raise ValueError(message)
-    return f"{times(1 / ratio if direction == 'faster' else ratio)} {direction}"
+    ends = (1 / high, 1 / low) if direction == "faster" else (low, high)
+    texts = [times(end).removesuffix("×") for end in ends]
+    if len(set(texts)) == 1 and ends[1] <= _LARGEST_FACTOR:
+        texts = [significant(end) for end in ends]
+    return f"{'–'.join(dict.fromkeys(texts))}× {direction}"
 
 
 def times(number: float) -> str:

@@ -209,8 +209,8 @@ def _figure(case: CaseResult, mode: CacheMode) -> Cell:
 def _verdict(judged: Comparison | None) -> str:
     if judged is None:
         return ""
-    if judged.verdict in {"faster", "slower"} and judged.ratio:
-        return units.factor(judged.ratio, judged.verdict)
+    if judged.verdict in {"faster", "slower"} and judged.low and judged.high:
+        return units.factor(judged.low, judged.high, judged.verdict)
     return judged.verdict
 
 

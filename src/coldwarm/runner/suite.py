@@ -26,13 +26,14 @@ from coldwarm.runner.rounds import Rounds
 from coldwarm.runner.running import Place
 from coldwarm.runner.schedule import allowance, availability, killed, suites
 from coldwarm.runner.schedule.budget import Budget, left, wanting
+from coldwarm.runner.schedule.effort import Effort
 from coldwarm.runner.schedule.estimates import Estimates
 from coldwarm.runner.schedule.ledger import Ledger
 from coldwarm.runner.stored import reading
 from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.environment import Environment
@@ -160,37 +161,58 @@ class _Session:
         self.listener.started(total, budget.limit_s)
         limited = budget.limit_s is not None
         groups = suites.groups(runnable)
-
-        def wanted(members: Sequence[Case], round_: int, at_most_s: float | None) -> Wanted:
-            found = wanting(members, round_, self.options, self.ledger)
-            missing = {
-                mode: [case for case in cases if not self.ledger.done(case, mode, round_)]
-                for mode, cases in found.items()
-            }
-            together = self.options.decide is not None
-            now_s, expected_s = self.clock.now_s(), costs.expected_s
-            return budget.fitting(
-                missing, expected_s, now_s, at_most_s=at_most_s, together=together
-            )
-
-        tiers = suites.tiers(runnable) if limited else [list(groups)]
-        for round_, at_most_s, name in budget.turns(self.options.max_runs, tiers):
-            members = groups[name]
-            if budget.spent(self.clock.now_s()):
-                return
-            chosen = wanted(members, round_, at_most_s)
-            if any(chosen.values()) and name not in self.inputs:
-                self._reference(rounds, name, members)
-                chosen = wanted(members, round_, at_most_s)
-            if not any(chosen.values()):
-                continue
+        for name, round_, chosen in self._rounds(rounds, groups, costs, budget):
             self._goes_on()
             rounds.measure(name, chosen, round_)
-            for case in members:
+            for case in groups[name]:
                 self.listener.case_updated(results.case_result(case, self.ledger, facts))
             cost_s = costs.expected_s if limited else rounds.cost_s
             left_s = left(runnable, self.options, self.ledger, cost_s)
             self.listener.estimate(*budget.estimate(left_s, self.clock.now_s()))
+
+    def _rounds(
+        self, rounds: Rounds, groups: Mapping[str, Sequence[Case]], costs: Estimates, budget: Budget
+    ) -> Iterator[tuple[str, int, Wanted]]:
+        """Yield groups, the number of a round, and what it measures: first what all cases have."""
+        cases = [case for members in groups.values() for case in members]
+        tiers = suites.tiers(cases) if budget.limit_s is not None else [list(groups)]
+        for round_, at_most_s, name in budget.turns(self.options.min_runs, tiers):
+            if budget.spent(self.clock.now_s()):
+                return
+            chosen = self._missing(groups[name], round_, costs, budget, at_most_s)
+            if any(chosen.values()) and name not in self.inputs:
+                self._reference(rounds, name, groups[name])
+                chosen = self._missing(groups[name], round_, costs, budget, at_most_s)
+            if any(chosen.values()):
+                yield name, round_, chosen
+        effort = Effort(groups, self.options, self.ledger, costs.expected_s)
+        while not budget.spent(self.clock.now_s()):
+            found = effort.next(budget.left_s(self.clock.now_s()))
+            if found is None:
+                return
+            name, wanted = found
+            if name not in self.inputs:
+                self._reference(rounds, name, groups[name])
+            yield name, self.ledger.next_round(groups[name]), wanted
+
+    def _missing(
+        self,
+        members: Sequence[Case],
+        round_: int,
+        costs: Estimates,
+        budget: Budget,
+        at_most_s: float | None,
+    ) -> Wanted:
+        """Return what of a round is not there yet, and fits into the time."""
+        missing = {
+            mode: [case for case in cases if not self.ledger.done(case, mode, round_)]
+            for mode, cases in wanting(members, self.options, self.ledger).items()
+        }
+        together = self.options.decide is not None
+        now_s = self.clock.now_s()
+        return budget.fitting(
+            missing, costs.expected_s, now_s, at_most_s=at_most_s, together=together
+        )
 
     def _goes_on(self) -> None:
         """Say in the journal how long a resumed run has, before it measures."""

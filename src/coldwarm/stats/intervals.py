@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtrit
 
 from coldwarm.contracts.reasons import because
 
@@ -154,7 +155,7 @@ def extended_range(values: Floats, confidence: float) -> tuple[float, float]:
 
 
 def _depth(n: int, confidence: float) -> tuple[int, float]:
-    """Return how many values lie outside on each side, at most, and the confidence of that; 0: none.
+    """Return which values from either end bound the median, and how surely; 0: none do.
 
     Values number d and n + 1 - d in their order hold the median with 1 - 2 P(B < d), where B
     is binomial with n and one half.
@@ -241,6 +242,4 @@ def _signed_ranks_outside(n: int, tail: float) -> int | None:
 
 def student(probability: float, freedom: int) -> float:
     """Return a quantile of Student's t."""
-    from scipy.special import stdtrit
-
     return float(stdtrit(freedom, probability))

@@ -12,9 +12,9 @@ import math
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.intervals import CONFIDENCE
 from coldwarm.stats.bounded import Bounded, estimate, hull, median
 from coldwarm.stats.distribution import summary
+from coldwarm.stats.intervals import CONFIDENCE
 from coldwarm.stats.selection import by_round, counted
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ class Precision:
 
 
 def precision_of(summary: Summary) -> float | None:
-    """Return the relative half-width of a summary's interval; ``None``: too few have only a range."""
+    """Return the relative half-width of an interval; ``None``: too few have only a range."""
     few = summary.n_processes < FEWEST_FOR_CONFIDENCE
     if few or summary.low is None or summary.high is None or summary.median == 0:
         return None

@@ -84,16 +84,18 @@ def compare(  # noqa: PLR0913 - two sides and two choices, each by name
     *,
     threshold: float = THRESHOLD,
     confidence: float = CONFIDENCE,
+    tested: bool = True,
 ) -> Comparison:
     """Compare a candidate (``ours``) with its baseline (``theirs``).
 
     Both map a round to the samples of the process that ran in it, in one unit. ``threshold``
     is the relative difference that matters: 0.02 makes everything from 1/1.02 to 1.02 the same.
+    ``tested``: with the p-value of the verdict, which takes a while.
     """
     reason = fault({"case": ours, "baseline": theirs})
     if reason is None:
         found = differences(ours, theirs)
-        return _judged(metric, baseline, found, threshold, confidence)
+        return _judged(metric, baseline, found, threshold, confidence, tested=tested)
     return Comparison(
         metric=metric,
         baseline=baseline,
@@ -107,13 +109,14 @@ def compare(  # noqa: PLR0913 - two sides and two choices, each by name
     )
 
 
-def compare_pairs(
+def compare_pairs(  # noqa: PLR0913 - as ``compare``
     metric: str,
     baseline: str,
     pairs: Mapping[str, Sequence[float]],
     *,
     threshold: float = THRESHOLD,
     confidence: float = CONFIDENCE,
+    tested: bool = True,
 ) -> Comparison:
     """Compare a candidate with its baseline by log-ratios of what ran next to each other.
 
@@ -123,7 +126,7 @@ def compare_pairs(
     groups = list(pairs.values())
     basis = because("block_pairs", n_pairs=sum(map(len, groups)), n_rounds=len(groups))
     found = _of_rounds(group_medians(groups).tolist(), basis)
-    return _judged(metric, baseline, found, threshold, confidence)
+    return _judged(metric, baseline, found, threshold, confidence, tested=tested)
 
 
 def differences(ours: Rounds, theirs: Rounds) -> Differences:
@@ -137,7 +140,9 @@ def differences(ours: Rounds, theirs: Rounds) -> Differences:
         return _of_sides(_logs(list(ours.values())), _logs(list(theirs.values())), basis)
     first = group_medians([ours[key] for key in common])
     second = group_medians([theirs[key] for key in common])
-    return _of_rounds(np.log(first / second).tolist(), because("common_rounds", n_rounds=len(common)))
+    return _of_rounds(
+        np.log(first / second).tolist(), because("common_rounds", n_rounds=len(common))
+    )
 
 
 def _of_rounds(values: Sequence[float], basis: Reason) -> Differences:
@@ -156,8 +161,14 @@ def _logs(groups: Groups) -> list[float]:
     return [float(value) for value in np.log(group_medians(groups))]
 
 
-def _judged(
-    metric: str, baseline: str, found: Differences, threshold: float, confidence: float
+def _judged(  # noqa: PLR0913 - as ``compare``
+    metric: str,
+    baseline: str,
+    found: Differences,
+    threshold: float,
+    confidence: float,
+    *,
+    tested: bool,
 ) -> Comparison:
     band = math.log1p(threshold)
     few = found.n < FEWEST_FOR_CONFIDENCE
@@ -179,7 +190,7 @@ def _judged(
         threshold=threshold,
         smallest_detectable=None if few else math.expm1(min(reach, LARGEST_EXPONENT)),
         verdict=verdict,
-        p_value=None if few or verdict == "undecided" else _p_value(found, verdict, band),
+        p_value=_p_value(found, verdict, band) if tested and not few else None,
         reason=reason,
     )
 
@@ -193,8 +204,10 @@ def _of_few(found: Differences) -> tuple[Verdict, Reason]:
     return verdict, because("far_apart", found.basis, far_ratio=FAR)
 
 
-def _p_value(found: Differences, verdict: Verdict, band: float) -> float:
+def _p_value(found: Differences, verdict: Verdict, band: float) -> float | None:
     """Return the least share of errors at which the interval still gives this verdict."""
+    if verdict == "undecided":
+        return None
     surely, not_so = 0.0, math.log(_STRICTEST)
     for _ in range(_HALVINGS):
         tried = (surely + not_so) / 2

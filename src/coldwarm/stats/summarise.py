@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
 
@@ -27,12 +27,18 @@ from coldwarm.stats.selection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.summary import Caution, Comparison, DefaultSettings, Summary
+
+
+class _Limits(TypedDict):
+    threshold: float
+    confidence: float
+    tested: bool
 
 
 @dataclass(frozen=True)
@@ -220,7 +226,7 @@ def warm_summary(
 
 
 def _against_plain(plain: Sequence[Observation], kept: Sequence[Observation]) -> Comparison:
-    limits = {"threshold": faults.GAIN, "confidence": CONFIDENCE}
+    limits: _Limits = {"threshold": faults.GAIN, "confidence": CONFIDENCE, "tested": True}
     return _compare_warm("as_it_is", plain, kept, limits)
 
 
@@ -262,13 +268,14 @@ def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
     *,
     threshold: float = THRESHOLD,
     confidence: float = CONFIDENCE,
+    tested: bool = True,
 ) -> list[Comparison]:
     """Compare the observations of a case (``ours``) with those of its baseline (``theirs``).
 
     The metrics are ``<cache mode>.ttfr_s`` for each cold mode, of a scenario also
-    ``<cache mode>.total_s``, and ``warm.call_s``.
+    ``<cache mode>.total_s``, and ``warm.call_s``. ``tested``: with p-values.
     """
-    limits = {"threshold": threshold, "confidence": confidence}
+    limits: _Limits = {"threshold": threshold, "confidence": confidence, "tested": tested}
     comparisons = []
     for mode in cache_modes:
         if mode == WARM:
@@ -291,7 +298,7 @@ def _compare_warm(
     baseline: str,
     theirs: Sequence[Observation],
     ours: Sequence[Observation],
-    limits: Mapping[str, float],
+    limits: _Limits,
 ) -> Comparison:
     """Compare the warm calls; say so where a process on either side was not steady.
 

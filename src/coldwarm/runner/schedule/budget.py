@@ -1,22 +1,14 @@
-"""How much more to measure: precision reached, time left. Pure, on the clock's seconds."""
+"""The rounds that every case has, and what of them fits into the time. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coldwarm.runner.schedule import deciding
-from coldwarm.stats import precision
-from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, group_medians
-from coldwarm.stats.loops import headline
-from coldwarm.stats.selection import warm_processes
-from coldwarm.stats.summarise import figure
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import Observation
     from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.options import Options
@@ -25,46 +17,11 @@ if TYPE_CHECKING:
     Cost = Callable[[Case, CacheMode], float | None]
     Expected = Callable[[Case, CacheMode], float]
 
-def wanting(cases: Sequence[Case], round_: int, options: Options, ledger: Ledger) -> Wanted:
-    """Return, for each mode, the cases that want round ``round_`` (counted from 0).
 
-    A deterministic run measures ``min_runs`` rounds, whatever they give, so that its plan
-    depends on nothing but its options. Otherwise the effort goes where the precision is
-    not reached yet.
-    """
-    if options.decide is not None:
-        return deciding.wanting(cases, round_, options, ledger)
-    return {
-        mode: [case for case in cases if _wants(case, mode, round_, options, ledger)]
-        for mode in options.cache_modes
-    }
-
-
-def _wants(case: Case, mode: CacheMode, round_: int, options: Options, ledger: Ledger) -> bool:
-    if ledger.failure(case) is not None or round_ >= options.max_runs:
-        return False
-    if round_ < options.min_runs:
-        return True
-    return not options.deterministic and not reached(case, mode, options, ledger)
-
-
-def reached(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> bool:
-    """Say whether a mode of a case has the precision that was asked for."""
-    return precision.assess(
-        _values(mode, ledger.good(case, mode)),
-        target=options.precision,
-        fewest=max(options.min_runs, FEWEST_FOR_CONFIDENCE),
-        most=options.max_runs,
-    ).met
-
-
-def _values(mode: CacheMode, seen: Sequence[Observation]) -> list[float]:
-    """Return what a mode's precision is judged by, one figure for each process."""
-    if mode == "warm_process":
-        samples = [process.steadiness.samples for process in warm_processes(seen)]
-        return group_medians(samples).tolist() if samples else []
-    values = [figure(one, headline([one])) for one in seen]
-    return [value for value in values if value is not None]
+def wanting(cases: Sequence[Case], options: Options, ledger: Ledger) -> Wanted:
+    """Return, for each mode, the cases that want a round which every case has."""
+    alive = [case for case in cases if ledger.failure(case) is None]
+    return dict.fromkeys(options.cache_modes, alive)
 
 
 def left(cases: Sequence[Case], options: Options, ledger: Ledger, cost_s: Cost) -> float | None:
@@ -119,6 +76,10 @@ class Budget:
         """Say whether nothing more may be started."""
         return self.limit_s is not None and now_s - self.started_s >= self.limit_s
 
+    def left_s(self, now_s: float) -> float | None:
+        """Return the seconds that are left of the limit, if there is one."""
+        return None if self.limit_s is None else self.limit_s - (now_s - self.started_s)
+
     def turns(
         self, rounds: int, tiers: Sequence[Sequence[str]]
     ) -> list[tuple[int, float | None, str]]:
@@ -153,7 +114,7 @@ class Budget:
         """
         if self.limit_s is None:
             return wanted
-        left_s = self.limit_s - (now_s - self.started_s)
+        left_s = self.left_s(now_s) or 0.0
         costs_s = {
             case.id: _whole_s(case, [mode for mode in wanted if case in wanted[mode]], expected_s)
             for cases in wanted.values()

@@ -61,6 +61,10 @@ class Ledger:
         """Say whether a mode's process of a round is there."""
         return any(seen.round == round_ for seen in self.good(case, mode))
 
+    def next_round(self, cases: Iterable[Case]) -> int:
+        """Return the number of the next round of a group: after all that it has."""
+        return max((seen.round for case in cases for seen in self.of(case)), default=-1) + 1
+
     def next_attempt(self, case: Case, mode: CacheMode, round_: int) -> int:
         """Return the number of the next attempt at a process."""
         tried = [s.attempt for s in self.of(case) if (s.cache_mode, s.round) == (mode, round_)]

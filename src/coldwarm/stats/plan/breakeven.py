@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.intervals import FEWEST_FOR_INTERVAL
 from coldwarm.stats.bounded import difference
+from coldwarm.stats.intervals import FEWEST_FOR_INTERVAL
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 
 if TYPE_CHECKING:
