@@ -180,22 +180,46 @@ def test_a_task_that_was_not_awaited_is_found() -> None:
     looking.refuse()
 
 
-def test_tasks_of_a_loop_that_ran_elsewhere_before_are_not_the_call_s() -> None:
+@pytest.fixture
+def elsewhere() -> Iterator[asyncio.AbstractEventLoop]:
+    """Return a loop that runs in another thread, and makes a task of its own now and then."""
     loop = asyncio.new_event_loop()
+
+    async def beats() -> None:
+        while True:
+            await asyncio.ensure_future(asyncio.sleep(0.001))
+
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
+    beating = asyncio.run_coroutine_threadsafe(beats(), loop)
     asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result()
-    looking = pending.Pending()
-    task = asyncio.run_coroutine_threadsafe(asyncio.sleep(LONG_S), loop)
+    yield loop
+    beating.cancel()
     asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result()
-    try:
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+
+
+def test_tasks_that_a_loop_elsewhere_makes_are_not_the_call_s(
+    elsewhere: asyncio.AbstractEventLoop,
+) -> None:
+    for _ in range(5):
+        looking = pending.Pending()
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.002), elsewhere).result()
         looking.refuse()
-    finally:
-        task.cancel()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
+
+
+def test_a_task_that_a_call_leaves_in_a_loop_elsewhere_is_found(
+    elsewhere: asyncio.AbstractEventLoop,
+) -> None:
+    looking = pending.Pending()
+    task = asyncio.run_coroutine_threadsafe(asyncio.sleep(LONG_S), elsewhere)
+    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), elsewhere).result()
+    with pytest.raises(UnfinishedError, match="tasks_unfinished"):
+        looking.refuse()
+    task.cancel()
 
 
 JAX_LEAVES = """

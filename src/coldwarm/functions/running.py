@@ -56,6 +56,7 @@ class Running:
         self._tasks = {id(task) for task in tasks}
         self._loops = _loops_elsewhere(task.get_loop() for task in tasks)
         """The loops of asyncio that run in other threads."""
+        self._mark = _marked() if self._loops else None
 
     def since(self) -> "tuple[int, int, int]":
         """Return how many threads, processes and tasks are at work now that were not then.
@@ -85,9 +86,32 @@ class Running:
         return len(processes) + len(_using_processor(list(children - processes)))
 
     def _n_tasks(self) -> int:
-        new = [task.get_loop() for task in _pending_tasks() if id(task) not in self._tasks]
-        # The tasks of a loop that somebody else runs are made whenever that one likes.
-        return sum(all(loop is not other for other in self._loops) for loop in new)
+        new = [task for task in _pending_tasks() if id(task) not in self._tasks]
+        return sum(map(self._is_of_call, new))
+
+    def _is_of_call(self, task: "Any") -> bool:
+        """Say whether a call has made a task: in a loop that runs elsewhere others may, too."""
+        if all(task.get_loop() is not other for other in self._loops):
+            return True
+        return any(self._mark is variable for context in _contexts(task) for variable in context)
+
+
+def _marked() -> object:
+    """Mark the context of this thread; what it hands to a loop runs in a copy of that."""
+    from contextvars import ContextVar
+
+    mark: ContextVar[object] = ContextVar("of_a_measured_call")
+    mark.set(mark)
+    return mark
+
+
+def _contexts(task: "Any") -> "list[Any]":
+    if hasattr(task, "get_context"):
+        return [task.get_context()]
+    import gc
+
+    # Before Python 3.12 a task tells its context to the garbage collector alone.
+    return [one for one in gc.get_referents(task) if type(one).__name__ == "Context"]
 
 
 def _still(count: "Callable[[], int]", *, begun: bool) -> int:
