@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from coldwarm.worker.allocator import is_glibc
+
 if TYPE_CHECKING:
     from tests.functions.conftest import Desk
 
@@ -102,3 +104,39 @@ def test_filled_caches_stand_beside_what_gives_them(desk: Desk) -> None:
     ):
         shown = desk.command(*command)
         assert line in shown.out, (command, shown.err)
+
+
+ALONE = """
+import resource, sys
+import numpy as np
+from mine import f
+
+x = np.ones(1_000_000)
+for _ in range(5):
+    f(x)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    f(x)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 20)
+"""
+
+
+@pytest.mark.skipif(not is_glibc(), reason="another allocator gives memory back in its own way")
+def test_a_kept_first_result_does_not_keep_memory_that_a_program_gives_back(desk: Desk) -> None:
+    desk.write(
+        "mine.py",
+        """
+        import numpy as np
+
+        def f(x):
+            d = x - 1.0
+            return np.sqrt(d * d + 1.0) - d
+        """,
+    )
+    command = [sys.executable, "-c", ALONE]
+    alone = subprocess.run(command, cwd=desk.path, capture_output=True, text=True, check=True)
+    done = desk.bench("mine.py:f", "--input", "x=f64[1000000]", "--warm-only")
+    assert done.code == 0, done.err
+    measured = desk.case("f")["warm"]["page_faults"]
+    assert float(alone.stdout) > 100
+    assert measured > 0.2 * float(alone.stdout)

@@ -181,8 +181,13 @@ class Backend(ABC):
         """Refuse work that goes on after a block of calls; as ``refuse_unfinished``. Untimed."""
 
     def keep(self, out: "Any") -> "Any":
-        """Return the first output such that later calls leave it alone. Untimed."""
-        return out
+        """Return copies of an output on the host that later calls leave alone. Untimed.
+
+        They leave the heap as a program has it that keeps nothing.
+        """
+        from coldwarm.backends.memory import outside_heap
+
+        return outside_heap(self.fetch(out))
 
     @abstractmethod
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":

@@ -131,7 +131,7 @@ class TorchCompileReduceOverhead(TorchCompile):
     """``torch.compile(mode="reduce-overhead")``: kernels replayed as one CUDA graph.
 
     Every replay writes its outputs to the same memory, so a caller who wants to keep one
-    copies it. A timed call does not; the first output is copied before the second call.
+    copies it. A timed call does not.
     """
 
     name = "torch_compile_reduce_overhead"
@@ -140,12 +140,6 @@ class TorchCompileReduceOverhead(TorchCompile):
     scenarios = False  # a loop that keeps its results would find them overwritten
     devices = ("gpu",)
     mode = "reduce-overhead"
-
-    def keep(self, out: "Any") -> "Any":
-        """Return a copy, since the second call writes over the first one's output."""
-        copied = tuple(leaf.clone() for leaf in _leaves(out))
-        self.sync(copied)
-        return copied
 
 
 def _tensor(array: "np.ndarray[Any, Any]", device: str, *, short: bool) -> "Any":

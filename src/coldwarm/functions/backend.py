@@ -262,7 +262,9 @@ class UserFunction(Backend):
 
     def keep(self, out: "Any") -> "Any":
         """Return what the output holds, on the host: it may be a buffer that is used again."""
-        return values.on_host(out)
+        from coldwarm.backends.memory import outside_heap
+
+        return outside_heap(values.on_host(out))
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of the numbers in an output."""

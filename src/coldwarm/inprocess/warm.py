@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import convert
 
+from coldwarm.backends.memory import outside_heap
 from coldwarm.caches.modes import EVERY_CALL, judge_blocks
 from coldwarm.clock import TIME
 from coldwarm.contracts.observation import Block, Judgement, Observation, OtherCalls
@@ -200,7 +201,11 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
     before = values.digest(list(given.flat))
     out, first_s = _once(function, given, pending, named=named)
     # A function may hand out a buffer that its next call writes to.
-    digest, waiters, out = values.digest(out), waiting.waiters(out), values.on_host(out)
+    digest, waiters, out = (
+        values.digest(out),
+        waiting.waiters(out),
+        outside_heap(values.on_host(out)),
+    )
     changed = given.gone or values.digest(list(given.flat)) != before
     again, _ = _once(function, call.copied() if changed else given, pending, named=named)
     repeats = values.digest(again) == digest
