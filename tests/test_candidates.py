@@ -17,7 +17,6 @@ import pytest
 from coldwarm.contracts.base import DTYPE_NAMES
 from coldwarm.runner.schedule import suites
 from coldwarm.worker import inputs, load, reference
-from coldwarm.worker.scenario import Loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,18 +61,18 @@ class Candidate:
         if case.backend.prepares:
             self.backend.make(function, first, str(folder))
             function = self.backend.load(str(folder))
-        self._loop = Loop(self.backend, function) if case.workload.scenario else None
         self._function = function
 
     def call(self, arguments: Sequence[Any]) -> Arrays:
         """Return copies of what a call gives; of a scenario what each of its steps gives."""
-        if self._loop is not None:
-            out: Any = self._loop.outputs(*arguments)
-        else:
-            out = self.backend.keep(self._function(*arguments))
-        dtypes = {str(leaf.dtype).removeprefix("torch.") for leaf in _leaves(out)}
-        assert dtypes == {DTYPE_NAMES[self.case.dtype]}
-        return [np.array(array) for array in self.backend.fetch(out)]
+        given = self._function(*arguments)
+        found: Arrays = []
+        for out in given if self.case.workload.scenario else [given]:
+            self.backend.sync(out)
+            dtypes = {str(leaf.dtype).removeprefix("torch.") for leaf in _leaves(out)}
+            assert dtypes == {DTYPE_NAMES[self.case.dtype]}
+            found += self.backend.kept(self.backend.keep(out))
+        return found
 
     def answer(self, arrays: Arrays) -> Arrays:
         """Return the answer for some inputs, which stay as they are."""

@@ -189,6 +189,10 @@ class Backend(ABC):
 
         return outside_heap(self.fetch(out))
 
+    def kept(self, kept: "Any") -> "list[np.ndarray[Any, Any]]":
+        """Return the arrays of what was kept, of several outputs one after the other."""
+        return [one for part in kept for one in (part if isinstance(part, list) else [part])]
+
     @abstractmethod
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of the outputs, flattened in order; bfloat16 as float32."""

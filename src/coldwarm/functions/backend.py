@@ -266,6 +266,10 @@ class UserFunction(Backend):
 
         return outside_heap(values.on_host(out))
 
+    def kept(self, kept: "Any") -> "list[np.ndarray[Any, Any]]":
+        """Return the numbers in what was kept, as ``fetch`` does."""
+        return self.fetch(kept)
+
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of the numbers in an output."""
         found = [values.to_host(leaf) for leaf in values.leaves(out)]

@@ -37,7 +37,8 @@ def start(prepared: "Prepared", phases: Phases) -> "dict[str, Any]":
 
 def checked(prepared: "Prepared", first: "Any") -> "dict[str, Any]":
     """Hold the first output against the reference, and hash the inputs."""
-    return {"gate": _gate(prepared, first), "input_sha256": _input_digest(prepared)}
+    gated = None if prepared.reference_path is None else prepared.backend.kept(first)
+    return {"gate": _gate(prepared, gated), "input_sha256": _input_digest(prepared)}
 
 
 def end(prepared: "Prepared") -> "dict[str, Any]":
@@ -47,7 +48,8 @@ def end(prepared: "Prepared") -> "dict[str, Any]":
         prepared.backend.refuse_unfinished(last)
     # A function that keeps a state gives another answer each time; the first was checked.
     checkable = last is not None and prepared.job.get("repeats", True)
-    checked = _gate(prepared, last) if checkable else None
+    gated = prepared.fetched(last) if checkable and prepared.reference_path is not None else None
+    checked = _gate(prepared, gated)
     return {
         "type": "end",
         "gate": checked,
@@ -93,10 +95,9 @@ def usage() -> "dict[str, Any]":
     }
 
 
-def _gate(prepared: "Prepared", out: "Any") -> "dict[str, Any] | None":
-    if prepared.reference_path is None:
+def _gate(prepared: "Prepared", outputs: "list[Any] | None") -> "dict[str, Any] | None":
+    if outputs is None or prepared.reference_path is None:
         return None
-    outputs = prepared.backend.fetch(out)
     tolerance, finite = prepared.job["tolerance"], prepared.job.get("function") is None
     return gate.check(outputs, prepared.reference_path, tolerance, finite=finite)
 

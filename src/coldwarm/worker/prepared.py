@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    import numpy as np
+
     from coldwarm.backends.base import Backend
 
 
@@ -58,6 +60,10 @@ class Prepared:
         if not self.backend.synchronous:
             self.backend.sync(out)
         return out
+
+    def fetched(self, answer: "Any") -> "list[np.ndarray[Any, Any]]":
+        """Return the arrays of an answer, on the host."""
+        return self.backend.fetch(answer) if self.loop is None else self.backend.kept(answer)
 
     def answer(self, arguments: "tuple[Any, ...]") -> "Any":
         """Call once and return all that the gate checks: of a scenario, what each step gave."""
