@@ -159,8 +159,8 @@ def test_the_table_tells_it_in_80_columns(machine: Machine) -> None:
 
 
 def test_little_that_was_measured_is_said_to_be_little(machine: Machine) -> None:
-    machine.pairs = 3
-    assert "3 pairs say little of the noise" in run("--warm-only").output
+    machine.pairs = 6
+    assert "6 pairs say little of the noise" in run("--warm-only").output
 
 
 def test_equal_sides_that_are_told_apart_are_a_warning(machine: Machine) -> None:
@@ -175,7 +175,7 @@ def test_without_a_pair_nothing_valid_was_measured(machine: Machine) -> None:
     done = run("--warm-only")
     assert done.return_value == ExitCode.NOTHING_VALID
     shown = " ".join(done.output.split())
-    assert "1 valid pair of processes, and 2 are needed; --time measures for longer" in shown
+    assert "1 valid pair of processes, and 5 are needed; --time measures for longer" in shown
 
 
 def test_an_interruption_ends_it_with_what_was_seen(machine: Machine) -> None:

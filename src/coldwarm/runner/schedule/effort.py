@@ -88,7 +88,8 @@ class Effort:
         return sorted(items, key=lambda item: -item.needs_per_s)
 
     def _item(self, baseline: Case | None, case: Case, mode: CacheMode) -> _Item | None:
-        if self._asked[case.id, mode] >= self.options.max_runs:
+        tried = max(self._asked[case.id, mode], self.ledger.n_rounds(case, mode))
+        if tried >= self.options.max_runs:
             return None
         open_ = self._open(baseline, case, mode)
         if not any(open_):

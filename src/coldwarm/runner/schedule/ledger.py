@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.observation import published
-from coldwarm.stats.selection import counted, failure
+from coldwarm.stats.selection import claims, counted, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,6 +60,11 @@ class Ledger:
     def done(self, case: Case, mode: CacheMode, round_: int) -> bool:
         """Say whether a mode's process of a round is there."""
         return any(seen.round == round_ for seen in self.good(case, mode))
+
+    def n_rounds(self, case: Case, mode: CacheMode) -> int:
+        """Return in how many rounds a mode's process was tried, whatever came of it."""
+        seen = published(self.of(case))
+        return len({o.round for o in seen if claims(o, mode) or mode in o.judgements})
 
     def next_round(self, cases: Iterable[Case]) -> int:
         """Return the number of the next round of a group: after all that it has."""
