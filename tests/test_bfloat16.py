@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from coldwarm.contracts.files import nextstat
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -42,6 +44,6 @@ def test_every_backend_that_has_it_is_right_on_the_same_numbers(tmp_path: Path) 
         gate = case["observations"][0]["gate"]
         assert gate["passed"]
         assert gate["max_scaled_error"] > 1e-4, "it was computed in something longer"
-    assert read(out / "nextstat" / "suite.json")["cases"] == [], "the contract has no word for it"
+    assert read(out / "nextstat" / nextstat.INDEX)["cases"] == [], "the contract has no word for it"
     check = [*COMMAND, "validate", str(out)]
     assert subprocess.run(check, capture_output=True, check=False).returncode == 0
