@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+_ALWAYS_MAPPED = 33 << 20
+"""Bytes from which glibc maps an allocation by itself, whatever was freed before: 32 MiB. What of
+them is not used is only an address. Nothing else is loaded for it, as that would take heap, too."""
+
 
 def outside_heap(values: "Iterable[Any]") -> "list[Any]":
     """Return copies of NumPy arrays in memory mapped for them; other values as they are."""
@@ -19,13 +23,11 @@ def outside_heap(values: "Iterable[Any]") -> "list[Any]":
 
 
 def _copy(array: "Any") -> "Any":
-    import mmap
-
     import numpy as np
 
     if array.dtype.hasobject:
         return array.copy()
-    mapped = mmap.mmap(-1, max(array.nbytes, 1))
-    same = np.frombuffer(mapped, array.dtype, count=array.size).reshape(array.shape)
+    mapped = np.empty(array.nbytes + _ALWAYS_MAPPED, np.uint8)
+    same = mapped[: array.nbytes].view(array.dtype).reshape(array.shape)
     same[...] = array
     return same
