@@ -188,8 +188,9 @@ def test_what_is_left_is_told_when_every_cost_is_known(case: Case, observe: Obse
 def test_the_share_done() -> None:
     assert Budget(None, 10.0).estimate(None, 20.0) == (0.0, None)
     assert Budget(None, 10.0).estimate(30.0, 20.0) == (0.25, 30.0)
-    assert Budget(15.0, 10.0).estimate(30.0, 20.0) == (10 / 15, 5.0)
-    assert Budget(5.0, 10.0).estimate(30.0, 20.0) == (1.0, 0.0)
+    limited = Budget(15.0, 10.0)
+    assert limited.estimate(limited.left_s(20.0), 20.0) == (10 / 15, 5.0)
+    assert limited.estimate(limited.left_s(29.0), 29.0) == (1.0, 0.0)
     assert Budget(None, 10.0).estimate(0.0, 10.0) == (1.0, 0.0)
 
 

@@ -159,16 +159,17 @@ class _Session:
         costs = Estimates(runnable, rounds.cost_s)
         total = len(runnable) * len(self.options.cache_modes) * self.options.min_runs
         self.listener.started(total, budget.limit_s)
-        limited = budget.limit_s is not None
         groups = suites.groups(runnable)
         for name, round_, chosen in self._rounds(rounds, groups, costs, budget):
             self._goes_on()
             rounds.measure(name, chosen, round_)
             for case in groups[name]:
                 self.listener.case_updated(results.case_result(case, self.ledger, facts))
-            cost_s = costs.expected_s if limited else rounds.cost_s
-            left_s = left(runnable, self.options, self.ledger, cost_s)
-            self.listener.estimate(*budget.estimate(left_s, self.clock.now_s()))
+            now_s = self.clock.now_s()
+            left_s = budget.left_s(now_s)  # all of it is used, but where nothing is open any more
+            if left_s is None:
+                left_s = left(runnable, self.options, self.ledger, rounds.cost_s)
+            self.listener.estimate(*budget.estimate(left_s, now_s))
 
     def _rounds(
         self, rounds: Rounds, groups: Mapping[str, Sequence[Case]], costs: Estimates, budget: Budget

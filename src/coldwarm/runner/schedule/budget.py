@@ -137,6 +137,5 @@ class Budget:
         spent_s = now_s - self.started_s
         if left_s is None:
             return 0.0, None
-        if self.limit_s is not None:
-            left_s = min(left_s, max(self.limit_s - spent_s, 0.0))
+        left_s = max(left_s, 0.0)
         return spent_s / (spent_s + left_s) if spent_s + left_s else 1.0, left_s
