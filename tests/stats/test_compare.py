@@ -114,6 +114,16 @@ def test_few_rounds_stay_paired_with_a_baseline_that_went_on() -> None:
     assert found.reason.parts == [because("common_rounds", n_rounds=5)]
 
 
+def test_sides_stay_paired_where_each_went_on_without_the_other() -> None:
+    rng = np.random.default_rng(2)
+    common = {str(key): float(np.exp(0.3 * rng.standard_normal())) for key in range(40)}
+    ours = {key: [1.05 * common[key]] for key in map(str, range(20))}
+    theirs = {key: [common[key]] for key in map(str, [*range(6), *range(20, 40)])}
+    found = judge(ours, theirs)
+    assert found.reason.parts == [because("common_rounds", n_rounds=6)]
+    assert found.verdict == "slower"
+
+
 def test_the_same_needs_an_interval_inside_the_band() -> None:
     rng = np.random.default_rng(0)
     close = judge(rounds(rng, 12, 0.001), rounds(rng, 12, 0.001))

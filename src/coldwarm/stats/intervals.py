@@ -72,12 +72,16 @@ class Centre:
 def common_rounds(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
     """Return the rounds by which two sides are paired; none where they are not.
 
-    At least half of the rounds of the side that has fewer must be common: so a candidate that
-    needed few rounds stays paired with a baseline that went on beside others.
+    As many must be common as a verdict needs, or half of the rounds of the side that has fewer: so
+    a candidate stays paired with its baseline where either went on without the other.
     """
     common = [key for key in ours if key in theirs]
-    fewest = max(FEWEST_FOR_INTERVAL, min(len(ours), len(theirs)) / 2)
-    return common if len(common) >= fewest else []
+    return common if len(common) >= fewest_common(len(ours), len(theirs)) else []
+
+
+def fewest_common(ours: int, theirs: int) -> float:
+    """Return how many rounds two sides of so many must have in common to be paired."""
+    return max(FEWEST_FOR_INTERVAL, min(FEWEST_FOR_CONFIDENCE, min(ours, theirs) / 2))
 
 
 def centre(groups: Sequence[Sequence[float]]) -> float:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coldwarm.stats.intervals import fewest_common
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -28,7 +30,7 @@ def log_ratios(
     """Return, for each common round, the log-ratios of its blocks, ours over theirs.
 
     A round that has too few pairs, as where the time was over in it, is left out. ``None``: less
-    than two rounds are left, or less than half of those of the side that has fewer.
+    rounds are left than two sides need to be paired (``fewest_common``).
     """
     first, second = ({p.observation.round: p for p in reversed(side)} for side in (ours, theirs))
     rounds = {
@@ -37,8 +39,7 @@ def log_ratios(
         if number in second
     }
     kept = {number: pairs for number, pairs in rounds.items() if len(pairs) >= FEWEST_PAIRS}
-    half = min(len(first), len(second)) / 2
-    return kept if len(kept) >= max(2, half) else None
+    return kept if len(kept) >= fewest_common(len(first), len(second)) else None
 
 
 def _of_round(ours: WarmProcess, theirs: WarmProcess) -> list[float]:
