@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,7 +27,6 @@ from coldwarm.runner.suite import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from click.testing import Result
 
@@ -81,9 +81,10 @@ class Machine:
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
     """Take the place of everything that would start a process."""
     made = Machine()
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bench, "run", made)
     return made
 
@@ -124,6 +125,18 @@ def test_it_measures_a_program_against_itself_for_all_of_the_time(machine: Machi
     assert {figure["pair_s"] for figure in found["figures"]} == {0.5}
 
 
+def test_the_report_is_kept_with_what_equal_runs_would_have_given(machine: Machine) -> None:
+    done = run("--time", "40s")
+    (path,) = Path("out").glob("noise-*/noise.json")
+    assert f"Kept for `coldwarm compare`: {path}" in done.output
+    kept = load_as(NoiseReport, path)
+    parts = [figure.parts for figure in kept.figures]
+    assert [len(one) for one in parts] == [4, 4, 4]
+    assert all(0.95 < part < 1.05 for one in parts for part in one)
+    machine.pairs = 7
+    assert {len(figure["parts"]) for figure in report("--time", "40s")["figures"]} == {0}
+
+
 def test_it_says_what_can_be_told_in_10_s_60_s_and_10_min(machine: Machine) -> None:
     (figure,) = report("--warm-only")["figures"]
     horizons = figure["horizons"]
@@ -159,8 +172,8 @@ def test_the_table_tells_it_in_80_columns(machine: Machine) -> None:
 
 
 def test_little_that_was_measured_is_said_to_be_little(machine: Machine) -> None:
-    machine.pairs = 3
-    assert "3 pairs say little of the noise" in run("--warm-only").output
+    machine.pairs = 6
+    assert "6 pairs say little of the noise" in run("--warm-only").output
 
 
 def test_equal_sides_that_are_told_apart_are_a_warning(machine: Machine) -> None:
@@ -175,7 +188,7 @@ def test_without_a_pair_nothing_valid_was_measured(machine: Machine) -> None:
     done = run("--warm-only")
     assert done.return_value == ExitCode.NOTHING_VALID
     shown = " ".join(done.output.split())
-    assert "1 valid pair of processes, and 2 are needed; --time measures for longer" in shown
+    assert "1 valid pair of processes, and 5 are needed; --time measures for longer" in shown
 
 
 def test_an_interruption_ends_it_with_what_was_seen(machine: Machine) -> None:

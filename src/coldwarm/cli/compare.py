@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @click.command("compare", cls=Configured)
-@click.argument("a", type=click.Path(path_type=Path), metavar="A")
-@click.argument("b", type=click.Path(path_type=Path), metavar="B")
+@click.argument("a", metavar="A[,A2,...]")
+@click.argument("b", metavar="B[,B2,...]")
 @click.option(
     "--threshold",
     "thresholds",
@@ -42,16 +42,25 @@ if TYPE_CHECKING:
     help="Compare although FIELD differs, with a warning: workload, backend, machine, threads, …; "
     "failed leaves out cases that failed.",
 )
+@click.option(
+    "--noise",
+    "noises",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A report that `coldwarm noise` has kept. Default: those of this machine beside A and in "
+    "out.",
+)
 @click.option("--all", "everything", is_flag=True, help="Show the figures that are the same, too.")
 @_options.output("json", "markdown", "github", note=" github: annotations of a workflow.")
 def command(
     *,
-    a: Path,
-    b: Path,
+    a: str,
+    b: str,
     thresholds: tuple[str, ...],
     failures: tuple[str, ...],
     policy: Path | None,
     allowed: tuple[str, ...],
+    noises: tuple[Path, ...],
     everything: bool,
     form: str,
 ) -> int:
@@ -59,27 +68,37 @@ def command(
 
     A and B are directories of runs, or files of single cases. Cases are matched by name. What
     must agree (workload, protocol, machine) and does not is refused; libraries may differ.
+    Several runs a side, A1,A2,A3 B1,B2,B3, compare more strongly: the run is then the unit.
 
     Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
     3 a broken artifact, 4 nothing valid to compare.
     """
     from coldwarm.contracts.files import codec
     from coldwarm.report.compare import refusals
+    from coldwarm.runner.stored import noise as stored_noise
     from coldwarm.runner.stored import reading
     from coldwarm.stats.compare import results
 
     limits = _policy(thresholds, failures, policy)
     fields = _options.parts(allowed, "--allow")
-    second = reading.read(b)
+    first, second = ([reading.read(path) for path in _paths(side)] for side in (a, b))
+    reports = stored_noise.read(noises or None, [Path(run.path).parent for run in first])
     try:
-        comparison = results.compare_results(reading.read(a), second, limits, fields)
+        comparison = results.compare_results(first, second, limits, fields, reports)
     except results.IncomparableError as error:
         raise ListedError(refusals.refused(error)) from None
     except results.NothingValidError as error:
         raise NothingComparableError(refusals.nothing_valid(error)) from None
     comparison = codec.without_secrets(comparison)
-    _show(comparison, second, form, everything=everything)
+    _show(comparison, second[0], form, everything=everything)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
+
+
+def _paths(text: str) -> list[Path]:
+    """Return the runs of a side; a name may hold a comma."""
+    if Path(text).exists():
+        return [Path(text)]
+    return [Path(part) for part in _options.parts([text], "A and B")]
 
 
 def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path | None) -> Policy:

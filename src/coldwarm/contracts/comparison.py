@@ -38,7 +38,7 @@ class ComparedMetric(Record, frozen=True, kw_only=True):
     a: float | None
     b: float | None
     n_a: Count
-    """Valid processes in A."""
+    """Valid processes in A; runs, where the run is the unit."""
     n_b: Count
     ratio: Positive | None
     low: float | None
@@ -46,12 +46,21 @@ class ComparedMetric(Record, frozen=True, kw_only=True):
     confidence: float
     threshold: float
     smallest_detectable: float | None
+    p_value: float | None = None
     verdict: ComparedVerdict
     """``less`` and ``more`` are said of memory, ``faster`` and ``slower`` of time."""
     reason: Reason
     fails_beyond: float | None = None
     """The relative difference that was not to be exceeded, where this verdict's interval lies
     beyond it; ``None``: this figure fails nothing."""
+
+
+class KnownNoise(Record, frozen=True, kw_only=True):
+    """By how much two equal runs differ on the machine of A and B, from its noise reports."""
+
+    n_reports: Count
+    shares: dict[MetricKind, float]
+    """The relative difference that they exceed in 3 of 100 cases; only of the kinds known."""
 
 
 class UnshownLimit(Record, frozen=True, kw_only=True):
@@ -80,6 +89,8 @@ class SideDifference(Record, frozen=True, kw_only=True):
     """What of it differs, where the field holds several things; else the field's own name."""
     a: str
     b: str
+    of: tuple[str, str] = ("A", "B")
+    """The two results; of several a side with their numbers, ``A1`` and ``B2``."""
     cases: list[str]
     """Empty where it concerns all of them."""
 
@@ -100,7 +111,17 @@ class RunComparison(Record, frozen=True, kw_only=True):
 
     schema_version: Literal["coldwarm.run_comparison.v2"] = "coldwarm.run_comparison.v2"
     a: ComparedSide
+    """The first run of it, where there are several."""
     b: ComparedSide
+    a_runs: list[ComparedSide] = []
+    """All runs of A, where either side has several."""
+    b_runs: list[ComparedSide] = []
+    unit: Literal["process", "run"] = "process"
+    """What is counted, and varies."""
+    noise: KnownNoise | None = None
+    """Which raises the thresholds; ``None``: runs are the unit, and show by how much they vary."""
+    unshown: list[UnshownLimit] = []
+    """Limits that these data could not have shown."""
     metrics: list[ComparedMetric]
     allowed: list[SideDifference]
     software: list[Difference]

@@ -13,7 +13,7 @@ from coldwarm.contracts.comparison import MetricKind
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 Failing = Literal["faster", "slower", "less", "more", "undecided"]
 FAILING: tuple[Failing, ...] = get_args(Failing)
@@ -41,6 +41,8 @@ class FigureLimits:
 
     threshold: float
     fail_on: dict[Failing, float]
+    noise_share: float = 0.0
+    """What two equal runs differ by, which is more than the threshold that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,18 @@ class Policy:
     fail_on: dict[Failing, float] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     path: str = ""
+    noise: Mapping[MetricKind, float] = field(default_factory=dict)
+    """The relative difference that two equal runs stay within: no threshold is below it."""
 
     def limits(self, case: str, metric: str, kind: MetricKind) -> FigureLimits:
         """Return what holds for a figure."""
+        found = self._asked(case, metric, kind)
+        noise_share = self.noise.get(kind, 0.0)
+        if noise_share <= found.threshold:
+            return found
+        return replace(found, threshold=noise_share, noise_share=noise_share)
+
+    def _asked(self, case: str, metric: str, kind: MetricKind) -> FigureLimits:
         found = FigureLimits(self.thresholds[kind], self.fail_on)
         for rule in self.rules:
             if fnmatchcase(case, rule.cases) and fnmatchcase(metric, rule.metrics):

@@ -242,6 +242,8 @@ WORDS: dict[str, str] = {
     " found by chance too often for an error rate of {error_share:.0%}",
     "common_rounds": "{n_rounds:# common round}",
     "separate_processes": "{n_processes} and {n_baseline} processes",
+    "separate_runs": "{n_ours} and {n_baseline} runs",
+    "between_runs": "two equal runs of this machine stay within {noise_share:.0%} of each other",
     "block_pairs": "{n_pairs:# pair} of blocks in {n_rounds:# round}",
     "most_common": "{parts} (and {n_others:# other reason})",
     "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",
@@ -268,6 +270,13 @@ WORDS: dict[str, str] = {
     "only_in": "only in {side}",
     "sides_apart": "A and B share no rounds: the machine itself may have changed in between, which"
     " no interval here covers. Candidates interleaved in one run compare more strongly",
+    "few_runs": "A has {n_a:# run} and B {n_b}: from {n_needed} in all on the run is the unit, and"
+    " what changes between runs is in every interval; here processes are",
+    "noise_shown": "a difference of {kind} figures counts from {noise_share:.0%} on, or from the"
+    " threshold where that is more: two equal runs of this machine stay within it, by"
+    " {n_reports:# report} of coldwarm noise",
+    "noise_unknown": "no noise report of this machine is known for {kind_names} figures: two equal"
+    " runs may differ by more than the threshold",
     "incomplete": "{side} is incomplete",
     "disturbed": "{side}: something else disturbed {n_disturbed} of {n_processes:# process}",
     "harness_differs": "harness: coldwarm's own source differs ({a} and {b}), its protocol"
@@ -355,6 +364,11 @@ _BY_NAME = "define it by name in a file that can be imported"
 _ONCE = "build the jitted function once, outside of the function that is called"
 _QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus of its container)"
 ADVICE: dict[str, str] = {
+    "noise_unknown": "run coldwarm noise here, or compare several runs a side: A1,A2,A3 B1,B2,B3",
+    "few_runs": "add runs",
+    "between_runs": "compare several runs a side: A1,A2,A3 B1,B2,B3",
+    "control_differs": "close other programs, or give it more time with --time-budget",
+    "budget_short": "give that much with --time-budget, or fewer candidates or regimes",
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",
     "listeners_removed": "do not clear them while it is measured",
     "caches_moved": "leave that to the environment, or give --warm-only",

@@ -50,7 +50,7 @@ def reach(one: UnshownLimit) -> str:
     return f"{units.spread(one.half_width)} cannot show {limit}"
 
 
-def further(one: UnshownLimit, what: str = "round") -> str:
+def further(one: UnshownLimit, what: str = "round", of: str = "") -> str:
     """Say what the limit is expected to need besides."""
-    text = f"about {counted(one.n_further, f'more {what}')}"
+    text = f"about {counted(one.n_further, f'more {what}')}{of}"
     return text if one.further_s is None else f"{text}, {units.duration(one.further_s)}"

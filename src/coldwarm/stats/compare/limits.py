@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts.comparison import UnshownLimit
 from coldwarm.contracts.reasons import because
@@ -36,20 +36,38 @@ def fails(comparison: Comparison, verdict: str, limits: Mapping[str, float]) -> 
     return None if excluded and comparison.reason.code != _WITHHELD else limit
 
 
-def unshown(
-    case: str, comparison: Comparison, limits: Mapping[str, float], n: int, round_s: float | None
-) -> UnshownLimit | None:
+class Asked(NamedTuple):
+    """What differences a figure was asked to show, and what that costs."""
+
+    limits: Mapping[str, float]
+    """By verdict."""
+    noise_share: float = 0.0
+    """By how much two equal runs differ, where these are compared; no more processes help."""
+    round_s: float | None = None
+    """What one more round takes, or one more process of either side, in seconds."""
+
+
+def unshown(case: str, comparison: Comparison, asked: Asked, n: int) -> UnshownLimit | None:
     """Return the strictest limit that this comparison could not have shown, or ``None``.
 
     A limit can be shown where the interval reaches less far than it to either side: then what is
     equal is within it, and what is twice as far is beyond. A limit below the threshold asks for
-    the threshold. ``n`` rounds, or processes of either side, are behind it; ``round_s`` is what
-    one more takes in seconds.
+    the threshold. ``n`` rounds, or processes of either side, are behind it.
     """
-    asked = [share for name, share in limits.items() if name != "undecided"]
-    if not asked or comparison.verdict == "same" or comparison.reason.code == _WITHHELD:
+    shares = [share for name, share in asked.limits.items() if name != "undecided"]
+    if not shares or comparison.reason.code == _WITHHELD:
         return None
-    limit = max(min(asked), comparison.threshold)
+    limit = max(min(shares), comparison.threshold)
+    if asked.noise_share > (wanted := min(shares)) > 0:
+        return UnshownLimit(
+            case=case,
+            metric=comparison.metric,
+            limit=wanted,
+            half_width=asked.noise_share,
+            n_further=0,
+            further_s=None,
+            null_reasons={"further_s": because("between_runs", noise_share=asked.noise_share)},
+        )
     reach = _reach(comparison)
     few = n < FEWEST_FOR_CONFIDENCE
     if not few and reach is not None and reach <= math.log1p(limit):
@@ -61,8 +79,8 @@ def unshown(
         limit=limit,
         half_width=None if few or reach is None else _share(reach),
         n_further=further,
-        further_s=None if round_s is None else further * round_s,
-        null_reasons=_reasons(n, few=few, timed=round_s is not None),
+        further_s=None if asked.round_s is None else further * asked.round_s,
+        null_reasons=_reasons(n, few=few, timed=asked.round_s is not None),
     )
 
 

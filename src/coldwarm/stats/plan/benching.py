@@ -9,7 +9,7 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.compare.control import is_control
-from coldwarm.stats.compare.limits import fails, unshown
+from coldwarm.stats.compare.limits import Asked, fails, unshown
 from coldwarm.stats.plan.jobs import Job
 from coldwarm.stats.plan.planning import gather, plan
 from coldwarm.stats.selection import counted
@@ -86,7 +86,8 @@ def _unshown(
         mode = _mode(comparison.metric, sides[0].protocol.cache_modes)
         seen = [counted(side.observations, mode) for side in sides]
         costs_s = [statistics.mean(o.wall_s for o in side) for side in seen if side]
-        found = unshown(one.candidate, comparison, limits, min(map(len, seen)), sum(costs_s))
+        asked = Asked(limits, round_s=sum(costs_s))
+        found = unshown(one.candidate, comparison, asked, min(map(len, seen)))
         if found is not None:
             yield found
 
