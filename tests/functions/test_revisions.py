@@ -193,6 +193,83 @@ def test_worktrees_are_removed_after_a_failure_too(repository: Desk) -> None:
     assert_nothing_is_left(repository)
 
 
+def test_a_limit_brings_a_control_of_the_old_commit(repository: Desk) -> None:
+    fit = ("repository/fit.py:fit", *USUAL, "--before", "by_1")
+    code, report = repository.report(*fit, "--fail-on", "slower:5%")
+    assert code == 0
+    assert [one.candidate for one in report.candidates] == ["before", "after", "control"]
+    before, _, control = report.candidates
+    assert control.revision == before.revision == git(repository, "rev-parse", "by_1")
+    assert report.control is not None
+    assert (report.control.candidate, report.control.of) == ("control", "before")
+    assert {one.candidate for one in report.verdicts} == {"after"}
+    (coarse,) = report.unshown
+    assert (coarse.case, coarse.metric, coarse.limit) == ("after", "warm.call_s", 0.05)
+    assert coarse.n_further == 4, "of the five rounds that a verdict needs"
+    assert coarse.further_s
+    assert coarse.half_width is None
+    assert repository.own("control")["control_of"] == "before"
+    assert_nothing_is_left(repository)
+
+
+RESTLESS = """
+import os
+import time
+
+SLOW = any("caches-control" in value for value in os.environ.values())
+
+def fit(x):
+    time.sleep(0.008 if SLOW else {})
+    return x
+"""
+
+
+def test_a_verdict_is_withheld_where_the_old_commit_differs_from_itself(repository: Desk) -> None:
+    """GIVEN code that is as slow as its caches are called THEN the change is not judged."""
+    repository.write("repository/fit.py", RESTLESS.format(0.002))
+    git(repository, "commit", "--quiet", "-a", "-m", "restless")
+    repository.write("repository/fit.py", RESTLESS.format(0.004))
+    five = ("--min-runs", "5", "--max-runs", "5", "--fail-on", "undecided")
+    done = repository.bench("repository/fit.py:fit", *USUAL, *five, "--before", "HEAD")
+    assert done.code == 1
+    shown = " ".join(done.out.split())
+    assert "control is before once more, and differs: no verdict is given of warm call" in shown
+    assert "but control, which is before once more, differs too, by 3." in shown
+    (case,) = repository.case("after")["comparisons"]
+    assert (case["verdict"], case["reason"]["code"]) == ("undecided", "control_differs")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), 0),
+        (("--no-control", "--fail-on", "slower"), 0),
+        (("--no-control", "--fail-on", "undecided"), 1),
+    ],
+)
+def test_no_control_without_a_limit_or_where_it_is_left_out(
+    repository: Desk, options: tuple[str, ...], code: int
+) -> None:
+    """GIVEN one process each THEN nothing is decided, which fails where that was asked for."""
+    fit = ("repository/fit.py:fit", *USUAL, "--before", "by_1")
+    done, report = repository.report(*fit, *options)
+    assert (done, len(report.candidates), report.control) == (code, 2, None)
+    assert bool(report.n_failing) is bool(code)
+
+
+def test_a_budget_too_short_says_so_before_it_is_spent(repository: Desk) -> None:
+    fit = ("repository/fit.py:fit", *USUAL, "--before", "by_1")
+    done = repository.bench(*fit, "--time-budget", "2s", "--fail-on", "undecided")
+    lines = done.err.splitlines()
+    told = next(n for n, line in enumerate(lines) if "is too short for a verdict" in line)
+    assert "5 rounds of all candidates take about " in lines[told]
+    begun = next(n for n, line in enumerate(lines) if line.startswith("measuring with"))
+    assert told < begun
+    assert done.code in {1, 4}, "nothing decided, or not even measured"
+    shown = " ".join(done.out.split())
+    assert "control is before once more" in shown
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_worktrees_are_removed_after_an_interruption_too(
     repository: Desk, number: signal.Signals

@@ -89,8 +89,9 @@ class SideDifference(Record, frozen=True, kw_only=True):
     """What of it differs, where the field holds several things; else the field's own name."""
     a: str
     b: str
-    of: tuple[str, str] = ("A", "B")
-    """The two results; of several a side with their numbers, ``A1`` and ``B2``."""
+    of_a: str = "A"
+    """The result that has ``a``; of several a side with its number, ``A1``, maybe of one side."""
+    of_b: str = "B"
     cases: list[str]
     """Empty where it concerns all of them."""
 

@@ -368,7 +368,6 @@ ADVICE: dict[str, str] = {
     "few_runs": "add runs",
     "between_runs": "compare several runs a side: A1,A2,A3 B1,B2,B3",
     "control_differs": "close other programs, or give it more time with --time-budget",
-    "budget_short": "give that much with --time-budget, or fewer candidates or regimes",
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",
     "listeners_removed": "do not clear them while it is measured",
     "caches_moved": "leave that to the environment, or give --warm-only",

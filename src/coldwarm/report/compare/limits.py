@@ -34,6 +34,8 @@ def of_bench(report: BenchReport, named: Callable[[str], str]) -> list[tuple[str
 
 def _control(control: BenchControl, named: Callable[[str], str]) -> str:
     what = f"{control.candidate} is {control.of} once more"
+    if not control.comparisons:
+        return f"{what}; too little was measured to compare it"
     if control.differing:
         names = ", ".join(map(named, control.differing))
         return f"{what}, and differs: no verdict is given of {names}"

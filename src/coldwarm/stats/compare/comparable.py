@@ -140,7 +140,9 @@ def _between(
     for it in machine_differences(a, b):
         concerned["machine", it.name, it.a, it.b] = []
     for (field, name, one, other), names in concerned.items():
-        yield SideDifference(field=field, name=name, a=one, b=other, of=of, cases=names)
+        yield SideDifference(
+            field=field, name=name, a=one, b=other, of_a=of[0], of_b=of[1], cases=names
+        )
 
 
 def _of_case(one: CaseResult, other: CaseResult) -> list[tuple[str, Difference]]:

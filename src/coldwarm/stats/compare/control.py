@@ -34,7 +34,8 @@ def withheld(comparisons: Sequence[Comparison], controls: Iterable[CaseResult]) 
         if found is None or one.verdict == "undecided":
             return one
         reason = because("control_differs", one.reason, **_told(*found))
-        return replace(one, verdict="undecided", p_value=None, reason=reason)
+        unknown = {"p_value": None, "smallest_detectable": None}
+        return replace(one, verdict="undecided", reason=reason, **unknown)
 
     return [judged(one) for one in comparisons]
 
