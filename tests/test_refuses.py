@@ -23,7 +23,6 @@ NOUN = re.compile(r"# (.+)")
 OF_VERDICTS = {
     "between_runs",
     "few_processes_each",
-    "few_runs",
     "incomplete",
     "interval_across",
     "noise_unknown",

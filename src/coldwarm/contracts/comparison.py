@@ -25,8 +25,8 @@ class ComparedSide(Record, frozen=True, kw_only=True):
 class ComparedMetric(Record, frozen=True, kw_only=True):
     """One metric of one case: B over A, judged.
 
-    ``a`` and ``b`` are medians over processes; ``ratio`` is B over A, with its interval at
-    ``confidence``. ``threshold`` is the relative difference that matters,
+    ``a`` and ``b`` are medians over processes, or geometric means over runs; ``ratio`` is B over
+    A, with its interval at ``confidence``. ``threshold`` is the relative difference that matters,
     ``smallest_detectable`` the smallest relative difference that these data could have shown.
     """
 

@@ -271,7 +271,7 @@ WORDS: dict[str, str] = {
     "sides_apart": "A and B share no rounds: the machine itself may have changed in between, which"
     " no interval here covers. Candidates interleaved in one run compare more strongly",
     "few_runs": "A has {n_a:# run} and B {n_b}: from {n_needed} in all on the run is the unit, and"
-    " what changes between runs is in every interval; here processes are",
+    " what changes between runs is in every interval; here processes are the unit",
     "noise_shown": "a difference of {kind} figures counts from {noise_share:.0%} on, or from the"
     " threshold where that is more: two equal runs of this machine stay within it, by"
     " {n_reports:# report} of coldwarm noise",
@@ -365,7 +365,6 @@ _ONCE = "build the jitted function once, outside of the function that is called"
 _QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus of its container)"
 ADVICE: dict[str, str] = {
     "noise_unknown": "run coldwarm noise here, or compare several runs a side: A1,A2,A3 B1,B2,B3",
-    "few_runs": "add runs",
     "between_runs": "compare several runs a side: A1,A2,A3 B1,B2,B3",
     "control_differs": "close other programs, or give it more time with --time-budget",
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",

@@ -103,12 +103,13 @@ def row(item: ComparedMetric) -> Row:
     ratio = interval = shows = units.MISSING
     if item.ratio is not None and item.low is not None and item.high is not None:
         ratio = units.significant(item.ratio)
-        interval = f"{units.significant(item.low)}–{units.significant(item.high)}"
-        if item.confidence < CONFIDENCE:
-            interval += " (all)"
+        dash = "…" if item.confidence < CONFIDENCE else "–"
+        interval = f"{units.significant(item.low)}{dash}{units.significant(item.high)}"
     if (share := item.smallest_detectable) is not None:  # ``3.4%``, ``29%``, ``12×``
         shows = units.spread(share).lstrip("±") if share < _LARGEST else units.times(1 + share)
     verdict = item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
+    if item.fails_beyond is not None and item.verdict == "undecided":
+        verdict = "undecided!"  # leaves the columns their places
     return Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
 
 
@@ -123,10 +124,10 @@ def figure(metric: str) -> str:
 def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
     """Return what is to be known, as terms and texts."""
     listed = [("take care", with_advice(reason)) for reason in comparison.warnings]
-    listed += [
-        ("too coarse", f"{one.case}, {figure(one.metric)}: {limits.reach(one)}; {_further(one)}")
-        for one in comparison.unshown
-    ]
+    for one in comparison.unshown:
+        needs = _further(one, comparison.unit)
+        text = f"{one.case}, {figure(one.metric)}: {limits.reach(one)}; {needs}"
+        listed.append(("too coarse", text))
     for item in comparison.allowed:
         cases = f" ({counted(len(item.cases), 'case')})" if item.cases else ""
         listed.append(("allowed", f"{disagreement(item)}{cases}"))
@@ -144,10 +145,10 @@ def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
     return listed
 
 
-def _further(one: UnshownLimit) -> str:
+def _further(one: UnshownLimit, unit: str) -> str:
     if "further_s" in one.null_reasons and not one.n_further:
         return with_advice(one.null_reasons["further_s"])
-    return limits.further(one, "process", " of A and of B")
+    return limits.further(one, unit, " of A and of B")
 
 
 def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
@@ -164,11 +165,14 @@ def legend(comparison: RunComparison) -> list[tuple[str, str]]:
     used = sorted({item.threshold for item in comparison.metrics} - raised)
     same = " or ".join(f"{100 * threshold:.3g} %" for threshold in used)
     verdict = f"same: at most {same} apart; " if used else ""
-    runs = [("A, B", "medians of runs; the run is the unit, and gives the interval")]
+    runs = [("A, B", "geometric means of runs; how runs vary gives the interval")]
+    open_ = [item for item in comparison.metrics if item.verdict == "undecided"]
+    fails = any(item.fails_beyond is not None for item in open_)
     few = any(item.confidence < CONFIDENCE for item in comparison.metrics)
     return [
         *(runs if comparison.unit == "run" else []),
-        *([("(all)", "too few for an interval: all that was seen")] if few else []),
+        *([("low…high", "too few for an interval: all that was seen")] if few else []),
+        *([("undecided!", "fails: more than the limit cannot be excluded")] if fails else []),
         ("verdict", f"{verdict}undecided: cannot tell"),
         ("shows", "the smallest difference that these data could have shown"),
         ("whole start", "from the start of the process to its first result"),

@@ -258,10 +258,13 @@ def cautions(
     ``noise`` is ``None`` where the run is the unit, so that what changes between runs is known.
     """
     reasons = [] if noise is None else _of_single_runs(sides, noise)
-    for label, side in labelled(sides):
-        if side.suite is not None and not side.suite.complete:
-            reasons.append(because("incomplete", side=label))
-        processes = [o for name in cases for o in side.cases[name].observations]
+    reasons += [
+        because("incomplete", side=label)
+        for label, run in labelled(sides)
+        if run.suite is not None and not run.suite.complete
+    ]
+    for label, runs in sides.items():
+        processes = [o for name in cases for run in runs for o in run.cases[name].observations]
         noisy = sum(o.telemetry is not None and bool(o.telemetry.flags) for o in processes)
         if noisy:
             counts = {"n_disturbed": noisy, "n_processes": len(processes)}

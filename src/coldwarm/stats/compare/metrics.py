@@ -7,6 +7,7 @@ measured or summarised anew: the observations are those stored.
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -91,48 +92,57 @@ class Figure(NamedTuple):
     """What was compared: of every process, or of every run."""
     comparison: Comparison
     limits: FigureLimits
-    process_s: float | None
-    """What a process of this kind took in seconds, on average."""
+    whole: bool
+    """Whether the run is the unit."""
+    n: int
+    """Runs of both sides, where these are the unit, else processes of the side that has fewer."""
+    further_s: float | None
+    """What one more of them takes in seconds: a run, or a process of either side."""
 
 
 def judge(
     a: Sequence[Measured], b: Sequence[Measured], cases: Iterable[str], policy: Policy
 ) -> list[Figure]:
     """Compare every metric that the cases have in all runs; B over A."""
-    whole = are_unit(len(a), len(b))
+    runs_s = None
+    if are_unit(len(a), len(b)):
+        took_s = [run.suite.wall_s for run in (*a, *b) if run.suite is not None]
+        runs_s = statistics.mean(took_s) if took_s else 0.0
     return [
         figure
         for name in cases
         for figure in _of_case(
-            [[run.cases[name] for run in side] for side in (a, b)], policy, whole=whole
+            [[run.cases[name] for run in side] for side in (a, b)], policy, runs_s
         )
     ]
 
 
 def _of_case(
-    sides: Sequence[Sequence[CaseResult]], policy: Policy, *, whole: bool
+    sides: Sequence[Sequence[CaseResult]], policy: Policy, runs_s: float | None
 ) -> Iterator[Figure]:
+    """Yield the figures of a case; ``runs_s`` is what a run took, where runs are the unit."""
     found = [[metrics(case) for case in side] for side in sides]
     case = sides[0][0]
+    whole = runs_s is not None
     for key in {key: None for side in found for run in side for key in run}:
         metric, kind = key
         a, b = ([run.get(key, _NONE) for run in side] for side in found)
         limits = policy.limits(case.case, metric, kind)
-        values = (
-            _runs(a, "A") if whole else _processes(a, "A"),
-            (_runs(b, "B") if whole else _processes(b, "B")),
-        )
+        unit = _runs if whole else _processes
+        values = unit(a, "A"), unit(b, "B")
+        judged = _compared(metric, *values, limits.threshold, whole=whole)
+        numbers = [len(side) for side in values]
         yield Figure(
             case=case.case,
             metric=metric,
             kind=kind,
             sides=(_joined(a, "A"), _joined(b, "B")),
             values=values,
-            comparison=_doubted(
-                _compared(metric, *values, limits.threshold, whole=whole), limits.noise_share
-            ),
+            comparison=_doubted(judged, limits.noise_share),
             limits=limits,
-            process_s=_process_s([case for side in sides for case in side], metric),
+            whole=whole,
+            n=sum(numbers) if whole else min(numbers),
+            further_s=runs_s or _process_s([one for side in sides for one in side], metric),
         )
 
 
@@ -183,7 +193,15 @@ def _process_s(cases: Iterable[CaseResult], metric: str) -> float | None:
         if metric.startswith("warm." if mode == WARM else f"{mode}.")
         for seen in counted(case.observations, mode)
     ]
-    return statistics.mean(took_s) if took_s else None
+    return 2 * statistics.mean(took_s) if took_s else None
+
+
+def _centre(values: Values, *, whole: bool) -> float | None:
+    """Return the figure of a side: of runs, whose ratio is judged by logarithms, their mean."""
+    if not values:
+        return None
+    groups = list(values.values())
+    return statistics.geometric_mean(group[0] for group in groups) if whole else centre(groups)
 
 
 def worded(figures: Sequence[Figure]) -> tuple[list[ComparedMetric], list[UnshownLimit]]:
@@ -208,8 +226,8 @@ def _worded(figure: Figure, judged: Comparison) -> tuple[ComparedMetric, Unshown
         metric=figure.metric,
         kind=figure.kind,
         unit="bytes" if figure.kind == "memory" else "s",
-        a=centre(list(a.values())) if a else None,
-        b=centre(list(b.values())) if b else None,
+        a=_centre(a, whole=figure.whole),
+        b=_centre(b, whole=figure.whole),
         n_a=len(a),
         n_b=len(b),
         ratio=judged.ratio,
@@ -226,5 +244,8 @@ def _worded(figure: Figure, judged: Comparison) -> tuple[ComparedMetric, Unshown
     if fails_beyond is not None and verdict != "undecided":
         return made, None
     possible = {str(name): fail_on[name] for name in POSSIBLE[figure.kind] if name in fail_on}
-    asked = Asked(possible, figure.limits.noise_share, figure.process_s)
-    return made, unshown(figure.case, judged, asked, min(len(a), len(b)))
+    asked = Asked(possible, figure.limits.noise_share, figure.further_s)
+    coarse = unshown(figure.case, judged, asked, figure.n)
+    if coarse is not None and figure.whole:  # told of either side
+        coarse = replace(coarse, n_further=math.ceil(coarse.n_further / 2))
+    return made, coarse
