@@ -255,7 +255,7 @@ CODES: dict[str, str] = {
     "no_source_file": "label module",
     "imported_elsewhere": "label module file folder",
     "not_of_commit": "label module_names",
-    "benchmark_of_today": "file",
+    "benchmark_of_today": "",
     "not_asked": "",
     "needs_linux": "platform",
     "no_time_left": "",

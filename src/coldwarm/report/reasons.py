@@ -327,7 +327,7 @@ WORDS: dict[str, str] = {
     "no_source_file": "{label:label}{module} has no source file to be named by",
     "imported_elsewhere": "{label:label}{module} was imported from {file}, not from {folder}: name"
     " its file instead, FILE.py:NAME",
-    "benchmark_of_today": "{file} measures as it is today; what it imports is of the commit",
+    "benchmark_of_today": "its file is today's; what that imports is of the commit",
     "not_of_commit": "{label:label}{module_names} came from the files as they are now, not from the"
     " commit: a commit's modules are found in its src/ and its root alone",
     "not_asked": "it was not asked for",

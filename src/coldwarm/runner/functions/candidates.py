@@ -231,7 +231,7 @@ def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list
     """Return what cannot be controlled, or was not, for this candidate."""
     notes = [because("own_memo")]
     if target.of_today:
-        notes.append(because("benchmark_of_today", file=target.shown))
+        notes.append(because("benchmark_of_today"))
     notes += [
         because("not_kept", owner=owner)
         for owner, counts in inspected.counters.items()
