@@ -20,7 +20,13 @@ PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "refuses.md"
 BLOCK = re.compile(r"((?:<!--[^>]*-->\n)*)```text\n(.*?)```", re.DOTALL)
 MARK = re.compile(r"<!-- (code|advice of|says): (.*?) -->")
 NOUN = re.compile(r"# (.+)")
-OF_VERDICTS = {"few_processes_each", "incomplete", "interval_across"}
+OF_VERDICTS = {
+    "between_runs",
+    "few_processes_each",
+    "incomplete",
+    "interval_across",
+    "noise_unknown",
+}
 """Reasons about which something can be done, and which refuse nothing."""
 
 

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from tests.contracts import samples
 from tests.stats import results
+from tests.stats.test_runs import report
 
 from coldwarm.cli import main
 from coldwarm.contracts.comparison import RunComparison
@@ -282,3 +283,97 @@ def test_an_incomplete_run_is_told(a: Path, b: Path, call: Call) -> None:
     suite = decode_as(SuiteResult, index.read_bytes())
     index.write_bytes(encode(msgspec.structs.replace(suite, complete=False)))
     assert "B is incomplete" in call(a, b)[1]
+
+
+def test_a_run_and_itself_are_told_in_one_line(a: Path, b: Path, call: Call) -> None:
+    for line in ((a, a), (f"{a},{b}", a), (a / "suite.json", a)):
+        code, out, err = call(*line)
+        assert (code, out) == (4, "")
+        assert "are one run" in err
+        assert len(err.splitlines()) == 1
+    case = a / "cases" / f"{OTHER}.json"
+    assert call(case, case)[0] == 4
+
+
+def test_several_runs_a_side_are_the_unit(tmp_path: Path, call: Call) -> None:
+    sides = [
+        [
+            results.write(tmp_path / f"{side}{n}", [results.case(7 * n + len(side), speed)])
+            for n in range(3)
+        ]
+        for side, speed in (("old", 1.0), ("newer", 1.5))
+    ]
+    given = [",".join(map(str, side)) for side in sides]
+    code, out, _ = call(*given, "--fail-on", "slower:10%")
+    assert code == 1
+    told = " ".join(out.split())
+    assert "FAIL: 3 figures beyond the limit." in told
+    assert all(f"{label}{n} " in told for label in "AB" for n in (1, 2, 3))
+    assert "geometric means of runs" in told
+    assert "share no rounds" not in told
+    code, out, _ = call(*given, "--json")
+    made = decode_as(RunComparison, out.encode(), "printed")
+    assert isinstance(made, RunComparison)
+    assert (made.unit, len(made.a_runs), {item.n_a for item in made.metrics}) == ("run", 3, {3})
+
+
+def test_a_run_of_another_machine_is_named_with_its_number(
+    a: Path, b: Path, tmp_path: Path, call: Call
+) -> None:
+    cpu = Cpu(model="B CPU", architecture="x86_64", frequency=Frequency())
+    c = results.write(tmp_path / "c", [results.case(5)], samples.environment(cpu=cpu))
+    odd = results.write(tmp_path / "d", [results.case(5, protocol_threads=1)])
+    code, _, err = call(f"{a},{c}", f"{b},{odd}")
+    assert code == 2
+    assert "threads: A1 has none, B2 has 1" in err
+    assert 'machine: cpu.model: "A CPU" became "B CPU"' in err
+
+
+def test_the_text_says_whether_the_noise_of_the_machine_is_known(
+    a: Path, b: Path, tmp_path: Path, call: Call
+) -> None:
+    told = " ".join(call(a, b)[1].split())
+    assert "no noise report of this machine is known for cold, warm figures" in told
+    (tmp_path / "noise-1").mkdir()
+    kept = tmp_path / "noise-1" / "noise.json"
+    kept.write_bytes(encode(report([1.0, 1.1, 0.95, 1.08])))
+    for options in ((), ("--noise", kept)):
+        code, out, _ = call(a, b, *options, "--fail-on", "slower:5%")
+        told = " ".join(out.split())
+        assert (
+            "two equal runs of this machine stay within it, by 1 report of coldwarm noise" in told
+        )
+        assert "known for cold figures" in told
+        assert f"too coarse {OTHER}, warm call:" in told
+        assert "cannot show a limit of 5 %" in told
+        assert code == 1, "the starts fail all the same"
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"), [("undecided", 1), ("undecided:1%", 1), ("undecided:400%", 0), ("slower", 0)]
+)
+def test_undecided_can_fail_a_build(tmp_path: Path, call: Call, limit: str, code: int) -> None:
+    a, b = (
+        results.write(tmp_path / name, [results.case(seed, n=7, scatter=0.2)])
+        for name, seed in (("a", 1), ("b", 2))
+    )
+    done = call(a, b, "--fail-on", limit)
+    assert done[0] == code, done
+    assert ("undecided!" in done[1]) is bool(code)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        f'[fail_on]\n{limit.partition(":")[0]} = "{limit.partition(":")[2] or "0%"}"\n'
+    )
+    assert call(a, b, "--policy", policy)[0] == code
+
+
+def test_a_limit_that_the_runs_could_not_show_says_what_it_takes(
+    tmp_path: Path, call: Call
+) -> None:
+    a, b = (
+        results.write(tmp_path / name, [results.case(seed, n=7, scatter=0.2)])
+        for name, seed in (("a", 1), ("b", 2))
+    )
+    told = " ".join(call(a, b, "--fail-on", "slower:10%")[1].split())
+    assert "cannot show a limit of 10 %; about " in told
+    assert " more processes of A and of B" in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,7 +27,6 @@ from coldwarm.runner.suite import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from click.testing import Result
 
@@ -81,9 +81,10 @@ class Machine:
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
     """Take the place of everything that would start a process."""
     made = Machine()
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bench, "run", made)
     return made
 
@@ -122,6 +123,18 @@ def test_it_measures_a_program_against_itself_for_all_of_the_time(machine: Machi
     ]
     assert {figure["pairs"] for figure in found["figures"]} == {12}
     assert {figure["pair_s"] for figure in found["figures"]} == {0.5}
+
+
+def test_the_report_is_kept_with_what_equal_runs_would_have_given(machine: Machine) -> None:
+    done = run("--time", "40s")
+    (path,) = Path("out").glob("noise-*/noise.json")
+    assert f"Kept for `coldwarm compare`: {path}" in done.output
+    kept = load_as(NoiseReport, path)
+    parts = [figure.parts for figure in kept.figures]
+    assert [len(one) for one in parts] == [4, 4, 4]
+    assert all(0.95 < part < 1.05 for one in parts for part in one)
+    machine.pairs = 7
+    assert {len(figure["parts"]) for figure in report("--time", "40s")["figures"]} == {0}
 
 
 def test_it_says_what_can_be_told_in_10_s_60_s_and_10_min(machine: Machine) -> None:

@@ -132,8 +132,52 @@ def test_what_is_not_there_is_named(repository: Desk) -> None:
     said = repository.refused(*fit, "--before", "empty")
     assert said.startswith("fit.py is not in commit ")
     said = repository.refused(*fit, "--before", "nowhere")
-    assert said.startswith("git rev-parse")
+    assert said.startswith("nowhere is no commit of ")
+    assert "fetch-depth: 0" in said
     assert_nothing_is_left(repository)
+
+
+def test_a_shallow_clone_is_named(repository: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, shallow = repository.path / "repository", repository.path / "shallow"
+    git(repository, "clone", "--quiet", "--depth", "1", f"file://{whole}", str(shallow))
+    said = repository.refused("shallow/fit.py:fit", *USUAL, "--before", "by_1")
+    assert said.startswith("by_1 is not in this clone, which is shallow (of depth 1)")
+    assert said.endswith("give actions/checkout `fetch-depth: 0`")
+
+
+BENCHMARK = """
+from fitted import fit
+
+def whole(x):
+    return fit(x)
+"""
+
+
+def test_a_new_benchmark_judges_the_last_release(repository: Desk) -> None:
+    """GIVEN a benchmark that no commit has THEN it runs on the code of each."""
+    repository.write("repository/benchmarks/inputs.py", "FACTOR = 1\n")
+    repository.write("repository/benchmarks/bench_fit.py", f"import inputs\n{BENCHMARK}")
+    both = ("--input", "x=f64[9]", "--warm-only", "--before", "by_1", "--after", "by_2")
+    code, report = repository.report("repository/benchmarks/bench_fit.py:whole", *both)
+    assert code == 3, "2 x is not x: each commit's own package was loaded"
+    assert [one.status for one in report.candidates] == ["ok", "failed"]
+    notes = [[it.code for it in one.limitations] for one in report.candidates]
+    assert all("benchmark_of_today" in codes for codes in notes)
+
+
+def test_a_changed_benchmark_is_todays_on_both_sides(repository: Desk) -> None:
+    """GIVEN one in the repository's root that the old commit has with another answer."""
+    repository.write("repository/bench_fit.py", BENCHMARK.replace("fit(x)", "x - 7"))
+    git(repository, "add", "bench_fit.py")
+    git(repository, "commit", "--quiet", "-m", "benchmark")
+    repository.write("repository/bench_fit.py", BENCHMARK)
+    checked = ("--input", "x=f64[9]", "--warm-only")
+    code, report = repository.report(
+        "repository/bench_fit.py:whole", *checked, "--before", "HEAD", "--after", "by_2"
+    )
+    assert code == 0, report
+    hashes = [repository.case(name)["protocol"]["workload_sha256"] for name in ("before", "after")]
+    assert hashes[0] == hashes[1], "one benchmark"
 
 
 def test_a_folder_that_is_no_repository(desk: Desk) -> None:
@@ -147,6 +191,83 @@ def test_worktrees_are_removed_after_a_failure_too(repository: Desk) -> None:
     said = repository.refused("repository/fit.py:fit", *USUAL, "--before", "HEAD")
     assert "ValueError: no" in said
     assert_nothing_is_left(repository)
+
+
+def test_a_limit_brings_a_control_of_the_old_commit(repository: Desk) -> None:
+    fit = ("repository/fit.py:fit", *USUAL, "--before", "by_1")
+    code, report = repository.report(*fit, "--fail-on", "slower:5%")
+    assert code == 0
+    assert [one.candidate for one in report.candidates] == ["before", "after", "control"]
+    before, _, control = report.candidates
+    assert control.revision == before.revision == git(repository, "rev-parse", "by_1")
+    assert report.control is not None
+    assert (report.control.candidate, report.control.of) == ("control", "before")
+    assert {one.candidate for one in report.verdicts} == {"after"}
+    (coarse,) = report.unshown
+    assert (coarse.case, coarse.metric, coarse.limit) == ("after", "warm.call_s", 0.05)
+    assert coarse.n_further == 4, "of the five rounds that a verdict needs"
+    assert coarse.further_s
+    assert coarse.half_width is None
+    assert repository.own("control")["control_of"] == "before"
+    assert_nothing_is_left(repository)
+
+
+RESTLESS = """
+import os
+import time
+
+SLOW = any("caches-control" in value for value in os.environ.values())
+
+def fit(x):
+    time.sleep(0.008 if SLOW else {})
+    return x
+"""
+
+
+def test_a_verdict_is_withheld_where_the_old_commit_differs_from_itself(repository: Desk) -> None:
+    """GIVEN code that is as slow as its caches are called THEN the change is not judged."""
+    repository.write("repository/fit.py", RESTLESS.format(0.002))
+    git(repository, "commit", "--quiet", "-a", "-m", "restless")
+    repository.write("repository/fit.py", RESTLESS.format(0.004))
+    five = ("--min-runs", "5", "--max-runs", "5", "--fail-on", "undecided")
+    done = repository.bench("repository/fit.py:fit", *USUAL, *five, "--before", "HEAD")
+    assert done.code == 1
+    shown = " ".join(done.out.split())
+    assert "control is before once more, and differs: no verdict is given of warm call" in shown
+    assert "but control, which is before once more, differs too, by 3." in shown
+    (case,) = repository.case("after")["comparisons"]
+    assert (case["verdict"], case["reason"]["code"]) == ("undecided", "control_differs")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), 0),
+        (("--no-control", "--fail-on", "slower"), 0),
+        (("--no-control", "--fail-on", "undecided"), 1),
+    ],
+)
+def test_no_control_without_a_limit_or_where_it_is_left_out(
+    repository: Desk, options: tuple[str, ...], code: int
+) -> None:
+    """GIVEN one process each THEN nothing is decided, which fails where that was asked for."""
+    fit = ("repository/fit.py:fit", *USUAL, "--before", "by_1")
+    done, report = repository.report(*fit, *options)
+    assert (done, len(report.candidates), report.control) == (code, 2, None)
+    assert bool(report.n_failing) is bool(code)
+
+
+def test_a_budget_too_short_says_so_before_it_is_spent(repository: Desk) -> None:
+    fit = ("repository/fit.py:fit", *USUAL, "--before", "by_1")
+    done = repository.bench(*fit, "--time-budget", "2s", "--fail-on", "undecided")
+    lines = done.err.splitlines()
+    told = next(n for n, line in enumerate(lines) if "is too short for a verdict" in line)
+    assert "5 rounds of all candidates take about " in lines[told]
+    begun = next(n for n, line in enumerate(lines) if line.startswith("measuring with"))
+    assert told < begun
+    assert done.code in {1, 4}, "nothing decided, or not even measured"
+    shown = " ".join(done.out.split())
+    assert "control is before once more" in shown
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

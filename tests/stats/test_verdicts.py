@@ -49,7 +49,7 @@ def side(*cases: CaseResult, environment: Environment | None = None, sha256: str
 
 
 def judged(a: CaseResult, b: CaseResult, allow: tuple[str, ...] = ()) -> RunComparison:
-    return compare_results(side(a), side(b), Policy(), allow)
+    return compare_results([side(a)], [side(b)], Policy(), allow)
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -91,13 +91,14 @@ def test_a_clear_difference_is_judged_and_the_rest_is_the_same() -> None:
     assert all(
         item.reason.parts[0].values == {"n_processes": 6, "n_baseline": 6} for item in made.metrics
     )
-    assert made.warnings == [because("sides_apart")]
+    unknown = because("noise_unknown", kind_names=["cold", "warm"])
+    assert made.warnings == [because("sides_apart"), unknown]
 
 
 def test_one_process_is_undecided_with_what_to_do() -> None:
     other = results.case(3, case="numpy_matmul_512_f32")
     b = side(results.case(2, n=1), other)
-    found = compare_results(side(results.case(1), other), b, Policy()).metrics[0]
+    found = compare_results([side(results.case(1), other)], [b], Policy()).metrics[0]
     assert (found.verdict, found.ratio) == ("undecided", None)
     assert found.reason == because("few_processes_of", side="B", n_processes=1, n_needed=2)
     with pytest.raises(NothingValidError) as nothing:
@@ -159,20 +160,20 @@ def test_another_machine_is_refused_with_the_fields_that_differ() -> None:
     a = side(results.case(1))
     b = side(results.case(2), environment=another_machine(), sha256="b")
     with pytest.raises(IncomparableError) as error:
-        compare_results(a, b, Policy())
+        compare_results([a], [b], Policy())
     told = refused(error.value)
     assert 'cpu.model: "A CPU" became "B CPU"' in told
     assert "cpu.physical_cores: null became 8" in told
     assert "numpy" not in told
     assert "--allow machine" in told
-    made = compare_results(a, b, Policy(), ("machine",))
+    made = compare_results([a], [b], Policy(), ("machine",))
     assert [item.field for item in made.allowed] == ["machine", "machine"]
 
 
 def test_another_library_is_told_and_not_refused() -> None:
     environment = samples.environment(distributions={"aaa": "1", "jax": "0.9.1", "numpy": "2.1.0"})
     b = side(results.case(2), environment=environment, sha256="b")
-    made = compare_results(side(results.case(1)), b, Policy())
+    made = compare_results([side(results.case(1))], [b], Policy())
     # What the measured processes loaded comes first.
     assert made.software == [
         Difference(name="jax", a="absent", b='"0.9.1"'),
@@ -185,7 +186,7 @@ def test_a_single_case_without_its_run_has_no_known_machine() -> None:
     a = side(results.case(1))
     b = Measured("x.json", None, {results.NAME: results.case(2)}, {}, "b" * 64, None)
     with pytest.raises(IncomparableError) as error:
-        compare_results(a, b, Policy())
+        compare_results([a], [b], Policy())
     assert "B lies in no run" in refused(error.value)
 
 
@@ -218,15 +219,15 @@ def test_a_failed_case_is_refused_and_can_be_left_out(how: str) -> None:
         bad = msgspec.structs.replace(good, observations=seen)
     a, b = side(results.case(1), other), side(bad, other)
     with pytest.raises(IncomparableError) as error:
-        compare_results(a, b, Policy())
+        compare_results([a], [b], Policy())
     told = refused(error.value)
     assert f"failed: in B: its answer is wrong ({results.NAME})" in told
     assert "--allow failed leaves failed cases out" in told
-    made = compare_results(a, b, Policy(), ("failed",))
+    made = compare_results([a], [b], Policy(), ("failed",))
     assert {item.case for item in made.metrics} == {other.case}
     assert [(item.case, item.side) for item in made.left_out] == [(results.NAME, "B")]
     with pytest.raises(NothingValidError):
-        compare_results(side(results.case(1)), side(bad), Policy(), ("failed",))
+        compare_results([side(results.case(1))], [side(bad)], Policy(), ("failed",))
 
 
 def test_nothing_in_common_names_the_field_that_keeps_them_apart() -> None:
@@ -245,7 +246,7 @@ def test_cases_of_one_side_are_told_but_not_those_that_nobody_measured() -> None
         3, case="jax", status="warn", reason=because("missing_dependency", name="jax"), n=0
     )
     measured = results.case(3, case="jax")
-    made = compare_results(side(shared, more, absent, measured), side(shared, gone), Policy())
+    made = compare_results([side(shared, more, absent, measured)], [side(shared, gone)], Policy())
     assert [(item.case, item.side, item.reason) for item in made.left_out] == [
         ("only_here", "B", because("only_in", side="A")),
         ("jax", "B", because("missing_dependency", name="jax")),

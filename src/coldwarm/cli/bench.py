@@ -62,7 +62,12 @@ if TYPE_CHECKING:
 @_options.min_runs
 @_options.max_runs
 @_options.threshold
-@_options.fail_on("slower:2%,faster:2%.")
+@_options.fail_on("slower:2%,faster:2%,undecided.")
+@click.option(
+    "--no-control",
+    is_flag=True,
+    help="With --fail-on and commits: do not measure the old one once more, as a control.",
+)
 @_options.seed
 @_options.threads
 @_options.timeout
@@ -86,7 +91,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     from coldwarm.runner.functions import bench
     from coldwarm.stats.plan import benching
 
-    limits = _options.failures(given["failures"], ("slower", "faster"))
+    limits = _options.failures(given["failures"], ("slower", "faster", "undecided"))
     request = _request(given, origins(ctx))
     out_dir = given["out_dir"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True)) as progress:
@@ -114,6 +119,7 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
         variables=given["variables"],
         before=given["before"],
         after=given["after"],
+        control=bool(given["failures"]) and not given["no_control"],
         options=request.options(
             cold=cold,
             warm=warm,

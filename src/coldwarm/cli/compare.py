@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @click.command("compare", cls=Configured)
-@click.argument("a", type=click.Path(path_type=Path), metavar="A")
-@click.argument("b", type=click.Path(path_type=Path), metavar="B")
+@click.argument("a", metavar="A[,A2,...]")
+@click.argument("b", metavar="B[,B2,...]")
 @click.option(
     "--threshold",
     "thresholds",
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     help="Difference that matters: 3%, or one for each kind of figure: cold:5%,warm:2%,memory:5%. "
     "Default: cold:10%,warm:5%,memory:10%.",
 )
-@_options.fail_on("slower:5%,more:10%. Verdicts: slower, faster (times), more, less (memory).")
+@_options.fail_on("slower:5%,more:10%,undecided. Also: faster (times), less (memory).")
 @click.option(
     "--policy",
     type=click.Path(path_type=Path),
@@ -42,16 +42,25 @@ if TYPE_CHECKING:
     help="Compare although FIELD differs, with a warning: workload, backend, machine, threads, …; "
     "failed leaves out cases that failed.",
 )
+@click.option(
+    "--noise",
+    "noises",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A report that `coldwarm noise` has kept. Default: those of this machine beside A and in "
+    "out.",
+)
 @click.option("--all", "everything", is_flag=True, help="Show the figures that are the same, too.")
 @_options.output("json", "markdown", "github", note=" github: annotations of a workflow.")
 def command(
     *,
-    a: Path,
-    b: Path,
+    a: str,
+    b: str,
     thresholds: tuple[str, ...],
     failures: tuple[str, ...],
     policy: Path | None,
     allowed: tuple[str, ...],
+    noises: tuple[Path, ...],
     everything: bool,
     form: str,
 ) -> int:
@@ -59,32 +68,42 @@ def command(
 
     A and B are directories of runs, or files of single cases. Cases are matched by name. What
     must agree (workload, protocol, machine) and does not is refused; libraries may differ.
+    Several runs a side, A1,A2,A3 B1,B2,B3, compare more strongly: the run is then the unit.
 
     Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
     3 a broken artifact, 4 nothing valid to compare.
     """
     from coldwarm.contracts.files import codec
     from coldwarm.report.compare import refusals
+    from coldwarm.runner.stored import noise as stored_noise
     from coldwarm.runner.stored import reading
     from coldwarm.stats.compare import results
 
     limits = _policy(thresholds, failures, policy)
     fields = _options.parts(allowed, "--allow")
-    second = reading.read(b)
+    first, second = ([reading.read(path) for path in _paths(side)] for side in (a, b))
+    reports = stored_noise.read(noises or None, [Path(run.path).parent for run in first])
     try:
-        comparison = results.compare_results(reading.read(a), second, limits, fields)
+        comparison = results.compare_results(first, second, limits, fields, reports)
     except results.IncomparableError as error:
         raise ListedError(refusals.refused(error)) from None
     except results.NothingValidError as error:
         raise NothingComparableError(refusals.nothing_valid(error)) from None
     comparison = codec.without_secrets(comparison)
-    _show(comparison, second, form, everything=everything)
+    _show(comparison, second[0], form, everything=everything)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
+
+
+def _paths(text: str) -> list[Path]:
+    """Return the runs of a side; a name may hold a comma."""
+    if Path(text).exists():
+        return [Path(text)]
+    return [Path(part) for part in _options.parts([text], "A and B")]
 
 
 def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path | None) -> Policy:
     from coldwarm.contracts.files.policy_file import read_policy
-    from coldwarm.contracts.policy import DIRECTIONS, KINDS, THRESHOLDS, Policy
+    from coldwarm.contracts.policy import FAILING, KINDS, THRESHOLDS, Policy
 
     matters = dict(THRESHOLDS)
     given: set[str] = set()
@@ -99,7 +118,7 @@ def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path |
         given.add(kind)
         named = [known for known in KINDS if kind in ("", known)]
         matters |= dict.fromkeys(named, _options.relative("--threshold", text))
-    base = Policy(thresholds=matters, fail_on=_options.failures(failures, DIRECTIONS))
+    base = Policy(thresholds=matters, fail_on=_options.failures(failures, FAILING))
     return base if path is None else read_policy(path, base)
 
 

@@ -10,7 +10,8 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import Measuring
-from coldwarm.errors import ExitCode
+from coldwarm.errors import ExitCode, printable
+from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +62,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.functions import bench, noise
     from coldwarm.runner.process import temporary
+    from coldwarm.runner.stored import noise as stored_noise
 
     cold, warm = _options.regimes(cold_only=cold_only, warm_only=warm_only)
     measured: dict[Regime, bool] = {"warm": warm, "cold": cold}
@@ -82,10 +84,12 @@ def command(  # noqa: PLR0917 - click hands options over by name
     ):
         parts = bench.run_each(request.benches(), Path(folder), listener=progress)
         report = _report(request, parts)
+    kept = stored_noise.keep(report, _options.new_directory("noise"))
     if form == "json":
         _options.print_record(report)
     else:
         view.render(report, PlainConsole())
+        click.echo(f"\nKept for `coldwarm compare`: {printable(masked(str(kept)))}")
     if not report.complete:
         return ExitCode.INTERRUPTED
     valid = any(figure.pair_s is not None for figure in report.figures)

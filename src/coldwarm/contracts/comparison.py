@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import Count, Difference, Positive, Record, Sha256
+from coldwarm.contracts.base import Count, Difference, Positive, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
 
 MetricKind = Literal["cold", "warm", "memory"]
@@ -25,8 +25,8 @@ class ComparedSide(Record, frozen=True, kw_only=True):
 class ComparedMetric(Record, frozen=True, kw_only=True):
     """One metric of one case: B over A, judged.
 
-    ``a`` and ``b`` are medians over processes; ``ratio`` is B over A, with its interval at
-    ``confidence``. ``threshold`` is the relative difference that matters,
+    ``a`` and ``b`` are medians over processes, or geometric means over runs; ``ratio`` is B over
+    A, with its interval at ``confidence``. ``threshold`` is the relative difference that matters,
     ``smallest_detectable`` the smallest relative difference that these data could have shown.
     """
 
@@ -38,7 +38,7 @@ class ComparedMetric(Record, frozen=True, kw_only=True):
     a: float | None
     b: float | None
     n_a: Count
-    """Valid processes in A."""
+    """Valid processes in A; runs, where the run is the unit."""
     n_b: Count
     ratio: Positive | None
     low: float | None
@@ -46,12 +46,38 @@ class ComparedMetric(Record, frozen=True, kw_only=True):
     confidence: float
     threshold: float
     smallest_detectable: float | None
+    p_value: float | None = None
     verdict: ComparedVerdict
     """``less`` and ``more`` are said of memory, ``faster`` and ``slower`` of time."""
     reason: Reason
     fails_beyond: float | None = None
     """The relative difference that was not to be exceeded, where this verdict's interval lies
     beyond it; ``None``: this figure fails nothing."""
+
+
+class KnownNoise(Record, frozen=True, kw_only=True):
+    """By how much two equal runs differ on the machine of A and B, from its noise reports."""
+
+    n_reports: Count
+    shares: dict[MetricKind, float]
+    """The relative difference that they exceed in 3 of 100 cases; only of the kinds known."""
+
+
+class UnshownLimit(Record, frozen=True, kw_only=True):
+    """A limit of ``--fail-on`` that a figure was not measured closely enough to show."""
+
+    case: str
+    """Of a bench the candidate."""
+    metric: str
+    limit: float
+    """The relative difference; the threshold, where the limit was below it."""
+    half_width: float | None
+    """Of the interval of the ratio, relative."""
+    n_further: Count
+    """Rounds, or of two results processes of either side, that it is expected to need besides."""
+    further_s: Seconds | None
+    """What these take."""
+    null_reasons: dict[str, Reason] = {}
 
 
 class SideDifference(Record, frozen=True, kw_only=True):
@@ -63,6 +89,9 @@ class SideDifference(Record, frozen=True, kw_only=True):
     """What of it differs, where the field holds several things; else the field's own name."""
     a: str
     b: str
+    of_a: str = "A"
+    """The result that has ``a``; of several a side with its number, ``A1``, maybe of one side."""
+    of_b: str = "B"
     cases: list[str]
     """Empty where it concerns all of them."""
 
@@ -83,7 +112,17 @@ class RunComparison(Record, frozen=True, kw_only=True):
 
     schema_version: Literal["coldwarm.run_comparison.v2"] = "coldwarm.run_comparison.v2"
     a: ComparedSide
+    """The first run of it, where there are several."""
     b: ComparedSide
+    a_runs: list[ComparedSide] = []
+    """All runs of A, where either side has several."""
+    b_runs: list[ComparedSide] = []
+    unit: Literal["process", "run"] = "process"
+    """What is counted, and varies."""
+    noise: KnownNoise | None = None
+    """Which raises the thresholds; ``None``: runs are the unit, and show by how much they vary."""
+    unshown: list[UnshownLimit] = []
+    """Limits that these data could not have shown."""
     metrics: list[ComparedMetric]
     allowed: list[SideDifference]
     software: list[Difference]

@@ -40,6 +40,9 @@ class NoiseFigure(Record, frozen=True, kw_only=True):
     fixed_s: Seconds
     """What a bench takes besides its pairs."""
     horizons: list[NoiseHorizon]
+    parts: list[Seconds] = []
+    """The figure itself in each quarter of the rounds, one after the other, of both sides: what
+    equal runs would have given, one soon after another. Empty where there are too few rounds."""
     null_reasons: dict[str, Reason] = {}
 
 

@@ -13,17 +13,19 @@ from coldwarm.contracts.comparison import MetricKind
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
-Direction = Literal["faster", "slower", "less", "more"]
-DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+Failing = Literal["faster", "slower", "less", "more", "undecided"]
+FAILING: tuple[Failing, ...] = get_args(Failing)
+"""The verdicts that can fail."""
+DIRECTIONS = tuple(name for name in FAILING if name != "undecided")
 KINDS: tuple[MetricKind, ...] = get_args(MetricKind)
-POSSIBLE: dict[MetricKind, tuple[Direction, ...]] = {
-    "cold": ("faster", "slower"),
-    "warm": ("faster", "slower"),
-    "memory": ("less", "more"),
+POSSIBLE: dict[MetricKind, tuple[Failing, ...]] = {
+    "cold": ("faster", "slower", "undecided"),
+    "warm": ("faster", "slower", "undecided"),
+    "memory": ("less", "more", "undecided"),
 }
-"""The verdicts, besides ``same`` and ``undecided``, that a kind of figure can have."""
+"""The verdicts, besides ``same``, that a kind of figure can have."""
 THRESHOLDS: dict[MetricKind, float] = {"cold": 0.1, "warm": 0.05, "memory": 0.1}
 """The relative difference that matters, where nothing else is asked for.
 
@@ -38,7 +40,9 @@ class FigureLimits:
     """For one figure: the relative difference that matters, and those that fail."""
 
     threshold: float
-    fail_on: dict[Direction, float]
+    fail_on: dict[Failing, float]
+    noise_share: float = 0.0
+    """What two equal runs differ by, which is more than the threshold that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Rule:
     cases: str
     metrics: str
     threshold: float | None
-    fail_on: dict[Direction, float] | None
+    fail_on: dict[Failing, float] | None
     cases_line: int
     metrics_line: int
 
@@ -58,12 +62,21 @@ class Policy:
     """Thresholds and limits for every figure."""
 
     thresholds: dict[MetricKind, float] = field(default_factory=THRESHOLDS.copy)
-    fail_on: dict[Direction, float] = field(default_factory=dict)
+    fail_on: dict[Failing, float] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     path: str = ""
+    noise: Mapping[MetricKind, float] = field(default_factory=dict)
+    """The relative difference that two equal runs stay within: no threshold is below it."""
 
     def limits(self, case: str, metric: str, kind: MetricKind) -> FigureLimits:
         """Return what holds for a figure."""
+        found = self._asked(case, metric, kind)
+        noise_share = self.noise.get(kind, 0.0)
+        if noise_share <= found.threshold:
+            return found
+        return replace(found, threshold=noise_share, noise_share=noise_share)
+
+    def _asked(self, case: str, metric: str, kind: MetricKind) -> FigureLimits:
         found = FigureLimits(self.thresholds[kind], self.fail_on)
         for rule in self.rules:
             if fnmatchcase(case, rule.cases) and fnmatchcase(metric, rule.metrics):

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from coldwarm.report import plan as plan_view
 from coldwarm.report import terminal, units
+from coldwarm.report.compare import limits
 from coldwarm.report.reasons import with_advice
 from coldwarm.report.shown import line
 from coldwarm.report.words import HEADINGS
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
 _STYLES = {"faster": "green", "slower": "red", "same": "bold", "undecided": "dim italic"}
-_NOTED = {"not_kept", "answers_differ", "arguments_changed", "second_call_compiled"}
+_NOTED = {
+    "not_kept",
+    "answers_differ",
+    "arguments_changed",
+    "second_call_compiled",
+    "benchmark_of_today",
+}
 """What of a candidate's limitations is not the same for all of its backend."""
 _LARGEST_RATIO = 1e4
 
@@ -42,6 +49,8 @@ def render(
     if report.verdicts:
         against = f"Verdicts against {report.reference}"
         more += [line(against, "bold"), _verdicts(report, width), Text()]
+    if said := limits.of_bench(report, metric_name):
+        more += [terminal.listing(said), Text()]
     shapes = [
         (one.candidate, units.duration(one.new_shape.median))
         for one in report.candidates
@@ -88,7 +97,8 @@ def _verdict(verdict: BenchVerdict) -> Text:
     comparison = verdict.comparison
     text = Text(comparison.verdict, _STYLES[comparison.verdict])
     if verdict.fails_beyond is not None:
-        text.append(f"\nbeyond {verdict.fails_beyond:.3g}", "red")
+        undecided = comparison.verdict == "undecided"
+        text.append("\nFAIL" if undecided else f"\nbeyond {verdict.fails_beyond:.3g}", "red")
     return text
 
 

@@ -180,6 +180,8 @@ WORDS: dict[str, str] = {
     "group_unseen": "its own control group cannot be read from here",
     "thermal": "{n_throttles:# thermal throttle}",
     "switches": "{switches_per_s:.0f} involuntary switches a second",
+    "budget_short": "the time budget of {budget_s:time} is too short for a verdict:"
+    " {n_rounds:# round} of all candidates take about {needed_s:time}",
     "budget_ended": "the time budget ended while {process} ran",
     "line_left_out": "journal line {n_line}: {text}; left out",
     "no_control_groups": "no control groups on this system",
@@ -234,10 +236,14 @@ WORDS: dict[str, str] = {
     "few_for_verdict": "{parts}; a verdict needs {n_needed}",
     "far_apart": "in {parts} every value lies more than {far_ratio:.0f} times beyond all of the"
     " other side",
+    "control_differs": "{parts}; but {control}, which is {of} once more, differs too, by"
+    " {control_ratio:.3g} times",
     "many_verdicts": "{parts}; but of {n_verdicts:# comparison} at once a difference like this is"
     " found by chance too often for an error rate of {error_share:.0%}",
     "common_rounds": "{n_rounds:# common round}",
     "separate_processes": "{n_processes} and {n_baseline} processes",
+    "separate_runs": "{n_ours} and {n_baseline} runs",
+    "between_runs": "two equal runs of this machine stay within {noise_share:.0%} of each other",
     "block_pairs": "{n_pairs:# pair} of blocks in {n_rounds:# round}",
     "most_common": "{parts} (and {n_others:# other reason})",
     "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",
@@ -264,6 +270,13 @@ WORDS: dict[str, str] = {
     "only_in": "only in {side}",
     "sides_apart": "A and B share no rounds: the machine itself may have changed in between, which"
     " no interval here covers. Candidates interleaved in one run compare more strongly",
+    "few_runs": "A has {n_a:# run} and B {n_b}: from {n_needed} in all on the run is the unit, and"
+    " what changes between runs is in every interval; here processes are the unit",
+    "noise_shown": "a difference of {kind} figures counts from {noise_share:.0%} on, or from the"
+    " threshold where that is more: two equal runs of this machine stay within it, by"
+    " {n_reports:# report} of coldwarm noise",
+    "noise_unknown": "no noise report of this machine is known for {kind_names} figures: two equal"
+    " runs may differ by more than the threshold",
     "incomplete": "{side} is incomplete",
     "disturbed": "{side}: something else disturbed {n_disturbed} of {n_processes:# process}",
     "harness_differs": "harness: coldwarm's own source differs ({a} and {b}), its protocol"
@@ -314,6 +327,7 @@ WORDS: dict[str, str] = {
     "no_source_file": "{label:label}{module} has no source file to be named by",
     "imported_elsewhere": "{label:label}{module} was imported from {file}, not from {folder}: name"
     " its file instead, FILE.py:NAME",
+    "benchmark_of_today": "its file is today's; what that imports is of the commit",
     "not_of_commit": "{label:label}{module_names} came from the files as they are now, not from the"
     " commit: a commit's modules are found in its src/ and its root alone",
     "not_asked": "it was not asked for",
@@ -350,6 +364,9 @@ _BY_NAME = "define it by name in a file that can be imported"
 _ONCE = "build the jitted function once, outside of the function that is called"
 _QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus of its container)"
 ADVICE: dict[str, str] = {
+    "noise_unknown": "run coldwarm noise here, or compare several runs a side: A1,A2,A3 B1,B2,B3",
+    "between_runs": "compare several runs a side: A1,A2,A3 B1,B2,B3",
+    "control_differs": "close other programs, or give it more time with --time-budget",
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",
     "listeners_removed": "do not clear them while it is measured",
     "caches_moved": "leave that to the environment, or give --warm-only",

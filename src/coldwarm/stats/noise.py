@@ -16,20 +16,27 @@ hold noise that was not met; so it is stated where pairs are extrapolated.
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from coldwarm.contracts.noise import NoiseFigure, NoiseHorizon, NoiseReport
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.precision import expected_of_pairs
 from coldwarm.stats.ratio import CONFIDENCE
+from coldwarm.stats.selection import counted, warm_processes
 from coldwarm.stats.summarise import compare_case
+from coldwarm.stats.summarise import figure as case_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.contracts.summary import Comparison
@@ -37,6 +44,8 @@ if TYPE_CHECKING:
 HORIZONS_S = (10.0, 60.0, 600.0)
 ONE_IN_TWENTY = 1.645
 """Standard errors that a normal value is below in 19 of 20 cases."""
+PARTS, ROUNDS_OF_A_PART = 4, 2
+"""How many runs a report is taken for, to see how much equal runs differ; and their rounds."""
 _LARGEST = 700.0
 
 
@@ -98,7 +107,37 @@ def _figures(bench: EqualSides, threshold: float, most: int) -> Iterator[NoiseFi
             fixed_s=max(0.0, bench.total_s - bench.suite.measured_s),
             most=most,
         )
-        yield figure(one, spent)
+        yield replace(figure(one, spent), parts=_parts(one.metric, bench.cases))
+
+
+def _parts(metric: str, cases: Sequence[CaseResult]) -> list[float]:
+    """Return the figure in each part of the rounds, as if each had been a run."""
+    rounds: dict[int, list[float]] = {}
+    for case in cases:
+        for seen, value in _values(metric, case):
+            rounds.setdefault(seen.round, []).append(value)
+    ordered = [rounds[number] for number in sorted(rounds)]
+    each = len(ordered) // PARTS
+    if each < ROUNDS_OF_A_PART:
+        return []
+    starts = [place * len(ordered) // PARTS for place in range(PARTS + 1)]
+    return [
+        statistics.median(value for values in ordered[first:last] for value in values)
+        for first, last in pairwise(starts)
+    ]
+
+
+def _values(metric: str, case: CaseResult) -> Iterator[tuple[Observation, float]]:
+    mode, _, name = metric.rpartition(".")
+    if mode == "warm":
+        for process in warm_processes(case.observations):
+            yield process.observation, statistics.median(process.steadiness.samples)
+        return
+    known = next(one for one in case.protocol.cache_modes if one == mode)
+    for seen in counted(case.observations, known):
+        value = case_figure(seen, name.removesuffix("_s"))
+        if value is not None:
+            yield seen, value
 
 
 def _processes(case: CaseResult, metric: str) -> int:

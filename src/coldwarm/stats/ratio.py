@@ -129,6 +129,13 @@ def compare_pairs(  # noqa: PLR0913 - as ``compare``
     return _judged(metric, baseline, found, threshold, confidence, tested=tested)
 
 
+def compare_differences(
+    metric: str, baseline: str, found: Differences, *, threshold: float
+) -> Comparison:
+    """Compare a candidate with its baseline by what is known of the logarithm of their ratio."""
+    return _judged(metric, baseline, found, threshold, CONFIDENCE, tested=True)
+
+
 def differences(ours: Rounds, theirs: Rounds) -> Differences:
     """Return the logarithm of ours over theirs; at least two rounds each, values above 0.
 

@@ -74,13 +74,13 @@ def nothing_valid(error: NothingValidError) -> str:
 def disagreement(item: SideDifference) -> str:
     """Write what each side has of a field that must agree."""
     if item.field == "machine" and item.name == "environment":
-        side = "A" if item.a == "absent" else "B"
+        side = item.of_a if item.a == "absent" else item.of_b
         return f"machine: environment: {side} lies in no run, so where it was measured is not known"
     if item.field == "machine":
         return f"machine: {change(item)}"
     name = "" if item.name == item.field else f"{item.name}: "
     a, b = ("none" if value == "absent" else value for value in (item.a, item.b))
-    return f"{item.field}: {name}A has {a}, B has {b}"
+    return f"{item.field}: {name}{item.of_a} has {a}, {item.of_b} has {b}"
 
 
 def change(item: Difference | SideDifference) -> str:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
+from coldwarm.report.compare import limits
 from coldwarm.report.compare.refusals import change, disagreement
 from coldwarm.report.reasons import counted, with_advice
 from coldwarm.report.shown import line
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from coldwarm.contracts.comparison import ComparedMetric, LeftOutCase, RunComparison
+    from coldwarm.contracts.comparison import (
+        ComparedMetric,
+        LeftOutCase,
+        RunComparison,
+        UnshownLimit,
+    )
 
 CERTAINTY = f"{100 * CONFIDENCE:g} %"
 HEADINGS = ("", "A", "B", "B over A", f"{CERTAINTY} interval", "verdict", "shows")
@@ -72,6 +78,9 @@ def render(comparison: RunComparison, console: Console, *, everything: bool) -> 
 def sides(comparison: RunComparison) -> list[tuple[str, str]]:
     """Return what A and B are: where they lie, and when they were measured."""
     named = [("A", comparison.a), ("B", comparison.b)]
+    if comparison.a_runs:
+        runs = {"A": comparison.a_runs, "B": comparison.b_runs}
+        named = [(f"{label}{n}", run) for label in runs for n, run in enumerate(runs[label], 1)]
     return [
         (label, side.path if side.started_at is None else f"{side.path}, {side.started_at}")
         for label, side in named
@@ -94,10 +103,13 @@ def row(item: ComparedMetric) -> Row:
     ratio = interval = shows = units.MISSING
     if item.ratio is not None and item.low is not None and item.high is not None:
         ratio = units.significant(item.ratio)
-        interval = f"{units.significant(item.low)}–{units.significant(item.high)}"
+        dash = "…" if item.confidence < CONFIDENCE else "–"
+        interval = f"{units.significant(item.low)}{dash}{units.significant(item.high)}"
     if (share := item.smallest_detectable) is not None:  # ``3.4%``, ``29%``, ``12×``
         shows = units.spread(share).lstrip("±") if share < _LARGEST else units.times(1 + share)
     verdict = item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
+    if item.fails_beyond is not None and item.verdict == "undecided":
+        verdict = "undecided!"  # leaves the columns their places
     return Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
 
 
@@ -112,6 +124,10 @@ def figure(metric: str) -> str:
 def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
     """Return what is to be known, as terms and texts."""
     listed = [("take care", with_advice(reason)) for reason in comparison.warnings]
+    for one in comparison.unshown:
+        needs = _further(one, comparison.unit)
+        text = f"{one.case}, {figure(one.metric)}: {limits.reach(one)}; {needs}"
+        listed.append(("too coarse", text))
     for item in comparison.allowed:
         cases = f" ({counted(len(item.cases), 'case')})" if item.cases else ""
         listed.append(("allowed", f"{disagreement(item)}{cases}"))
@@ -129,6 +145,12 @@ def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
     return listed
 
 
+def _further(one: UnshownLimit, unit: str) -> str:
+    if "further_s" in one.null_reasons and not one.n_further:
+        return with_advice(one.null_reasons["further_s"])
+    return limits.further(one, unit, " of A and of B")
+
+
 def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
     grouped: dict[str, list[str]] = {}
     for item in out:
@@ -139,10 +161,19 @@ def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
 
 def legend(comparison: RunComparison) -> list[tuple[str, str]]:
     """Return what the columns mean."""
-    used = sorted({item.threshold for item in comparison.metrics})
-    same = " or ".join(f"{100 * threshold:g} %" for threshold in used)
+    raised = set(comparison.noise.shares.values()) if comparison.noise else set()
+    used = sorted({item.threshold for item in comparison.metrics} - raised)
+    same = " or ".join(f"{100 * threshold:.3g} %" for threshold in used)
+    verdict = f"same: at most {same} apart; " if used else ""
+    runs = [("A, B", "geometric means of runs; how runs vary gives the interval")]
+    open_ = [item for item in comparison.metrics if item.verdict == "undecided"]
+    fails = any(item.fails_beyond is not None for item in open_)
+    few = any(item.confidence < CONFIDENCE for item in comparison.metrics)
     return [
-        ("verdict", f"same: at most {same} apart; undecided: cannot tell"),
+        *(runs if comparison.unit == "run" else []),
+        *([("low…high", "too few for an interval: all that was seen")] if few else []),
+        *([("undecided!", "fails: more than the limit cannot be excluded")] if fails else []),
+        ("verdict", f"{verdict}undecided: cannot tell"),
         ("shows", "the smallest difference that these data could have shown"),
         ("whole start", "from the start of the process to its first result"),
     ]

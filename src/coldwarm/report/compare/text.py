@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from coldwarm.errors import visible
 from coldwarm.report.compare.terminal import (
-    CERTAINTY,
     HEADINGS,
     failing,
     legend,
@@ -17,6 +16,7 @@ from coldwarm.report.compare.terminal import (
     summary,
 )
 from coldwarm.report.markdown import code, escaped, table, terms
+from coldwarm.report.reasons import with_advice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,8 +67,10 @@ def annotation(level: str, title: str, message: str, file: str | None = None) ->
 def _annotated(item: ComparedMetric, file: str | None) -> str:
     shown = row(item)
     title = f"{item.case}: {shown.figure} {item.verdict}"
-    interval = f"{CERTAINTY}: {shown.interval}"
+    interval = f"{100 * item.confidence:.3g} %: {shown.interval}"
     message = f"{shown.a} became {shown.b}, {shown.ratio} times ({interval})"
+    if item.ratio is None:
+        message = with_advice(item.reason)
     if item.fails_beyond is not None:
         message += f"; the limit is {100 * item.fails_beyond:g} %"
         return annotation("error", title, message, file)

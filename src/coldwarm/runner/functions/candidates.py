@@ -146,7 +146,7 @@ def _case(  # noqa: PLR0913 - what a case is made of
         mutates=inspected.mutates,
         answer=answer,
         described=_described(target, inspected, workload, setting),
-        notes=tuple(_notes(inspected, owners)),
+        notes=tuple(_notes(target, inspected, owners)),
     )
 
 
@@ -163,6 +163,7 @@ def _described(
         variables=variables.values,
         withheld_variables=variables.withheld,
         revision=target.revision,
+        control_of=target.control_of,
         placement=inspected.placement,
         arguments=inspected.arguments,
         outputs=inspected.outputs,
@@ -226,9 +227,11 @@ def compiles(inspected: Inspection) -> bool:
     return any(counts.compiles for counts in inspected.counters.values())
 
 
-def _notes(inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
+def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
     """Return what cannot be controlled, or was not, for this candidate."""
     notes = [because("own_memo")]
+    if target.of_today:
+        notes.append(because("benchmark_of_today"))
     notes += [
         because("not_kept", owner=owner)
         for owner, counts in inspected.counters.items()

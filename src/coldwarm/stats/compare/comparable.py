@@ -15,12 +15,15 @@ import msgspec
 from coldwarm.contracts.base import Difference
 from coldwarm.contracts.comparison import SideDifference
 from coldwarm.contracts.environment import differences
+from coldwarm.contracts.policy import KINDS
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import NothingComparableError
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from coldwarm.contracts.comparison import KnownNoise
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
@@ -71,15 +74,23 @@ _SOFTWARE_OF_GPUS = (".driver", ".cuda", ".persistence")
 _SHORT = 60
 
 
-def common_cases(a: Measured, b: Measured) -> list[str]:
-    """Return the names that both results have, in A's order.
+def common_cases(a: Sequence[Measured], b: Sequence[Measured]) -> list[str]:
+    """Return the names that all runs have, in the order of A's first.
 
     Raises:
         NothingComparableError: there is none; says which field keeps the nearest apart.
     """
-    common = [name for name in a.cases if name in b.cases]
-    if common:
-        return common
+    first, *others = (*a, *b)
+    common = list(first.cases)
+    for other in others:
+        left = [name for name in common if name in other.cases]
+        if not left:
+            raise NothingComparableError(_why_none(first, other))
+        common = left
+    return common
+
+
+def _why_none(a: Measured, b: Measured) -> str:
     apart = [
         (field, one, other)
         for one in a.cases.values()
@@ -94,8 +105,7 @@ def common_cases(a: Measured, b: Measured) -> list[str]:
     else:
         names = [", ".join(list(side.cases)[:3]) or "none" for side in (a, b)]
         text = f"A has {names[0]}, B has {names[1]}; measure the same cases (--case)"
-    message = f"{a.path} and {b.path} have no case in common: {text}"
-    raise NothingComparableError(message)
+    return f"{a.path} and {b.path} have no case in common: {text}"
 
 
 def _only_difference(one: CaseResult, other: CaseResult) -> str | None:
@@ -105,19 +115,34 @@ def _only_difference(one: CaseResult, other: CaseResult) -> str | None:
     return differing[0] if len(differing) == 1 else None
 
 
-def disagreements(a: Measured, b: Measured, cases: Iterable[str]) -> list[SideDifference]:
-    """Return what must agree and does not, each difference once, for the cases named."""
+def disagreements(
+    sides: Mapping[str, Sequence[Measured]], cases: Sequence[str]
+) -> list[SideDifference]:
+    """Return what must agree and does not, each difference once, for the cases named.
+
+    Every run is held against the first.
+    """
+    (label, first), *others = labelled(sides)
+    found: dict[tuple[str, ...], SideDifference] = {}
+    for other, run in others:
+        for item in _between(first, run, (label, other), cases):
+            found.setdefault((item.field, item.name, item.a, item.b, *item.cases), item)
+    return sorted(found.values(), key=lambda item: FIELDS.index(item.field))
+
+
+def _between(
+    a: Measured, b: Measured, of: tuple[str, str], cases: Iterable[str]
+) -> Iterator[SideDifference]:
     concerned: dict[tuple[str, str, str, str], list[str]] = {}
     for case in cases:
         for field, it in _of_case(a.cases[case], b.cases[case]):
             concerned.setdefault((field, it.name, it.a, it.b), []).append(case)
     for it in machine_differences(a, b):
         concerned["machine", it.name, it.a, it.b] = []
-    listed = [
-        SideDifference(field=field, name=name, a=one, b=other, cases=names)
-        for (field, name, one, other), names in concerned.items()
-    ]
-    return sorted(listed, key=lambda item: FIELDS.index(item.field))
+    for (field, name, one, other), names in concerned.items():
+        yield SideDifference(
+            field=field, name=name, a=one, b=other, of_a=of[0], of_b=of[1], cases=names
+        )
 
 
 def _of_case(one: CaseResult, other: CaseResult) -> list[tuple[str, Difference]]:
@@ -225,19 +250,56 @@ def failure(case: CaseResult) -> Reason | None:
     return wrong[0] or because("correctness_gate") if wrong else None
 
 
-def cautions(a: Measured, b: Measured, cases: Sequence[str]) -> list[Reason]:
-    """Return what makes the comparison weaker, without forbidding it."""
-    reasons = [because("sides_apart")]
-    for label, side in (("A", a), ("B", b)):
-        if side.suite is not None and not side.suite.complete:
-            reasons.append(because("incomplete", side=label))
-        processes = [o for name in cases for o in side.cases[name].observations]
+def cautions(
+    sides: Mapping[str, Sequence[Measured]], cases: Sequence[str], noise: KnownNoise | None
+) -> list[Reason]:
+    """Return what makes the comparison weaker, without forbidding it.
+
+    ``noise`` is ``None`` where the run is the unit, so that what changes between runs is known.
+    """
+    reasons = [] if noise is None else _of_single_runs(sides, noise)
+    reasons += [
+        because("incomplete", side=label)
+        for label, run in labelled(sides)
+        if run.suite is not None and not run.suite.complete
+    ]
+    for label, runs in sides.items():
+        processes = [o for name in cases for run in runs for o in run.cases[name].observations]
         noisy = sum(o.telemetry is not None and bool(o.telemetry.flags) for o in processes)
         if noisy:
             counts = {"n_disturbed": noisy, "n_processes": len(processes)}
             reasons.append(because("disturbed", side=label, **counts))
-    for one, other in ((a.cases[name].protocol, b.cases[name].protocol) for name in cases):
-        if one.harness_sha256 != other.harness_sha256:
-            versions = {"a": one.harness_version, "b": other.harness_version}
-            return [*reasons, because("harness_differs", **versions)]
+    first, *others = (run for runs in sides.values() for run in runs)
+    for other in others:
+        for one, two in (
+            (first.cases[name].protocol, other.cases[name].protocol) for name in cases
+        ):
+            if one.harness_sha256 != two.harness_sha256:
+                versions = {"a": one.harness_version, "b": two.harness_version}
+                return [*reasons, because("harness_differs", **versions)]
     return reasons
+
+
+def _of_single_runs(sides: Mapping[str, Sequence[Measured]], noise: KnownNoise) -> list[Reason]:
+    reasons = [because("sides_apart")]
+    n_a, n_b = (len(runs) for runs in sides.values())
+    if n_a + n_b > len(sides):
+        reasons.append(because("few_runs", n_a=n_a, n_b=n_b, n_needed=FEWEST_FOR_CONFIDENCE))
+    reasons += [
+        because("noise_shown", kind=kind, noise_share=share, n_reports=noise.n_reports)
+        for kind, share in noise.shares.items()
+    ]
+    unknown: list[str] = [kind for kind in KINDS if kind not in noise.shares and kind != "memory"]
+    if unknown:
+        reasons.append(because("noise_unknown", kind_names=unknown))
+    return reasons
+
+
+def labelled(sides: Mapping[str, Sequence[Measured]]) -> list[tuple[str, Measured]]:
+    """Return the runs by their names: A and B, or with their numbers where a side has several."""
+    several = any(len(runs) > 1 for runs in sides.values())
+    return [
+        (f"{label}{place}" if several else label, run)
+        for label, runs in sides.items()
+        for place, run in enumerate(runs, 1)
+    ]

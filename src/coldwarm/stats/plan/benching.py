@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED, WARM
-from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
+from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.compare.control import is_control
+from coldwarm.stats.compare.limits import Asked, fails, unshown
 from coldwarm.stats.plan.jobs import Job
 from coldwarm.stats.plan.planning import gather, plan
-from coldwarm.stats.ratio import beyond
+from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.comparison import UnshownLimit
     from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
@@ -29,19 +34,20 @@ def report(
     exceed to fail.
     """
     reference = next((case.candidate for case in cases if case.baseline), cases[0].candidate)
+    others = [case for case in cases if not is_control(case)]
     verdicts = [
         BenchVerdict(
             candidate=case.candidate,
             comparison=comparison,
-            fails_beyond=beyond(comparison, limits.get(comparison.verdict)),
+            fails_beyond=fails(comparison, comparison.verdict, limits),
         )
-        for case in cases
+        for case in others
         for comparison in case.comparisons
     ]
     asked = set(cases[0].protocol.cache_modes)
     planned = None
-    if len(cases) > 1 and asked >= _MODES_OF_A_PLAN:
-        planned = plan(gather(cases[0].workload, cases), Job(1, 1, 1, "cold"))
+    if len(others) > 1 and asked >= _MODES_OF_A_PLAN:
+        planned = plan(gather(others[0].workload, others), Job(1, 1, 1, "cold"))
     made = BenchReport(
         path=path,
         run_id=suite.run_id,
@@ -52,8 +58,42 @@ def report(
         verdicts=verdicts,
         break_even=planned.break_even if planned else [],
         n_failing=sum(one.fails_beyond is not None for one in verdicts),
+        control=next((_control(case) for case in cases if is_control(case)), None),
+        unshown=list(_unshown(others, verdicts, limits)),
     )
     return made, planned
+
+
+def _control(case: CaseResult) -> BenchControl:
+    own = case.protocol.own
+    return BenchControl(
+        candidate=case.candidate,
+        of=(own and own.control_of) or "",
+        comparisons=case.comparisons,
+        differing=[one.metric for one in case.comparisons if one.verdict in {"faster", "slower"}],
+    )
+
+
+def _unshown(
+    cases: Sequence[CaseResult], verdicts: Sequence[BenchVerdict], limits: Mapping[str, float]
+) -> Iterator[UnshownLimit]:
+    by_name = {case.case: case for case in cases} | {case.candidate: case for case in cases}
+    for one in verdicts:
+        comparison = one.comparison
+        if one.fails_beyond is not None and comparison.verdict != "undecided":
+            continue
+        sides = [by_name[one.candidate], by_name[comparison.baseline]]
+        mode = _mode(comparison.metric, sides[0].protocol.cache_modes)
+        seen = [counted(side.observations, mode) for side in sides]
+        costs_s = [statistics.mean(o.wall_s for o in side) for side in seen if side]
+        asked = Asked(limits, round_s=sum(costs_s))
+        found = unshown(one.candidate, comparison, asked, min(map(len, seen)))
+        if found is not None:
+            yield found
+
+
+def _mode(metric: str, modes: Sequence[CacheMode]) -> CacheMode:
+    return next((mode for mode in modes if metric.startswith(f"{mode}.")), WARM)
 
 
 def _candidate(case: CaseResult) -> BenchCandidate:
