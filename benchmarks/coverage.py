@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmarks import coverage_plan
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -112,11 +113,19 @@ def tables(kind: str, n: int, trials: int, verdicts: int = 30) -> float:
     return wrong / trials
 
 
+def _planned(claim: Callable[[Draw, int, int], float]) -> Callable[[str, int, int], float]:
+    return lambda kind, n, trials: claim(NOISE[kind], n, trials)
+
+
 CLAIMS: dict[str, tuple[Callable[[str, int, int], float], int]] = {
     "median": (medians, 1),
     "median, with stopping at ±5 %": (stopped, 1),
     "ratio, at 97 %": (ratios, 1),
     "tables of 30 equal programs with a false difference": (tables, 10),
+    "break-even": (_planned(coverage_plan.meeting), 4),
+    "expected total": (_planned(coverage_plan.totals), 1),
+    "difference of two totals": (_planned(coverage_plan.margins), 1),
+    "range of one process": (_planned(coverage_plan.processes), 1),
 }
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coldwarm.contracts.reasons import because
 from coldwarm.report.reasons import words
 from coldwarm.stats.bounded import difference
 from coldwarm.stats.plan.breakeven import break_even, no_dearer_from, no_dearer_until
@@ -33,6 +36,7 @@ class Line:
     later: int
 
     def __call__(self, calls: int | None) -> float:
+        """Return by how much, at so many calls or in the end."""
         if calls is None:
             return self.later
         return self.one if calls == 1 else self.two + (calls - 2) * self.later
@@ -239,6 +243,53 @@ def test_a_difference_changes_its_sign_with_its_sides(ours: Costs, theirs: Costs
         None if there.high is None else -there.high,
         None if there.low is None else -there.low,
     )
+
+
+def noisy(rng: np.random.Generator, name: str, start: float, warm: float, n: int) -> Costs:
+    """Give a candidate whose costs scatter by 3 %, in rounds that are slowed down by 20 %."""
+    common = np.exp(0.2 * np.random.default_rng(n).standard_normal(n))
+    scatter = np.exp(0.03 * rng.standard_normal((2, n)))
+    return simple(name, list(start * common * scatter[0]), list(warm * common * scatter[1]))
+
+
+@pytest.mark.parametrize(("n", "widest"), [(3, 2.0), (5, 1.5), (10, 1.3)])
+def test_few_rounds_bound_the_number_closely(n: int, widest: float) -> None:
+    rng = np.random.default_rng(n)
+    ratios = []
+    for _ in range(41):
+        ours, theirs = noisy(rng, "jit", 1.0, 0.01, n), noisy(rng, "numpy", 0.1, 0.02, n)
+        found = break_even(ours, theirs, "process")
+        assert found.rests_on == because("common_rounds", n_rounds=n)
+        assert found.low is not None
+        ratios.append((found.high or math.inf) / found.low)
+    assert np.median(ratios) < widest
+
+
+def test_rounds_that_lack_a_cost_are_left_out_and_named() -> None:
+    rounds = [1.0, 1.01, 0.99, 1.02, 0.98]
+    jit = simple("jit", [one * 1.0 for one in rounds], [one * 0.01 for one in rounds])
+    numpy = simple("numpy", [one * 0.105 for one in rounds], [one * 0.02 for one in rounds])
+    warm = {key: value for key, value in numpy.series[WARM_CALL].items() if key not in "34"}
+    lacking = dataclasses.replace(numpy, series={**numpy.series, WARM_CALL: warm})
+    found = break_even(jit, lacking, "process")
+    assert found.rests_on is not None
+    assert words(found.rests_on) == "3 common rounds; 2 rounds without all of the costs left out"
+    assert (found.verdict, found.calls, found.low, found.high) == ("from", 91, 91, 91)
+
+
+def test_candidates_without_common_rounds_are_bounded_side_by_side() -> None:
+    values = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0]
+    jit = simple("jit", values, [one * 0.01 for one in values])
+    numpy = simple("numpy", [one * 0.1 for one in values], [one * 0.02 for one in values])
+    moved = {
+        name: {f"1{key}": value for key, value in series.items()}
+        for name, series in numpy.series.items()
+    }
+    found = break_even(jit, dataclasses.replace(numpy, series=moved), "process")
+    assert found.rests_on == because("separate_processes", n_processes=6, n_baseline=6)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 91 < found.high
 
 
 def test_rounds_in_common_cancel_what_the_machine_did() -> None:

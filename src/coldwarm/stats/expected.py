@@ -1,8 +1,8 @@
 """Sums of costs: what they are expected to be, where a single one will lie, how two differ. Pure.
 
 A sum takes each of its costs so many times. What a round's processes spent is added up by round,
-so that whatever the costs of a round have in common is in its sum. The *expected* sum is the mean of
-the rounds' sums: means add up and medians do not, and a job pays for its slow processes as well.
+so that whatever the costs of a round have in common is in its sum. The *expected* sum is the mean
+of the rounds' sums: means add up and medians do not, and a job pays for its slow processes too.
 
 The mean is bounded by Student's t. Few processes may have met none of the bursts that
 later ones will pay for: among n processes that were all spared, up to a share of 1 - 0.05^(1/n) of
@@ -13,8 +13,8 @@ that holds is simulated in ``benchmarks/coverage.py``.
 *One process* lies, from 39 rounds on, between two of the sums in their order. Below it is the
 prediction of Student's t on logarithms, joined with what was seen.
 
-Where too few rounds have all costs, each cost is bounded by itself, with 1 - 5 %/k for k of them, and
-the bounds are added.
+Where too few rounds have all costs, each cost is bounded by itself, with 1 - 5 %/k for k of them,
+and the bounds are added.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def mean_interval(values: Sequence[float], confidence: float, ranges: float = 0.
 
 
 def _unseen(values: Sequence[float], ranges: float) -> float:
-    share = 1 - (1 - CONFIDENCE) ** (1 / len(values))
+    share: float = 1 - (1 - CONFIDENCE) ** (1 / len(values))
     return share * ranges * (max(values) - min(values))
 
 
@@ -131,9 +131,7 @@ def further_value(values: Sequence[float]) -> tuple[float, float]:
     return min(float(low), float(ordered[0])), max(float(high), most)
 
 
-def margin(
-    ours: Sequence[Term], theirs: Sequence[Term], confidence: float = CONFIDENCE
-) -> Bounded:
+def margin(ours: Sequence[Term], theirs: Sequence[Term], confidence: float = CONFIDENCE) -> Bounded:
     """Return by how much our expected sum exceeds theirs.
 
     From the differences of rounds that have all costs of both sides; else from the two sides

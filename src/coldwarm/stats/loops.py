@@ -1,19 +1,21 @@
 """Figures of a scenario's loop in one process, and what such a loop will take.
 
 A loop of ``steps`` steps of which ``new`` compile takes the start, up to the first result;
-``new - 1`` further steps that compile; and the others as steps that do not. Each is the median
-over processes of what one process spent on a step of its kind: of those that compile the mean,
-because they differ in what they compile and all of them are paid for; so it is with the others.
+``new - 1`` further steps that compile; and the others as steps that do not. Each is the mean
+over processes of what one process spent on a step of its kind, and that the mean of these steps,
+because they differ in what they compile and all of them are paid for.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.bounded import Bounded, estimate, hull, median
+from coldwarm.stats.bounded import Bounded, estimate, median_of, widened
 from coldwarm.stats.distribution import summary
+from coldwarm.stats.expected import expected, middle_s
 from coldwarm.stats.intervals import CONFIDENCE
 from coldwarm.stats.selection import by_round, counted
 
@@ -92,34 +94,29 @@ def predict(
     new: int,
     other_shapes: bool = False,
 ) -> Bounded | None:
-    """Return what a loop takes from the start of its process, ``None`` where a cost is unknown.
+    """Return what a loop is expected to take from the start of its process.
+
+    ``None`` where a cost is unknown.
 
     ``new`` of the ``steps`` steps have something to compile, the first one among them where it
     is at least 1. Where they have ``other_shapes`` than the measured ones, a step is bounded
     over the measured steps as well: shapes differ in what they cost, and a few of them
-    tell little of others. Each of k terms is bounded with 1 - 5 %/k and the bounds are added, so
-    that the interval holds with 95 % whatever the terms have to do with each other.
+    tell little of others. The interval is that of the sums of rounds (``expected``).
     """
     valid = counted(observations, mode)
     compiling = max(new - 1, 0)
     wanted = {"start": 1, "step.compiling": compiling, "step.plain": steps - 1 - compiling}
-    terms = {name: number for name, number in wanted.items() if number}
-    each = 1 - (1 - CONFIDENCE) / len(terms)
-    middle = low = high = 0.0
-    for name, number in terms.items():
-        series = _series(valid, name)
-        if not series:
-            return None
-        term = estimate(series, each)
+    numbers = {name: number for name, number in wanted.items() if number}
+    series = {name: _series(valid, name) for name in numbers}
+    if not all(series.values()):
+        return None
+    found = expected([(float(number), series[name]) for name, number in numbers.items()])
+    for name, number in numbers.items():
         if other_shapes and name != "start":
             shapes = _by_place(valid, compiling=name == "step.compiling")
-            term = hull(term, estimate(shapes, each))
-        middle += number * median(series)
-        low += number * (math.nan if term.low is None else term.low)
-        high += number * (math.nan if term.high is None else term.high)
-    if math.isnan(low):
-        return Bounded(middle, None, None)
-    return Bounded(middle, low, high)
+            among, middle = estimate(shapes, CONFIDENCE), middle_s([(1.0, series[name])])
+            found = widened(found, number, middle, among)
+    return found if found.low is None else replace(found, low=max(0.0, found.low))
 
 
 def _series(observations: Sequence[Observation], name: str) -> dict[str, float]:
@@ -134,7 +131,7 @@ def _by_place(observations: Sequence[Observation], *, compiling: bool) -> dict[s
     for number, observation in enumerate(observations):
         for place, step_s in _steps(observation, compiling=compiling):
             by_place.setdefault(str(place), {})[str(number)] = step_s
-    return {place: median(series) for place, series in by_place.items()}
+    return {place: median_of(list(series.values())) for place, series in by_place.items()}
 
 
 def _step_s(observation: Observation, *, compiling: bool) -> float | None:

@@ -3,12 +3,12 @@
 N calls in one process cost the way to the first result, a second call, and N - 2 warm calls. The
 second call stands for itself because frameworks still do first-time work in it.
 
-Each round has both candidates' costs, and so a ratio of their totals at every N, and a number of
-calls from which this is 1. Whatever the machine does in a round cancels in its ratios. At each N the centre of
-the rounds' log-ratios is bounded (``intervals.paired``), and the interval of N* holds every N at
-which the totals cannot be told apart: it holds N* as surely as each of these intervals holds the
-truth (Fieller, "Some problems in interval estimation", 1954). So nothing is divided by a
-difference that may be 0: where the warm calls cannot be told apart, the interval has no end.
+Each round has both candidates' costs, so a ratio of their totals at every N, and a number of calls
+from which this is 1. Whatever the machine does in a round cancels in its ratios. At each N the
+centre of the rounds' log-ratios is bounded (``intervals.paired``), and the interval of N* holds
+every N at which the totals cannot be told apart: it holds N* as surely as each of these intervals
+holds the truth (Fieller, "Some problems in interval estimation", 1954). So nothing is divided by
+a difference that may be 0: where the warm calls cannot be told apart, the interval has no end.
 
 Where too few rounds have all costs of both sides, the totals are bounded side by side
 (``expected.margin``).
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from coldwarm.contracts.plan import BreakEven
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 10**15
 """Larger numbers are not given: nobody makes so many calls."""
-_TRIED = (*(2 * 8**power for power in range(17, -1, -1)), 1)
+_TRIED: tuple[int, ...] = (*(2 * 8**power for power in range(17, -1, -1)), 1)
 """Numbers of calls between which a change is looked for, from above ``MOST_CALLS`` down."""
 NEEDED: dict[Reading, tuple[str, str, str]] = {
     "process": ("empty.first", "empty.two", WARM_CALL),
@@ -81,13 +81,10 @@ def _last(holds: Callable[[int], bool]) -> int:
 
     It does not hold in the end.
     """
-    above = _TRIED[0]
-    for below in _TRIED:
-        if holds(below):
-            break
-        above = below
-    else:
+    below = next((calls for calls in _TRIED if holds(calls)), 0)
+    if not below:
         return 0
+    above = min((calls for calls in _TRIED if calls > below), default=below)
     while above - below > 1:
         between = (below + above) // 2
         below, above = (between, above) if holds(between) else (below, between)
@@ -120,7 +117,7 @@ def _dearer_at(
     first, second = ([term for terms in side.values() for term in terms] for side in sides)
     rounds = whole_rounds(first, second)
 
-    @lru_cache(maxsize=None)
+    @cache
     def at(calls: int | None) -> Centre:
         mine, other = (_paid(side, calls) for side in sides)
         if not rounds:
@@ -148,8 +145,7 @@ def _paid(side: dict[str, list[Term]], calls: int | None) -> list[Term]:
         return side["later"]
     if calls == 1:
         return side["first"]
-    more = [(float(calls - 2), series) for _, series in side["later"]] if calls > 2 else []
-    return [*side["two"], *more]
+    return [*side["two"], *((float(calls - 2), series) for _, series in side["later"])]
 
 
 def _basis(n_rounds: int, ours: list[Term], theirs: list[Term]) -> Reason:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.bounded import Bounded, difference, estimate
+from coldwarm.stats.bounded import Bounded, difference, estimate, widened
 from coldwarm.stats.expected import expected, left_out, margin, one_process, whole_rounds
 from coldwarm.stats.expected import middle_s as expected_s
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
@@ -148,13 +148,13 @@ def _others(name: str, job: Job, *candidates: Costs) -> int:
 
 def bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Bound the total, whatever new shapes cost; by nothing where there are too few processes."""
-    least, most = expected(paid(one, job)), expected(paid(one, job, 1.0))
-    shapes = Bounded(0.0, 0.0, 0.0)
+    found = _between(expected(paid(one, job)), expected(paid(one, job, 1.0)))
     for name in job.terms():
         if number := _others(name, job, one):
-            apart = estimate(one.by_shape, CONFIDENCE)
-            shapes = _more(number, apart, expected_s([(1.0, one.series[name])]))
-    return _joined(least.low, most.high, shapes)
+            middle = expected_s([(1.0, one.series[name])])
+            found = widened(found, number, middle, estimate(one.by_shape, CONFIDENCE))
+    low_s, high_s = _ends(found)
+    return (None, None) if low_s is None or high_s is None else (max(0.0, low_s), high_s)
 
 
 def margin_s(one: Costs, best: Costs, job: Job) -> float:
@@ -170,29 +170,23 @@ def margin_bounds(one: Costs, best: Costs, job: Job) -> tuple[float, float] | tu
     if one is best:
         return 0.0, 0.0
     least = margin(paid(one, job), paid(best, job, 1.0))
-    most = margin(paid(one, job, 1.0), paid(best, job))
-    shapes = Bounded(0.0, 0.0, 0.0)
+    found = _between(least, margin(paid(one, job, 1.0), paid(best, job)))
     for name in job.terms():
         if number := _others(name, job, one, best):
-            apart = difference(one.by_shape, best.by_shape, CONFIDENCE)
             sides = [(1.0, one.series[name])], [(1.0, best.series[name])]
-            shapes = _more(number, apart, margin(*sides).middle)
-    return _joined(least.low, most.high, shapes)
+            among = difference(one.by_shape, best.by_shape, CONFIDENCE)
+            found = widened(found, number, margin(*sides).middle, among)
+    return _ends(found)
 
 
-def _more(number: int, of_shapes: Bounded, middle: float) -> Bounded:
-    """Return how far the bounds over shapes reach beyond the mean over processes, if they do."""
-    low = middle if of_shapes.low is None else of_shapes.low
-    high = middle if of_shapes.high is None else of_shapes.high
-    return Bounded(0.0, number * min(0.0, low - middle), number * max(0.0, high - middle))
+def _between(least: Bounded, most: Bounded) -> Bounded:
+    return Bounded(least.middle, least.low, most.high)
 
 
-def _joined(
-    low_s: float | None, high_s: float | None, shapes: Bounded
-) -> tuple[float, float] | tuple[None, None]:
-    if low_s is None or high_s is None:
+def _ends(found: Bounded) -> tuple[float, float] | tuple[None, None]:
+    if found.low is None or found.high is None:
         return None, None
-    return low_s + (shapes.low or 0.0), high_s + (shapes.high or 0.0)
+    return found.low, found.high
 
 
 def process_bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
