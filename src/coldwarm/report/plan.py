@@ -14,7 +14,7 @@ from coldwarm.report.shown import line
 from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, table, title
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -106,14 +106,26 @@ def _few(plan: Plan) -> list[tuple[str, str]]:
         few = total.n_rounds is not None and total.n_rounds < FEW_FOR_A_PROCESS
         if total.rests_on is not None and (few or total.rests_on.code != "whole_rounds"):
             by_basis.setdefault(words(total.rests_on), []).append(total.candidate)
+    pays: dict[str, list[str]] = {}
+    for one in plan.break_even:
+        told = one.baseline == plan.baseline and one.rests_on is not None
+        if told and one.rests_on and one.rests_on.code != "common_rounds":
+            pays.setdefault(words(one.rests_on), []).append(one.candidate)
+    remarks = [("from, until", f"from {_by_basis(pays)}")] if pays else []
     if not by_basis:
-        return []
-    rest = "; ".join(f"{', '.join(who)}: {what}" for what, who in by_basis.items())
+        return remarks
     held = [f"below {FEW_FOR_A_PROCESS} rounds the range of one process may hold with 88 % only"]
     counts = [total.n_rounds for total in plan.totals if total.n_rounds is not None]
     if counts and min(counts) < FEW_FOR_A_TOTAL:
         held.append(f"below {FEW_FOR_A_TOTAL} that of a total with 80 %")
-    return [("rests on", f"{rest}; {', '.join(held)}, where processes are struck or of two kinds")]
+    why = f"{', '.join(held)}, where processes are struck or of two kinds"
+    return [("rests on", f"{_by_basis(by_basis)}; {why}"), *remarks]
+
+
+def _by_basis(candidates: Mapping[str, Sequence[str]]) -> str:
+    """Write what intervals rest on, and of which candidates; an alike one of several once."""
+    who = {what: ", ".join(dict.fromkeys(names)) for what, names in candidates.items()}
+    return "; ".join(f"{names}: {what}" for what, names in who.items())
 
 
 def _making(plan: Plan) -> list[tuple[str, str]]:

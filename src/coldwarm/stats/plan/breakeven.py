@@ -21,19 +21,25 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.expected import left_out, margin, sums, whole_rounds
+from coldwarm.stats.expected import left_out, margin, whole_rounds
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre, paired
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
+from coldwarm.stats.plan.jobs import FEWEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from coldwarm.contracts.plan import Reading
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.expected import Term
 
+    Floats = NDArray[np.float64]
     Curve = Callable[[int | None], float]
     """By how much a candidate is dearer at a number of calls, in any unit; ``None``: in the end."""
 
@@ -118,20 +124,39 @@ def _dearer_at(
     rounds = whole_rounds(first, second)
 
     @cache
-    def at(calls: int | None) -> Centre:
-        mine, other = (_paid(side, calls) for side in sides)
-        if not rounds:
-            found = margin(mine, other)
-            low = -math.inf if found.low is None else found.low
-            return Centre(found.middle, low, math.inf if found.high is None else found.high)
-        negative = [(-number, series) for number, series in other]
-        dearer = sums([*mine, *negative], rounds)
-        both = sums([*mine, *other], rounds)
-        # log(a / b) = 2 atanh((a - b) / (a + b)), which keeps its digits where a is close to b.
-        logs = [2 * math.atanh(more / whole) for more, whole in zip(dearer, both, strict=True)]
-        return paired(logs, CONFIDENCE)
+    def by_sides(calls: int | None) -> Centre:
+        found = margin(*(_paid(side, calls) for side in sides))
+        low = -math.inf if found.low is None else found.low
+        return Centre(found.middle, low, math.inf if found.high is None else found.high)
 
+    at = _in_rounds(ours, theirs, needed, rounds) if rounds else by_sides
     return at, _basis(len(rounds), first, second)
+
+
+def _in_rounds(
+    ours: Costs, theirs: Costs, needed: tuple[str, str, str], rounds: Sequence[str]
+) -> Callable[[int | None], Centre]:
+    """Return the centre of the rounds' log-ratios, bounded at each number of calls."""
+    mine, other = (
+        [np.array([one.series[name][key] for key in rounds]) for name in needed]
+        for one in (ours, theirs)
+    )
+    dearer = [a - b for a, b in zip(mine, other, strict=True)]
+    both = [a + b for a, b in zip(mine, other, strict=True)]
+
+    def paid(costs: list[Floats], calls: int | None) -> Floats:
+        first, two, later = costs
+        if calls is None:
+            return later
+        return first if calls == 1 else two + (calls - FEWEST) * later
+
+    @cache
+    def at(calls: int | None) -> Centre:
+        # log(a / b) = 2 atanh((a - b) / (a + b)), which keeps its digits where a is close to b.
+        logs = 2 * np.arctanh(paid(dearer, calls) / paid(both, calls))
+        return paired(logs.tolist(), CONFIDENCE)
+
+    return at
 
 
 def _terms(one: Costs, needed: tuple[str, str, str]) -> dict[str, list[Term]]:
@@ -145,7 +170,7 @@ def _paid(side: dict[str, list[Term]], calls: int | None) -> list[Term]:
         return side["later"]
     if calls == 1:
         return side["first"]
-    return [*side["two"], *((float(calls - 2), series) for _, series in side["later"])]
+    return [*side["two"], *((float(calls - FEWEST), series) for _, series in side["later"])]
 
 
 def _basis(n_rounds: int, ours: list[Term], theirs: list[Term]) -> Reason:
