@@ -25,8 +25,8 @@ from rich.table import Table
 
 from coldwarm import registry
 from coldwarm.runner.process import isolation
-from coldwarm.stats.expected import mean_interval
 from coldwarm.stats.intervals import CONFIDENCE
+from coldwarm.stats.plan.expected import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,9 +108,15 @@ def measure(
 
 def _pair(directory: Path, candidate: str, spent: list[float], backend: str, calls: int) -> Pair:
     total = predicted(directory, candidate, calls)
-    figures = (total[name] for name in ("total_s", "low_s", "high_s"))
-    range_s = total["process_low_s"], total["process_high_s"]
-    return Pair(*figures, spent, backend=backend, calls=calls, range_s=range_s)
+    return Pair(
+        total_s=total["total_s"],
+        low_s=total["low_s"],
+        high_s=total["high_s"],
+        measured_s=spent,
+        backend=backend,
+        calls=calls,
+        range_s=(total["process_low_s"], total["process_high_s"]),
+    )
 
 
 def predicted(directory: Path, candidate: str, calls: int) -> dict[str, Any]:

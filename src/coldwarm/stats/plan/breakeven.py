@@ -25,10 +25,9 @@ import numpy as np
 
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.expected import left_out, margin, whole_rounds
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre, paired
-from coldwarm.stats.plan.costs import WARM_CALL, Costs
-from coldwarm.stats.plan.jobs import FEWEST
+from coldwarm.stats.plan.costs import FEWEST, WARM_CALL, Costs
+from coldwarm.stats.plan.expected import left_out, margin, whole_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.plan import Reading
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.stats.expected import Term
+    from coldwarm.stats.plan.expected import Term
 
     Floats = NDArray[np.float64]
     Curve = Callable[[int | None], float]
@@ -125,7 +124,8 @@ def _dearer_at(
 
     @cache
     def by_sides(calls: int | None) -> Centre:
-        found = margin(*(_paid(side, calls) for side in sides))
+        mine, other = (_paid(side, calls) for side in sides)
+        found = margin(mine, other)
         low = -math.inf if found.low is None else found.low
         return Centre(found.middle, low, math.inf if found.high is None else found.high)
 

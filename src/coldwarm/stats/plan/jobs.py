@@ -14,21 +14,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.stats.bounded import Bounded, difference, estimate, widened
-from coldwarm.stats.expected import expected, left_out, margin, one_process, whole_rounds
-from coldwarm.stats.expected import middle_s as expected_s
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
-from coldwarm.stats.plan.costs import WARM_CALL
+from coldwarm.stats.plan.costs import FEWEST, WARM_CALL
+from coldwarm.stats.plan.expected import expected, left_out, margin, one_process, whole_rounds
+from coldwarm.stats.plan.expected import middle_s as expected_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coldwarm.contracts.plan import Caches
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.stats.expected import Term
     from coldwarm.stats.plan.costs import Costs
-
-FEWEST = 2
-"""Calls from which all further ones are warm."""
+    from coldwarm.stats.plan.expected import Term
 
 
 @dataclass(frozen=True)

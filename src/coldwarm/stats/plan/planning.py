@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.plan import READINGS, Plan, PlanTotal
 from coldwarm.contracts.reasons import because, distinct
-from coldwarm.stats.expected import FEWEST_BY_ORDER
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
 from coldwarm.stats.plan.breakeven import break_even
 from coldwarm.stats.plan.costs import costs
+from coldwarm.stats.plan.expected import FEWEST_BY_ORDER
 from coldwarm.stats.plan.jobs import (
     bounds,
     margin_bounds,
