@@ -146,7 +146,7 @@ def test_a_cost_that_is_missing_is_named(reading: str) -> None:
     found = break_even(lacking, NUMPY, reading)  # type: ignore[arg-type]
     assert (found.verdict, found.calls, found.low, found.high) == ("undecided", None, None, None)
     assert (found.reason.code, found.reason.values["candidate"]) == ("no_valid_process_in", "jit")
-    assert set(found.null_reasons) == {"calls", "low", "high", "rests_on"}
+    assert set(found.null_reasons) == {"calls", "low", "high", "n_rounds", "rests_on"}
 
 
 def test_one_process_gives_a_number_without_a_verdict() -> None:
@@ -260,6 +260,7 @@ def test_few_rounds_bound_the_number_closely(n: int, widest: float) -> None:
         ours, theirs = noisy(rng, "jit", 1.0, 0.01, n), noisy(rng, "numpy", 0.1, 0.02, n)
         found = break_even(ours, theirs, "process")
         assert found.rests_on == because("common_rounds", n_rounds=n)
+        assert found.n_rounds == n
         assert found.low is not None
         ratios.append((found.high or math.inf) / found.low)
     assert np.median(ratios) < widest

@@ -23,7 +23,8 @@ class BreakEven(Record, frozen=True, kw_only=True):
     ``from``: no dearer from ``calls`` calls on. ``until``: no dearer up to ``calls`` calls, and
     dearer after them. ``at_once``: no dearer at any number, so that ``calls`` is 1. ``never``:
     dearer at every number. ``low`` and ``high`` bound ``calls`` at ``confidence``; a bound that
-    is ``None`` has its reason. ``rests_on`` says which rounds or processes they are from.
+    is ``None`` has its reason. ``rests_on`` says which rounds or processes they are from, and
+    ``n_rounds`` how many rounds or, where none are common, processes of the side that has fewer.
     """
 
     candidate: str
@@ -35,6 +36,7 @@ class BreakEven(Record, frozen=True, kw_only=True):
     high: Count | None
     confidence: float = 0.95
     reason: Reason
+    n_rounds: Count | None = None
     rests_on: Reason | None = None
     null_reasons: dict[str, Reason] = {}
 

@@ -12,6 +12,7 @@ from coldwarm.report import filled, units
 from coldwarm.report.reasons import CAUTION_ADVICE, words
 from coldwarm.report.shown import line
 from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, table, title
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +35,7 @@ _READINGS: dict[Reading, str] = {
 }
 _GROUPED_UP_TO = 10**7
 _MARK = "◂"
-FEW_FOR_A_PROCESS, FEW_FOR_A_TOTAL = 10, 5
+FEW_FOR_A_PROCESS, FEW_FOR_A_TOTAL = 8, 5
 """Rounds below which simulated intervals held with less than 93 % where 95 % are stated."""
 _COUNT_WIDTH, _TOTAL_WIDTH = 6, 12
 """Of the columns of a sweep, in characters."""
@@ -114,11 +115,11 @@ def _few(plan: Plan) -> list[tuple[str, str]]:
     remarks = [("from, until", f"from {_by_basis(pays)}")] if pays else []
     if not by_basis:
         return remarks
-    held = [f"below {FEW_FOR_A_PROCESS} rounds the range of one process may hold with 88 % only"]
+    held = [f"below {FEW_FOR_A_PROCESS} rounds the range of one process may hold with 86 % only"]
     counts = [total.n_rounds for total in plan.totals if total.n_rounds is not None]
     if counts and min(counts) < FEW_FOR_A_TOTAL:
-        held.append(f"below {FEW_FOR_A_TOTAL} that of a total with 80 %")
-    why = f"{', '.join(held)}, where processes are struck or of two kinds"
+        held.append(f"below {FEW_FOR_A_TOTAL} that of a total with 82 %")
+    why = f"{', '.join(held)}, where bursts strike some or they are of two kinds"
     return [("rests on", f"{_by_basis(by_basis)}; {why}"), *remarks]
 
 
@@ -249,7 +250,9 @@ def _paying(judged: BreakEven) -> Text:
         return Text(f"undecided{_known(judged)}", "dim italic")
     calls, low = (units.MISSING if n is None else count(n) for n in (judged.calls, judged.low))
     high = words(judged.null_reasons["high"]) if judged.high is None else count(judged.high)
-    return Text.assemble(f"{judged.verdict} {calls}", (f"\n{low} … {high}", "dim"))
+    few = judged.n_rounds is not None and judged.n_rounds < FEWEST_FOR_CONFIDENCE
+    bounds = f"{low} … {high}{f' ({judged.n_rounds})' if few else ''}"
+    return Text.assemble(f"{judged.verdict} {calls}", (f"\n{bounds}", "dim"))
 
 
 def _known(judged: BreakEven) -> str:
@@ -268,7 +271,8 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
     total = "start, second call, and warm calls at their mean, of all processes"
     pays = (
         "calls from which, or up to which, it is no dearer; the interval below ends with never "
-        "(at once) where the warm calls cannot be distinguished"
+        "(at once) where the warm calls cannot be distinguished; in brackets the number of rounds "
+        "that it rests on, where they are few"
     )
     terms = [
         ("total", f"{total}: what is expected; below each figure, its 95 % interval"),

@@ -111,12 +111,12 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
         finding = _Finding("undecided", few, no_dearer_from(found.middle))
     else:
         finding = _judge(found)
-    return _written(ours, theirs, reading, finding, basis)
+    return _written(ours, theirs, reading, finding, *basis)
 
 
 def _dearer_at(
     ours: Costs, theirs: Costs, needed: tuple[str, str, str]
-) -> tuple[Callable[[int | None], Centre], Reason]:
+) -> tuple[Callable[[int | None], Centre], tuple[Reason, int]]:
     """Return by how much ours is dearer, bounded at each number of calls, and from what."""
     sides = [_terms(one, needed) for one in (ours, theirs)]
     first, second = ([term for terms in side.values() for term in terms] for side in sides)
@@ -173,15 +173,18 @@ def _paid(side: dict[str, list[Term]], calls: int | None) -> list[Term]:
     return [*side["two"], *((float(calls - FEWEST), series) for _, series in side["later"])]
 
 
-def _basis(n_rounds: int, ours: list[Term], theirs: list[Term]) -> Reason:
+def _basis(n_rounds: int, ours: list[Term], theirs: list[Term]) -> tuple[Reason, int]:
+    """Say what the bounds are from, and from how many rounds or processes."""
     if not n_rounds:
         n_ours, n_theirs = (min(len(series) for _, series in side) for side in (ours, theirs))
-        return because("separate_processes", n_processes=n_ours, n_baseline=n_theirs)
+        apart = because("separate_processes", n_processes=n_ours, n_baseline=n_theirs)
+        return apart, min(n_ours, n_theirs)
     n_lacking = left_out(ours, theirs)
     common = because("common_rounds", n_rounds=n_rounds)
     if not n_lacking:
-        return common
-    return because("several", common, because("rounds_left_out", n_rounds=n_lacking))
+        return common, n_rounds
+    lacking = because("rounds_left_out", n_rounds=n_lacking)
+    return because("several", common, lacking), n_rounds
 
 
 @dataclass(frozen=True)
@@ -251,8 +254,13 @@ def _open_end(found: _Bounded, *, dearer: bool) -> _Finding:
     return _Finding(verdict, reason, calls, low, None, "never" if dearer else "at_once")
 
 
-def _written(
-    ours: Costs, theirs: Costs, reading: Reading, finding: _Finding, basis: Reason | None = None
+def _written(  # noqa: PLR0913, PLR0917 - a record's parts, in its order
+    ours: Costs,
+    theirs: Costs,
+    reading: Reading,
+    finding: _Finding,
+    basis: Reason | None = None,
+    n_rounds: int | None = None,
 ) -> BreakEven:
     """Write a finding down, each missing number with its reason."""
     reasons: dict[str, Reason] = {}
@@ -263,7 +271,7 @@ def _written(
         elif value > MOST_CALLS:
             numbers[name], reasons[name] = None, because("many_calls", n_calls=MOST_CALLS)
     if basis is None:
-        reasons["rests_on"] = finding.reason
+        reasons |= dict.fromkeys(("n_rounds", "rests_on"), finding.reason)
     return BreakEven(
         candidate=ours.candidate,
         baseline=theirs.candidate,
@@ -272,6 +280,7 @@ def _written(
         **numbers,
         confidence=CONFIDENCE,
         reason=finding.reason,
+        n_rounds=n_rounds,
         rests_on=basis,
         null_reasons=reasons,
     )
