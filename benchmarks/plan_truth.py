@@ -39,7 +39,7 @@ REPEATS = 3
 THREADS = 1
 MODES = "cold_process_cold_cache,warm_process"
 EFFORT = ("--threads", str(THREADS), "--min-runs", "8", "--cache-mode", MODES)
-WIDTH = 80
+WIDTH = 100
 MISSED = "MISSED"
 LOOP = Path(__file__).with_name("plan_loop.py")
 
