@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmarks import coverage_plan
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -112,11 +113,19 @@ def tables(kind: str, n: int, trials: int, verdicts: int = 30) -> float:
     return wrong / trials
 
 
+def _planned(claim: Callable[[Draw, int, int], float]) -> Callable[[str, int, int], float]:
+    return lambda kind, n, trials: claim(NOISE[kind], n, trials)
+
+
 CLAIMS: dict[str, tuple[Callable[[str, int, int], float], int]] = {
     "median": (medians, 1),
     "median, with stopping at ±5 %": (stopped, 1),
     "ratio, at 97 %": (ratios, 1),
     "tables of 30 equal programs with a false difference": (tables, 10),
+    "break-even": (_planned(coverage_plan.meeting), 4),
+    "expected total": (_planned(coverage_plan.totals), 1),
+    "difference of two totals": (_planned(coverage_plan.margins), 1),
+    "range of one process": (_planned(coverage_plan.processes), 1),
 }
 
 
@@ -125,10 +134,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
     parser.add_argument("--trials", type=int, default=TRIALS, help="of each figure")
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} as well")
+    parser.add_argument("--claim", action="append", choices=CLAIMS, help="only this one; repeat")
     asked = parser.parse_args()
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    rows = []
-    for claim, (simulate, times_fewer) in CLAIMS.items():
+    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    claims = {name: CLAIMS[name] for name in asked.claim or CLAIMS}
+    rows = [row for row in known if row["claim"] in CLAIMS and row["claim"] not in claims]
+    for claim, (simulate, times_fewer) in claims.items():
         shown = Table(title=claim, title_justify="left", box=None)
         shown.add_column("noise")
         for n in PROCESSES:

@@ -6,7 +6,7 @@ and a plain step for each of the others. It also runs such loops in processes of
 nothing of the harness between the steps, and times each from outside: from before its start to the
 end of its last step. The loop over sequences as they come, of thirteen lengths, is predicted from
 its own costs, and once more (*) from those that the bucketed one shows, which knows four. Exits
-with 1 where the predicted interval and that of the measured median have no point in common.
+with 1 where the predicted interval and that of the measured mean have no point in common.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rich.table import Table
 
 from coldwarm import registry
 from coldwarm.contracts.base import DTYPE_NAMES
-from coldwarm.stats.loops import predict
+from coldwarm.stats.plan.whole_loops import predict
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode

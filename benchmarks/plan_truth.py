@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.plan_truth`` measures a case with ``coldwarm run``, predicts what a process
 of N calls will take, starts such processes, and times each from outside: from before its start to
-the end of its last call. Exits with 1 where the predicted interval and that of the measured median
-have no point in common.
+the end of its last call. Exits with 1 where the predicted interval and that of the measured mean
+have no point in common. Beside it stands how many of the processes lie in the range of one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks import runs
 from rich.console import Console
@@ -25,7 +25,8 @@ from rich.table import Table
 
 from coldwarm import registry
 from coldwarm.runner.process import isolation
-from coldwarm.stats.intervals import median_interval
+from coldwarm.stats.intervals import CONFIDENCE
+from coldwarm.stats.plan.expected import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ REPEATS = 3
 THREADS = 1
 MODES = "cold_process_cold_cache,warm_process"
 EFFORT = ("--threads", str(THREADS), "--min-runs", "8", "--cache-mode", MODES)
-WIDTH = 80
+WIDTH = 100
 MISSED = "MISSED"
 LOOP = Path(__file__).with_name("plan_loop.py")
 
@@ -54,15 +55,15 @@ class Prediction:
 
     @property
     def middle_s(self) -> float:
-        """The median of the measured totals."""
-        return statistics.median(self.measured_s)
+        """The mean of the measured totals."""
+        return statistics.fmean(self.measured_s)
 
     @property
     def outcome(self) -> str:
-        """Whether the measured median lies in the predicted interval, or its own one meets it."""
+        """Whether the measured mean lies in the predicted interval, or its own one meets it."""
         if self.low_s <= self.middle_s <= self.high_s:
             return "inside"
-        found = median_interval(self.measured_s)
+        found = mean_interval(self.measured_s, CONFIDENCE)
         meets = found.low is not None and found.low <= self.high_s
         return "meets" if meets and found.high is not None and found.high >= self.low_s else MISSED
 
@@ -73,6 +74,13 @@ class Pair(Prediction):
 
     backend: str
     calls: int
+    range_s: tuple[float, float]
+
+    @property
+    def n_in_range(self) -> int:
+        """How many of the measured processes lie where one was predicted to."""
+        low_s, high_s = self.range_s
+        return sum(low_s <= spent <= high_s for spent in self.measured_s)
 
 
 def measure(
@@ -93,18 +101,31 @@ def measure(
                     spent_s = process_s(name, number, root / f"{turn}-{number}-{name}")
                     found.setdefault((name, number), []).append(spent_s)
         return [
-            Pair(*predicted_s(root / "run", names[name], number), spent, backend=name, calls=number)
+            _pair(root / "run", names[name], spent, name, number)
             for (name, number), spent in found.items()
         ]
 
 
-def predicted_s(directory: Path, candidate: str, calls: int) -> tuple[float, float, float]:
-    """Return the total that ``coldwarm plan`` tells, and its bounds."""
+def _pair(directory: Path, candidate: str, spent: list[float], backend: str, calls: int) -> Pair:
+    total = predicted(directory, candidate, calls)
+    return Pair(
+        total_s=total["total_s"],
+        low_s=total["low_s"],
+        high_s=total["high_s"],
+        measured_s=spent,
+        backend=backend,
+        calls=calls,
+        range_s=(total["process_low_s"], total["process_high_s"]),
+    )
+
+
+def predicted(directory: Path, candidate: str, calls: int) -> dict[str, Any]:
+    """Return the total that ``coldwarm plan`` tells, with its bounds."""
     command = [runs.COLDWARM, "plan", str(directory), "--calls", str(calls), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     (plan,) = json.loads(done.stdout)["plans"]
-    total = next(one for one in plan["totals"] if one["candidate"] == candidate)
-    return total["total_s"], total["low_s"], total["high_s"]
+    total: dict[str, Any] = next(o for o in plan["totals"] if o["candidate"] == candidate)
+    return total
 
 
 def process_s(name: str, calls: int, root: Path) -> float:
@@ -135,7 +156,16 @@ def main() -> int:
     """Print predictions and measured totals side by side."""
     found = measure()
     table = Table(title=f"{WORKLOAD} {SIZE} f32, seconds", title_justify="left", box=None)
-    for heading in ("candidate", "calls", "predicted", "interval", "measured", "from … to", ""):
+    for heading in (
+        "candidate",
+        "calls",
+        "predicted",
+        "interval",
+        "measured",
+        "one process",
+        "",
+        "",
+    ):
         table.add_column(heading, justify="right")
     for pair in found:
         table.add_row(
@@ -144,7 +174,8 @@ def main() -> int:
             f"{pair.total_s:.3f}",
             f"{pair.low_s:.3f} … {pair.high_s:.3f}",
             f"{pair.middle_s:.3f}",
-            f"{min(pair.measured_s):.3f} … {max(pair.measured_s):.3f}",
+            f"{pair.range_s[0]:.3f} … {pair.range_s[1]:.3f}",
+            f"{pair.n_in_range} of {len(pair.measured_s)}",
             pair.outcome,
         )
     Console(width=WIDTH).print(table)

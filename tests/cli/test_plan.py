@@ -154,6 +154,33 @@ def test_totals_are_sums(result: Path) -> None:
     assert found["not_measured"] == {"jax_jit_gpu": {"code": "gpu_unavailable"}}
 
 
+def test_the_range_of_one_process_stands_beside_the_expected_total(result: Path) -> None:
+    found = document(result, "--calls", 100, "--processes", 10, "--cache", "warm")
+    for total in found["totals"]:
+        assert total["low_s"] < total["total_s"] < total["high_s"]
+        one_s = total["total_s"] / 10
+        assert total["process_low_s"] < one_s < total["process_high_s"]
+        wide = total["process_high_s"] - total["process_low_s"]
+        assert wide > (total["total_s"] - total["low_s"]) / 10
+        assert total["rests_on"]["code"] == "whole_rounds"
+        assert total["process_rests_on"]["code"] == "by_student"
+        assert total["n_rounds"] == 3
+    told = " ".join(run(result, "--calls", 100).output.split())
+    assert " (3) " in told, "below five rounds their number stands with the interval"
+    assert "3 rounds; below 8 rounds the range of one process may hold with 86 % only" in told
+    assert "one process" in told
+
+
+def test_rounds_without_warm_calls_are_named(tmp_path: Path) -> None:
+    made = [case(name, [EMPTY, FILLED, WARM]) for name in ("numpy", "jax_jit_cpu")]
+    kept = [one for one in made[1].observations if one.cache_mode != FILLED or one.round]
+    made[1] = msgspec.structs.replace(made[1], observations=kept)
+    folder = results.write(tmp_path / "run", made)
+    told = " ".join(run(folder, "--calls", 100).output.split())
+    assert "jax_jit_cpu: 2 rounds; 1 round without all of the costs left out" in told
+    assert "jax_jit_cpu: 2 common rounds; 1 round without all of the costs left out" in told
+
+
 def test_the_table_fits_and_says_what_it_means(result: Path) -> None:
     done = run(result, "--calls", 300, "--shapes", 3, "--processes", 10, "--sweep", "calls")
     assert code(done) == 0

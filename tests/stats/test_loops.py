@@ -12,6 +12,7 @@ from tests.stats import results
 from coldwarm.contracts.observation import FirstCallParts, LoopAccount
 from coldwarm.contracts.reasons import because
 from coldwarm.stats import loops
+from coldwarm.stats.plan.whole_loops import predict
 from coldwarm.stats.summarise import cold_summary, compare_case, figure
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def test_totals_are_compared_beside_first_results() -> None:
 
 def test_a_loop_is_added_up_from_start_compiling_and_plain_steps() -> None:
     seen = [looped(place) for place in range(5)]
-    found = loops.predict(seen, EMPTY, steps=10, new=4)
+    found = predict(seen, EMPTY, steps=10, new=4)
     assert found is not None
     assert found.middle == pytest.approx(2.0 + 3 * 0.4 + 6 * 0.02)
     assert found.low is not None
@@ -109,8 +110,8 @@ def test_a_loop_is_added_up_from_start_compiling_and_plain_steps() -> None:
 
 def test_other_shapes_are_told_less_surely() -> None:
     seen = [looped(place) for place in range(5)]
-    same = loops.predict(seen, EMPTY, steps=10, new=4)
-    other = loops.predict(seen, EMPTY, steps=10, new=4, other_shapes=True)
+    same = predict(seen, EMPTY, steps=10, new=4)
+    other = predict(seen, EMPTY, steps=10, new=4, other_shapes=True)
     assert same is not None
     assert other is not None
     assert other.middle == same.middle
@@ -124,10 +125,10 @@ def test_other_shapes_are_told_less_surely() -> None:
 
 def test_what_was_never_seen_is_not_predicted() -> None:
     seen = [looped(place, compiles=False) for place in range(5)]
-    assert loops.predict(seen, EMPTY, steps=10, new=4) is None
-    plain = loops.predict(seen, EMPTY, steps=3, new=0)
+    assert predict(seen, EMPTY, steps=10, new=4) is None
+    plain = predict(seen, EMPTY, steps=3, new=0)
     assert plain is not None
     assert plain.middle == pytest.approx(2.0 + 2 * (0.5 + 0.01 + 0.3 + 0.03) / 4)
-    alone = loops.predict(seen[:1], EMPTY, steps=3, new=0)
+    alone = predict(seen[:1], EMPTY, steps=3, new=0)
     assert alone is not None
     assert (alone.low, alone.high) == (None, None)

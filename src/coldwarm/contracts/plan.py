@@ -23,7 +23,8 @@ class BreakEven(Record, frozen=True, kw_only=True):
     ``from``: no dearer from ``calls`` calls on. ``until``: no dearer up to ``calls`` calls, and
     dearer after them. ``at_once``: no dearer at any number, so that ``calls`` is 1. ``never``:
     dearer at every number. ``low`` and ``high`` bound ``calls`` at ``confidence``; a bound that
-    is ``None`` has its reason.
+    is ``None`` has its reason. ``rests_on`` says which rounds or processes they are from, and
+    ``n_rounds`` how many rounds or, where none are common, processes of the side that has fewer.
     """
 
     candidate: str
@@ -35,16 +36,22 @@ class BreakEven(Record, frozen=True, kw_only=True):
     high: Count | None
     confidence: float = 0.95
     reason: Reason
+    n_rounds: Count | None = None
+    rests_on: Reason | None = None
     null_reasons: dict[str, Reason] = {}
 
 
 class PlanTotal(Record, frozen=True, kw_only=True):
     """What a plan costs with one candidate, in seconds of all its processes together.
 
-    ``total_s`` has new shapes cost nothing more than a warm call; ``new_shapes_s`` is what they
-    cost besides where each is a whole first call. ``low_s`` and ``high_s`` bound the total at
-    ``confidence`` whatever new shapes cost. ``margin_s`` is how much dearer it is than the
-    cheapest, with new shapes at half of their most; its bounds cover all that they may cost.
+    ``total_s`` is the expected sum, from means, and has new shapes cost nothing more than a warm
+    call; ``new_shapes_s`` is what they cost besides where each is a whole first call. ``low_s`` and
+    ``high_s`` bound the expected total at ``confidence`` whatever new shapes cost; ``rests_on``
+    says from which rounds, and ``n_rounds`` from how many. ``process_low_s`` and
+    ``process_high_s`` are where a single process lies, with the same confidence, whatever new
+    shapes cost: where caches are kept, a later one than the first. ``margin_s`` is how much dearer
+    it is than the cheapest, from the differences within rounds, with new shapes at half of their
+    most; its bounds cover all that they may cost.
 
     ``made_s`` is what making ahead of time took, once for each shape. The total has none of it:
     the processes of the plan find what was made, as with filled caches.
@@ -60,6 +67,11 @@ class PlanTotal(Record, frozen=True, kw_only=True):
     margin_low_s: float | None
     margin_high_s: float | None
     made_s: NotNegative | None = None
+    process_low_s: NotNegative | None = None
+    process_high_s: NotNegative | None = None
+    n_rounds: Count | None = None
+    rests_on: Reason | None = None
+    process_rests_on: Reason | None = None
     confidence: float = 0.95
     null_reasons: dict[str, Reason] = {}
 

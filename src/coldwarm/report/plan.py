@@ -12,14 +12,15 @@ from coldwarm.report import filled, units
 from coldwarm.report.reasons import CAUTION_ADVICE, words
 from coldwarm.report.shown import line
 from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, table, title
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import Console
     from rich.table import Table
 
-    from coldwarm.contracts.plan import BreakEven, Plan, PlanReport, Reading, Sweep
+    from coldwarm.contracts.plan import BreakEven, Plan, PlanReport, PlanTotal, Reading, Sweep
 
 _CACHES = {
     "cold": "all caches empty in every process",
@@ -34,6 +35,8 @@ _READINGS: dict[Reading, str] = {
 }
 _GROUPED_UP_TO = 10**7
 _MARK = "◂"
+FEW_FOR_A_PROCESS, FEW_FOR_A_TOTAL = 8, 5
+"""Rounds below which simulated intervals held with less than 93 % where 95 % are stated."""
 _COUNT_WIDTH, _TOTAL_WIDTH = 6, 12
 """Of the columns of a sweep, in characters."""
 
@@ -79,7 +82,7 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
         ("memory", f"{name}: {words(reason)}; {CAUTION_ADVICE['allocator']}")
         for name, reason in plan.memory_returned.items()
     ]
-    remarks += _making(plan)
+    remarks += _making(plan) + _few(plan)
     remarks += [
         ("no total", words(total.null_reasons["total_s"]))
         for total in plan.totals
@@ -95,6 +98,35 @@ def _by_default(plan: Plan, candidate: str) -> str:
     """Write a start without the settings that the totals have, beside one with them."""
     ours, default = plan.filled_s[candidate], plan.filled_by_default_s[candidate]
     return f"a start of {units.duration(default)}, not {units.duration(ours)}"
+
+
+def _few(plan: Plan) -> list[tuple[str, str]]:
+    """Say how much the intervals are worth that rest on few rounds, by how many they rest on."""
+    by_basis: dict[str, list[str]] = {}
+    for total in plan.totals:
+        few = total.n_rounds is not None and total.n_rounds < FEW_FOR_A_PROCESS
+        if total.rests_on is not None and (few or total.rests_on.code != "whole_rounds"):
+            by_basis.setdefault(words(total.rests_on), []).append(total.candidate)
+    pays: dict[str, list[str]] = {}
+    for one in plan.break_even:
+        told = one.baseline == plan.baseline and one.rests_on is not None
+        if told and one.rests_on and one.rests_on.code != "common_rounds":
+            pays.setdefault(words(one.rests_on), []).append(one.candidate)
+    remarks = [("from, until", f"from {_by_basis(pays)}")] if pays else []
+    if not by_basis:
+        return remarks
+    held = [f"below {FEW_FOR_A_PROCESS} rounds the range of one process may hold with 86 % only"]
+    counts = [total.n_rounds for total in plan.totals if total.n_rounds is not None]
+    if counts and min(counts) < FEW_FOR_A_TOTAL:
+        held.append(f"below {FEW_FOR_A_TOTAL} that of a total with 82 %")
+    why = f"{', '.join(held)}, where bursts strike some or they are of two kinds"
+    return [("rests on", f"{_by_basis(by_basis)}; {why}"), *remarks]
+
+
+def _by_basis(candidates: Mapping[str, Sequence[str]]) -> str:
+    """Write what intervals rest on, and of which candidates; an alike one of several once."""
+    who = {what: ", ".join(dict.fromkeys(names)) for what, names in candidates.items()}
+    return "; ".join(f"{names}: {what}" for what, names in who.items())
 
 
 def _making(plan: Plan) -> list[tuple[str, str]]:
@@ -125,19 +157,27 @@ def _counted(number: int, noun: str, ending: str = "s") -> str:
 def _totals(plan: Plan, width: int) -> Table:
     """One row for each candidate, intervals under the figures that they bound."""
     several = plan.shapes > 1 and not plan.new_shapes_measured
-    headings = ["candidate", "total", "beyond\nthe cheapest"]
+    headings = ["candidate", "total", "one process", "beyond\nthe cheapest"]
     if several:
-        headings.insert(2, "new shapes,\nat most")
+        headings.insert(3, "new shapes,\nat most")
     rows = []
     for total in plan.totals:
         best = total.candidate == plan.cheapest
         figure = _bounded(total.total_s, total.low_s, total.high_s)
         margin = _bounded(total.margin_s, total.margin_low_s, total.margin_high_s, _signed)
-        cells = [line(total.candidate, "bold"), figure]
+        cells = [line(total.candidate, "bold"), figure, _range(total)]
         if several:
             cells.append(_bounded(total.new_shapes_s))
         rows.append([*cells, Text("cheapest", "green") if best else margin])
     return table(headings, rows, width)
+
+
+def _range(total: PlanTotal) -> Text:
+    """Write where one process will lie."""
+    if total.process_low_s is None or total.process_high_s is None:
+        return Text(units.MISSING, "dim")
+    low, high = (units.duration(one) for one in (total.process_low_s, total.process_high_s))
+    return Text(f"{low}\n… {high}", "dim")
 
 
 def _bounded(
@@ -210,7 +250,9 @@ def _paying(judged: BreakEven) -> Text:
         return Text(f"undecided{_known(judged)}", "dim italic")
     calls, low = (units.MISSING if n is None else count(n) for n in (judged.calls, judged.low))
     high = words(judged.null_reasons["high"]) if judged.high is None else count(judged.high)
-    return Text.assemble(f"{judged.verdict} {calls}", (f"\n{low} … {high}", "dim"))
+    few = judged.n_rounds is not None and judged.n_rounds < FEWEST_FOR_CONFIDENCE
+    bounds = f"{low} … {high}{f' ({judged.n_rounds})' if few else ''}"
+    return Text.assemble(f"{judged.verdict} {calls}", (f"\n{bounds}", "dim"))
 
 
 def _known(judged: BreakEven) -> str:
@@ -229,9 +271,13 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
     total = "start, second call, and warm calls at their mean, of all processes"
     pays = (
         "calls from which, or up to which, it is no dearer; the interval below ends with never "
-        "(at once) where the warm calls cannot be distinguished"
+        "(at once) where the warm calls cannot be distinguished; in brackets the number of rounds "
+        "that it rests on, where they are few"
     )
-    terms = [("total", f"{total}; below each figure, its 95 % interval")]
+    terms = [
+        ("total", f"{total}: what is expected; below each figure, its 95 % interval"),
+        ("one process", "where one lies, with 95 %; where caches are kept, a later than the first"),
+    ]
     if any(plan.new_shapes_measured for plan in plans):
         terms.append(("new shapes", "at what a call with a shape not seen before cost, measured"))
     half = any(_has_shapes(plan) for plan in plans)

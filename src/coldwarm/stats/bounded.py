@@ -24,26 +24,25 @@ class Bounded:
     high: float | None
 
 
-def median(series: Series) -> float:
-    """Return the median of one process or more."""
-    return median_of(list(series.values()))
-
-
 def estimate(series: Series, confidence: float) -> Bounded:
     """Return the median of one process or more, and its interval from two on."""
-    if len(series) < FEWEST_FOR_INTERVAL:
-        return Bounded(median(series), None, None)
-    low, high = bounds(list(series.values()), confidence=confidence)
-    return Bounded(median(series), max(0.0, low), high)
+    values = list(series.values())
+    if len(values) < FEWEST_FOR_INTERVAL:
+        return Bounded(median_of(values), None, None)
+    low, high = bounds(values, confidence=confidence)
+    return Bounded(median_of(values), max(0.0, low), high)
 
 
-def hull(one: Bounded, other: Bounded) -> Bounded:
-    """Return the first figure within the bounds of both; unbounded where one of them is."""
-    lows, highs = (one.low, other.low), (one.high, other.high)
-    if None in lows or None in highs:
-        return Bounded(one.middle, None, None)
-    low = min(bound for bound in lows if bound is not None)
-    return Bounded(one.middle, low, max(bound for bound in highs if bound is not None))
+def widened(total: Bounded, number: float, middle: float, among: Bounded) -> Bounded:
+    """Return a total that pays a cost so many times, widened to what that is ``among`` others.
+
+    ``middle`` is the cost in the total. Unbounded where one of the two is.
+    """
+    if total.low is None or total.high is None or among.low is None or among.high is None:
+        return Bounded(total.middle, None, None)
+    down = number * max(0.0, middle - among.low)
+    up = number * max(0.0, among.high - middle)
+    return Bounded(total.middle, total.low - down, total.high + up)
 
 
 def difference(ours: Series, theirs: Series, confidence: float) -> Bounded:

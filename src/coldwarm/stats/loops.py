@@ -1,10 +1,4 @@
-"""Figures of a scenario's loop in one process, and what such a loop will take.
-
-A loop of ``steps`` steps of which ``new`` compile takes the start, up to the first result;
-``new - 1`` further steps that compile; and the others as steps that do not. Each is the median
-over processes of what one process spent on a step of its kind: of those that compile the mean,
-because they differ in what they compile and all of them are paid for; so it is with the others.
-"""
+"""Figures of a scenario's loop in one process."""
 
 from __future__ import annotations
 
@@ -12,15 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.bounded import Bounded, estimate, hull, median
 from coldwarm.stats.distribution import summary
-from coldwarm.stats.intervals import CONFIDENCE
-from coldwarm.stats.selection import by_round, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.summary import Summary
@@ -84,66 +74,13 @@ def share(
     return None, accounts[0].null_reasons["compiling_share"]
 
 
-def predict(
-    observations: Sequence[Observation],
-    mode: CacheMode,
-    *,
-    steps: int,
-    new: int,
-    other_shapes: bool = False,
-) -> Bounded | None:
-    """Return what a loop takes from the start of its process, ``None`` where a cost is unknown.
-
-    ``new`` of the ``steps`` steps have something to compile, the first one among them where it
-    is at least 1. Where they have ``other_shapes`` than the measured ones, a step is bounded
-    over the measured steps as well: shapes differ in what they cost, and a few of them
-    tell little of others. Each of k terms is bounded with 1 - 5 %/k and the bounds are added, so
-    that the interval holds with 95 % whatever the terms have to do with each other.
-    """
-    valid = counted(observations, mode)
-    compiling = max(new - 1, 0)
-    wanted = {"start": 1, "step.compiling": compiling, "step.plain": steps - 1 - compiling}
-    terms = {name: number for name, number in wanted.items() if number}
-    each = 1 - (1 - CONFIDENCE) / len(terms)
-    middle = low = high = 0.0
-    for name, number in terms.items():
-        series = _series(valid, name)
-        if not series:
-            return None
-        term = estimate(series, each)
-        if other_shapes and name != "start":
-            shapes = _by_place(valid, compiling=name == "step.compiling")
-            term = hull(term, estimate(shapes, each))
-        middle += number * median(series)
-        low += number * (math.nan if term.low is None else term.low)
-        high += number * (math.nan if term.high is None else term.high)
-    if math.isnan(low):
-        return Bounded(middle, None, None)
-    return Bounded(middle, low, high)
-
-
-def _series(observations: Sequence[Observation], name: str) -> dict[str, float]:
-    values = [(o, o.ttfr_process_s if name == "start" else figure(o, name)) for o in observations]
-    rounds = by_round((o, [value]) for o, value in values if value is not None)
-    return {key: value for key, (value,) in rounds.items()}
-
-
-def _by_place(observations: Sequence[Observation], *, compiling: bool) -> dict[str, float]:
-    """Return what each step of a kind takes: the median over processes for its place."""
-    by_place: dict[str, dict[str, float]] = {}
-    for number, observation in enumerate(observations):
-        for place, step_s in _steps(observation, compiling=compiling):
-            by_place.setdefault(str(place), {})[str(number)] = step_s
-    return {place: median(series) for place, series in by_place.items()}
-
-
 def _step_s(observation: Observation, *, compiling: bool) -> float | None:
     """Return the mean of the steps after the first one that compiled, or that did not."""
-    steps = [step_s for _, step_s in _steps(observation, compiling=compiling)]
-    return math.fsum(steps) / len(steps) if steps else None
+    spent = [step_s for _, step_s in later_steps(observation, compiling=compiling)]
+    return math.fsum(spent) / len(spent) if spent else None
 
 
-def _steps(observation: Observation, *, compiling: bool) -> list[tuple[int, float]]:
+def later_steps(observation: Observation, *, compiling: bool) -> list[tuple[int, float]]:
     """Return place and seconds of the steps after the first one that compiled, or did not."""
     account = observation.loop
     if account is None or account.compiling_steps is None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 EMPTY: CacheMode = "cold_process_cold_cache"
 WARM_CALL = "warm"
+FEWEST = 2
+"""Calls from which all further ones are warm."""
 STATES: dict[str, CacheMode] = {"empty": EMPTY, "filled": FILLED}
 _MODES = {**STATES, "imported": EMPTY, WARM_CALL: WARM}
 """By the beginning of a cost's name, the cache mode that it is from."""

@@ -10,6 +10,7 @@ from coldwarm.contracts.reasons import because, distinct
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
 from coldwarm.stats.plan.breakeven import break_even
 from coldwarm.stats.plan.costs import costs
+from coldwarm.stats.plan.expected import FEWEST_BY_ORDER
 from coldwarm.stats.plan.jobs import (
     bounds,
     margin_bounds,
@@ -17,6 +18,8 @@ from coldwarm.stats.plan.jobs import (
     middle_s,
     missing,
     new_shapes_s,
+    process_bounds,
+    rounds_of,
     total_s,
 )
 from coldwarm.stats.plan.settings import settings
@@ -121,7 +124,8 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     fault = missing(one, job)
     if fault is not None or best is None:
         nothing: dict[str, Any] = dict.fromkeys(FIGURES)
-        reasons = dict.fromkeys(FIGURES, fault or because("no_total"))
+        absent = (*FIGURES, "n_rounds", "rests_on", "process_rests_on")
+        reasons = dict.fromkeys(absent, fault or because("no_total"))
         return PlanTotal(candidate=one.candidate, case=one.case, null_reasons=reasons, **nothing)
     made_s = None if one.made_s is None else one.made_s * job.shapes
     low_s, high_s = bounds(one, job)
@@ -134,6 +138,14 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
         reasons |= dict.fromkeys(("low_s", "high_s"), few)
     if margin_low_s is None:
         reasons |= dict.fromkeys(("margin_low_s", "margin_high_s"), few)
+    process_low_s, process_high_s = process_bounds(one, job)
+    n_rounds, n_left_out = rounds_of(one, job)
+    n_of_one, _ = rounds_of(one, job.of_one)
+    if not n_rounds:
+        reasons["n_rounds"] = few if low_s is None else because("separate_costs")
+    if process_low_s is None:
+        why = few if low_s is None else because("separate_costs")
+        reasons |= dict.fromkeys(("process_low_s", "process_high_s", "process_rests_on"), why)
     return PlanTotal(
         candidate=one.candidate,
         case=one.case,
@@ -145,8 +157,29 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
         margin_low_s=margin_low_s,
         margin_high_s=margin_high_s,
         made_s=made_s,
+        process_low_s=process_low_s,
+        process_high_s=process_high_s,
+        n_rounds=n_rounds or None,
+        rests_on=_basis(n_rounds, n_left_out),
+        process_rests_on=None if process_low_s is None else _basis_of_one(n_of_one),
         null_reasons=reasons,
     )
+
+
+def _basis(n_rounds: int, n_left_out: int) -> Reason:
+    """Say from which rounds a total is bounded."""
+    if not n_rounds:
+        return because("separate_costs")
+    whole = because("whole_rounds", n_rounds=n_rounds)
+    if not n_left_out:
+        return whole
+    return because("several", whole, because("rounds_left_out", n_rounds=n_left_out))
+
+
+def _basis_of_one(n_rounds: int) -> Reason:
+    """Say what the range of one process is from."""
+    by_order = n_rounds >= FEWEST_BY_ORDER
+    return because("by_order" if by_order else "by_student", n_rounds=n_rounds)
 
 
 def _verdict(best: Costs | None, totals: Sequence[PlanTotal]) -> tuple[bool, Reason]:
