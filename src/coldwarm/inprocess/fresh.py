@@ -99,13 +99,17 @@ def _first(
     Raises:
         RefusedError: none can.
     """
-    for number, way in enumerate(ways, 1):
+    refused: list[RefusedError] = []
+    for way in ways:
         try:
             return _case(way, call, in_process, options, work)
         except RefusedError as error:
-            if error.reason.code not in _BY_NAME_ALONE or number == len(ways):
-                raise
-    raise AssertionError
+            refused.append(error)
+            if error.reason.code not in _BY_NAME_ALONE:
+                break
+    # What fails either way is told with its place in the file.
+    alike = refused[0].reason.code == refused[-1].reason.code
+    raise refused[0] if alike else refused[-1]
 
 
 def _case(way: Way, call: Call, in_process: InProcess, options: FreshOptions, work: Path) -> Case:

@@ -245,7 +245,8 @@ def receive(process: MeasuredProcess, due: type[R]) -> R:
         raise ProcessFailedError(error.reason, process.output_tail) from error
     if isinstance(reply, Failed):
         process.kill()
-        failed = ProcessFailedError(reply.why, reply.detail or process.output_tail, reply.line)
+        detail = "\n".join(filter(None, [process.output_tail.rstrip(), reply.detail]))
+        failed = ProcessFailedError(reply.why, detail, reply.line)
         found = reply.settings or Found()
         failed.settings = {**found.variables, **found.configured}
         raise failed
