@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
 _STYLES = {"faster": "green", "slower": "red", "same": "bold", "undecided": "dim italic"}
-_NOTED = {"not_kept", "answers_differ", "arguments_changed", "second_call_compiled"}
+_NOTED = {
+    *("not_kept", "answers_differ", "arguments_changed", "second_call_compiled", "not_compared"),
+}
 """What of a candidate's limitations is not the same for all of its backend."""
 _LARGEST_RATIO = 1e4
 
