@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import threading
+import time
+import types
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from coldwarm.contracts.reasons import Reason
 from coldwarm.errors import UsageError
 from coldwarm.functions import transfer, values
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import carrying, warm
+from coldwarm.inprocess import carrying, quiet, warm
 from coldwarm.report.reasons import with_advice
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 
     from coldwarm.inprocess.result import BenchResult
 
-once = coldwarm.Benchmark(processes=1)
+public: Any = coldwarm  # a fresh process that imports this file has no more than that
+once = public.Benchmark(processes=1)
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +55,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.optimize
 import coldwarm
+
 
 @dataclass
 class Settings:
@@ -90,6 +94,7 @@ print(json.dumps({
 """What a physicist has in the cells of a notebook."""
 
 
+@pytest.mark.slow
 def test_a_method_of_a_configured_object_in_a_notebook_is_measured_cold(tmp_path: Path) -> None:
     program = "import sys\nscope = {'__name__': '__main__'}\n"
     program += "exec(compile(sys.stdin.read(), '<cell 1>', 'exec'), scope)"
@@ -192,6 +197,7 @@ def of_this_process() -> str:
     return f"process {os.getpid()}"
 
 
+@pytest.mark.slow
 def test_texts_are_compared_by_equality() -> None:
     result = once(of_this_process)
     told = result.missing["cold_process_cold_cache"]
@@ -223,7 +229,7 @@ def test_what_cannot_be_carried_is_named(tmp_path: Path) -> None:
 
 def test_what_cannot_be_carried_is_measured_in_this_process() -> None:
     model = Model()
-    result = coldwarm.bench(model.predict, 2.0)
+    result = public.bench(model.predict, 2.0)
     assert result.warm is not None
     assert result.case is None
     assert result.missing["cold_process_cold_cache"].code == "not_carried"
@@ -255,7 +261,7 @@ class Later:
 
 def test_results_that_may_be_unfinished_are_refused_inside_others_too() -> None:
     with pytest.raises(UsageError, match="Later"):
-        coldwarm.bench(lambda: Data(Later(), "a"))
+        public.bench(lambda: Data(Later(), "a"))
 
 
 class Result:
@@ -289,8 +295,9 @@ def failing(x: float) -> float:
     return x
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_shown_where_it_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    result = coldwarm.bench(failing, 1.0)
+    result = public.bench(failing, 1.0)
     assert "before it failed" not in "".join(capsys.readouterr())
     assert "before it failed" in result.output
     assert "before it failed" in repr(result)
@@ -300,5 +307,79 @@ def test_what_is_printed_is_shown_where_it_fails(capsys: pytest.CaptureFixture[s
         raise ValueError("nowhere")
 
     with pytest.raises(ValueError, match="nowhere"):
-        coldwarm.bench(raising)
+        public.bench(raising)
     assert "here it failed" in capsys.readouterr().err
+
+
+class Keeping:
+    """An object that remembers its answers."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.known: dict[float, float] = {}
+
+    def work(self, x: float) -> float:
+        """Take long for what was not asked before."""
+        if x not in self.known:
+            time.sleep(0.3)
+            self.known[x] = x
+        return self.known[x]
+
+
+@pytest.mark.slow
+def test_what_calls_keep_does_not_come_with_the_object() -> None:
+    keeping = Keeping()
+    result = once(keeping.work, 1.0)
+    assert is_cold(result)
+    assert keeping.known == {}
+    cold = result.cold["cold_process_cold_cache"]
+    assert cold is not None
+    assert cold.seconds["first_call"].median >= 0.3
+
+
+LIBRARY = """
+class Opened:
+    def __setstate__(self, state):
+        import slow_to_import
+        vars(self).update(state)
+
+    def work(self, x):
+        return self.scale * x
+"""
+
+
+@pytest.mark.slow
+def test_an_import_that_comes_with_a_pickle_is_charged_to_the_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "opened_library.py").write_text(LIBRARY)
+    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.4)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    opened = __import__("opened_library").Opened()
+    opened.scale = 2.0
+    result = once(opened.work, 3.0)
+    assert is_cold(result)
+    cold = result.cold["cold_process_cold_cache"]
+    assert cold is not None
+    assert cold.seconds["import"].median >= 0.4
+    assert cold.seconds["setup"].median < cold.seconds["import"].median
+
+
+def test_figures_that_calls_draw_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notebook shows what is displayed, and at the end of a cell every open figure."""
+    hooks: list[Any] = []
+    open_figures = [1]
+    publisher = types.SimpleNamespace(register_hook=hooks.append, unregister_hook=hooks.remove)
+    shell = types.SimpleNamespace(display_pub=publisher)
+    notebook = types.SimpleNamespace(get_ipython=lambda: shell)
+    pyplot = types.SimpleNamespace(
+        get_fignums=lambda: list(open_figures), close=open_figures.remove
+    )
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
+    with quiet.kept_back():
+        (hook,) = hooks
+        assert hook({"data": "a figure"}) is None
+        open_figures.append(2)
+    assert hooks == []
+    assert open_figures == [1]
