@@ -55,8 +55,8 @@ ODD = """
     def nothing(x):
         pass
 
-    def text(x):
-        return "text"
+    def thing(x):
+        return object()
 
     def sleeps(x):
         time.sleep(0.05)
@@ -86,7 +86,7 @@ BEFORE = "failed before it was measured"
             f"raises (odd.py:raises) {BEFORE}: ValueError: first (odd.py, line 14)",
         ),
         (("odd.py:nothing", *X), "nothing: it returned nothing, so there is nothing to wait for"),
-        (("odd.py:text", *X), "text: the output holds a str, which cannot be compared: return"),
+        (("odd.py:thing", *X), "thing: it returned nothing but output (object), so there is"),
         (("odd.py:goood", *X), "goood: odd has no 'goood'; it has good, "),
         (("odd.py:size", *X), "size: odd:size is a int, which cannot be called"),
         (("odd.py:add", *X), "add: add takes x, y; give y as --input, too"),

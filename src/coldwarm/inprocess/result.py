@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.summary import Caution, Summary
 
 _WIDTH = 88
+_LINES = 5
+"""Of what a process that failed has printed."""
 _COLUMNS = ("", "median", "95 % interval", "from")
 _COLD_WORDS: dict[CacheMode, str] = {
     "cold_process_cold_cache": "first result, empty caches",
@@ -54,6 +56,7 @@ class BenchResult:
         in_process: The observation of this process, with all its samples; ``None`` without warm
             calls.
         case: Everything about the fresh processes, their observations too.
+        output: What a fresh process that failed printed last, and its traceback.
     """
 
     name: str
@@ -65,6 +68,7 @@ class BenchResult:
     cautions: list[Reason | Caution] = field(default_factory=list)
     in_process: Observation | None = None
     case: CaseResult | None = None
+    output: str = ""
 
     @property
     def samples_s(self) -> list[list[float]]:
@@ -105,6 +109,9 @@ class BenchResult:
         for what, reason in self.reasons.items():
             by_reason.setdefault(reason, []).append(what)
         remarks += [f"no {_listed(parts)}: {reason}" for reason, parts in by_reason.items()]
+        printed = self.output.partition("Traceback (most recent call last)")[0].split("\n")
+        last = [line.strip() for line in printed if line.strip()][-_LINES:]
+        remarks += [f"the process that failed printed last: {' / '.join(last)}"] if last else []
         return [*remarks, *self.notes, *self._settings()]
 
     def _settings(self) -> list[str]:

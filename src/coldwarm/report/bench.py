@@ -31,6 +31,7 @@ _NOTED = {
     "arguments_changed",
     "second_call_compiled",
     "benchmark_of_today",
+    "not_compared",
 }
 """What of a candidate's limitations is not the same for all of its backend."""
 _LARGEST_RATIO = 1e4

@@ -68,7 +68,16 @@ def _fail(
         "line": line,
         "settings": _settings(),
     }
+    _flush()
     wire.write_all(writer, wire.encode(failed))
+
+
+def _flush() -> None:
+    """Let what the program printed be seen beside its failure, after which this process ends."""
+    try:
+        sys.stdout.flush()
+    except Exception:  # noqa: BLE001 - the program may have put anything in its place
+        return
 
 
 def _settings() -> "dict[str, Any] | None":

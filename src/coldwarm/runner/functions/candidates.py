@@ -237,6 +237,11 @@ def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list
         for owner, counts in inspected.counters.items()
         if counts.compiles and owner not in owners
     ]
+    if target.carried:
+        notes.append(because("carried"))
+    if inspected.uncompared:
+        more = ["…"] if len(inspected.uncompared) > _SHOWN else []
+        notes.append(because("not_compared", part_names=[*inspected.uncompared[:_SHOWN], *more]))
     if inspected.compiled_again:
         notes.append(because("second_call_compiled", n_programs=inspected.compiled_again))
     if not inspected.repeats:

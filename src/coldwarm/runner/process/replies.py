@@ -196,6 +196,8 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """Inputs that go by position, in order; the others go by name."""
     first_s: Seconds | None = None
     """What its first call took, and making it, where a factory does."""
+    uncompared: list[str] = msgspec.field(default_factory=list)
+    """Places in the output that can be compared by nothing, each with its class."""
     compiled_again: Count | None = None
     """Programs that a second call with the same arguments compiled."""
     strays: list[str]
@@ -243,7 +245,8 @@ def receive(process: MeasuredProcess, due: type[R]) -> R:
         raise ProcessFailedError(error.reason, process.output_tail) from error
     if isinstance(reply, Failed):
         process.kill()
-        failed = ProcessFailedError(reply.why, reply.detail or process.output_tail, reply.line)
+        detail = "\n".join(filter(None, [process.output_tail.rstrip(), reply.detail]))
+        failed = ProcessFailedError(reply.why, detail, reply.line)
         found = reply.settings or Found()
         failed.settings = {**found.variables, **found.configured}
         raise failed
