@@ -33,8 +33,9 @@ def compared(verdict: str, low: float | None, high: float | None) -> Comparison:
     )
 
 
-def report(cases: list[CaseResult], limits: dict[str, float]) -> BenchReport:
-    made, _ = benching.report(samples.index(), cases, "out", limits)
+def report(cases: list[CaseResult], limits: dict[Direction, float]) -> BenchReport:
+    policy = Policy(thresholds=dict.fromkeys(KINDS, 0.02), fail_on=limits)
+    made, _ = benching.report(samples.index(), cases, "out", policy)
     assert codec.decode(codec.encode(made), "the report") == made
     return made
 
@@ -66,7 +67,7 @@ def test_a_verdict_fails_where_the_whole_interval_is_beyond_the_limit(
     verdict: str,
     low: float | None,
     high: float | None,
-    limits: dict[str, float],
+    limits: dict[Direction, float],
     fails: float | None,
 ) -> None:
     made = report(two(compared(verdict, low, high)), limits)

@@ -59,12 +59,15 @@ class Policy:
 
     thresholds: dict[MetricKind, float] = field(default_factory=THRESHOLDS.copy)
     fail_on: dict[Direction, float] = field(default_factory=dict)
+    fail_on_kind: dict[MetricKind, dict[Direction, float]] = field(default_factory=dict)
+    """What fails of one kind of figure, in place of ``fail_on``."""
     rules: tuple[Rule, ...] = ()
     path: str = ""
 
     def limits(self, case: str, metric: str, kind: MetricKind) -> FigureLimits:
         """Return what holds for a figure."""
-        found = FigureLimits(self.thresholds[kind], self.fail_on)
+        fail_on = self.fail_on | self.fail_on_kind.get(kind, {})
+        found = FigureLimits(self.thresholds[kind], fail_on)
         for rule in self.rules:
             if fnmatchcase(case, rule.cases) and fnmatchcase(metric, rule.metrics):
                 if rule.threshold is not None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from coldwarm.report import leading, terminal, units
 from coldwarm.report import plan as plan_view
-from coldwarm.report import terminal, units
 from coldwarm.report.reasons import with_advice
 from coldwarm.report.shown import line
 from coldwarm.report.words import HEADINGS
@@ -22,41 +22,75 @@ if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
     from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.contracts.summary import Comparison
 
-_STYLES = {"faster": "green", "slower": "red", "same": "bold", "undecided": "dim italic"}
 _NOTED = {"not_kept", "answers_differ", "arguments_changed", "second_call_compiled"}
 """What of a candidate's limitations is not the same for all of its backend."""
+INTERVAL = f"{100 * CONFIDENCE:g} % interval"
+NEW_SHAPES = "A call with a shape that its process has not seen, caches empty"
 _LARGEST_RATIO = 1e4
 
 
-def render(
+def render(  # noqa: PLR0913 - what is shown, and how
     report: BenchReport,
     suite: SuiteResult,
     cases: Sequence[CaseResult],
     plan: Plan | None,
     console: Console,
+    *,
+    verbose: bool = False,
 ) -> None:
-    """Print the suite's tables, and after them the verdicts and what else a bench says."""
+    """Print what fails, the suite's tables, and what else a bench says.
+
+    ``verbose``: also the ratios with their intervals, the break-even of each candidate, and how
+    answers were checked.
+    """
     width = min(console.width, terminal.WIDEST)
+    failing = [("FAIL", text) for text in failures(report)]
+    ahead: list[Table | Text] = [terminal.listing(failing, "bold red"), Text()] if failing else []
     more: list[Table | Text] = []
-    if report.verdicts:
+    if new := new_shapes(report):
+        more += [Text(NEW_SHAPES, style="bold"), terminal.listing(new), Text()]
+    if verbose and report.verdicts:
         against = f"Verdicts against {report.reference}"
         more += [line(against, "bold"), _verdicts(report, width), Text()]
-    shapes = [
+    if verbose and plan is not None and plan.break_even:
+        title = f"Calls of one process from which it costs no more than {plan.baseline}"
+        more += [line(title, "bold"), plan_view.break_even_table(plan, width), Text()]
+    if verbose:
+        notes = [(one.candidate, _checked(one)) for one in report.candidates]
+        more += [Text("The candidates", style="bold"), terminal.listing(notes), Text()]
+    care = noted(report)
+    terminal.render(suite, cases, console, ahead=ahead, more=more, care=care, verbose=verbose)
+
+
+def failures(report: BenchReport) -> list[str]:
+    """Return a line for each verdict beyond its limit."""
+    return [
+        f"{one.candidate}, {metric_name(one.comparison.metric)}: {leading.ratio(one.comparison)}"
+        f" than {report.reference}; the limit is {100 * one.fails_beyond:.3g} %"
+        for one in report.verdicts
+        if one.fails_beyond is not None
+    ]
+
+
+def new_shapes(report: BenchReport) -> list[tuple[str, str]]:
+    """Return what a call of a new shape cost, where that was measured."""
+    return [
         (one.candidate, units.duration(one.new_shape.median))
         for one in report.candidates
         if one.new_shape is not None
     ]
-    if shapes:
-        title = "A call with a shape that its process has not seen, caches empty"
-        more += [line(title, "bold"), terminal.listing(shapes), Text()]
-    if plan is not None and plan.break_even:
-        title = f"Calls of one process from which it costs no more than {plan.baseline}"
-        more += [line(title, "bold"), plan_view.break_even_table(plan, width), Text()]
-    notes = [note for one in report.candidates for note in _notes(one)]
-    if notes:
-        more += [Text("The candidates", style="bold"), terminal.listing(notes), Text()]
-    terminal.render(suite, cases, console, more)
+
+
+def noted(report: BenchReport) -> list[tuple[str, str]]:
+    """Return what a candidate's answers are to be read with."""
+    return [
+        (one.candidate, with_advice(reason))
+        for one in report.candidates
+        for reason in one.limitations
+        if reason.code in _NOTED
+    ]
 
 
 def _verdicts(report: BenchReport, width: int) -> Table:
@@ -68,11 +102,11 @@ def _verdicts(report: BenchReport, width: int) -> Table:
                 line(verdict.candidate, "bold"),
                 line(metric_name(comparison.metric)),
                 _verdict(verdict),
-                Text(units.MISSING if comparison.ratio is None else _ratio(comparison.ratio)),
-                Text(_interval(verdict), "dim"),
+                Text(ratio(comparison)),
+                Text(interval(comparison), "dim"),
             ]
         )
-    return terminal.table(["candidate", "", "verdict", "ratio", "97 % interval"], rows, width)
+    return terminal.table(["candidate", "", "verdict", "ratio", INTERVAL], rows, width)
 
 
 def metric_name(metric: str) -> str:
@@ -86,33 +120,35 @@ def metric_name(metric: str) -> str:
 
 def _verdict(verdict: BenchVerdict) -> Text:
     comparison = verdict.comparison
-    text = Text(comparison.verdict, _STYLES[comparison.verdict])
+    text = Text(comparison.verdict, terminal.VERDICT_STYLES[comparison.verdict])
     if verdict.fails_beyond is not None:
         text.append(f"\nbeyond {verdict.fails_beyond:.3g}", "red")
     return text
 
 
-def _ratio(value: float) -> str:
+def ratio(comparison: Comparison) -> str:
+    """Write the ratio of a comparison, or that there is none."""
+    return units.MISSING if comparison.ratio is None else _shown(comparison.ratio)
+
+
+def _shown(value: float) -> str:
     if value >= _LARGEST_RATIO:
         return ">9999"
     return "<0.0001" if value < 1 / _LARGEST_RATIO else units.significant(value)
 
 
-def _interval(verdict: BenchVerdict) -> str:
-    """Write the interval, and under an open verdict what could have been seen."""
-    comparison = verdict.comparison
+def interval(comparison: Comparison) -> str:
+    """Write the interval of a ratio, and under an open verdict what could have been seen."""
     if comparison.low is None or comparison.high is None:
         return "too few processes"
-    interval = f"{_ratio(comparison.low)} … {_ratio(comparison.high)}"
+    bounds = f"{_shown(comparison.low)} … {_shown(comparison.high)}"
     if comparison.confidence < CONFIDENCE:
-        return f"{interval} (all)"
+        return f"{bounds} (all)"
     if comparison.verdict != "undecided" or comparison.smallest_detectable is None:
-        return interval
-    return f"{interval}\nonly {_ratio(1 + comparison.smallest_detectable)}× would show"
+        return bounds
+    return f"{bounds}\nonly {_shown(1 + comparison.smallest_detectable)}× would show"
 
 
-def _notes(candidate: BenchCandidate) -> list[tuple[str, str]]:
+def _checked(candidate: BenchCandidate) -> str:
     of = f", commit {candidate.revision[:12]}" if candidate.revision else ""
-    notes = [f"{candidate.target or candidate.candidate}{of}: {candidate.checked}"]
-    notes += [with_advice(reason) for reason in candidate.limitations if reason.code in _NOTED]
-    return [(candidate.candidate if not place else "", note) for place, note in enumerate(notes)]
+    return f"{candidate.target or candidate.candidate}{of}: {candidate.checked}"

@@ -12,6 +12,7 @@ from coldwarm.report import filled, units
 from coldwarm.report.reasons import CAUTION_ADVICE, words
 from coldwarm.report.shown import line
 from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, table, title
+from coldwarm.report.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +33,6 @@ _READINGS: dict[Reading, str] = {
     "imported": "import paid,\nempty caches",
     "cached": "whole process,\nfilled caches",
 }
-_GROUPED_UP_TO = 10**7
 _MARK = "◂"
 _COUNT_WIDTH, _TOTAL_WIDTH = 6, 12
 """Of the columns of a sweep, in characters."""
@@ -218,11 +218,6 @@ def _known(judged: BreakEven) -> str:
         return ""
     never = judged.null_reasons["high"].code == "never"
     return f"\n{count(judged.low)} … never" if never else f"\nuntil {count(judged.low)} or more"
-
-
-def count(number: int) -> str:
-    """Write a number of calls: ``1,250``, from ten million up ``1.25e+07``."""
-    return f"{number:,}" if number < _GROUPED_UP_TO else units.significant(float(number))
 
 
 def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:

@@ -4,43 +4,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import FILLED, WARM
+from coldwarm.contracts.base import FILLED
 from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.leading import MODES_OF_A_PLAN
 from coldwarm.stats.plan.jobs import Job
 from coldwarm.stats.plan.planning import gather, plan
 from coldwarm.stats.ratio import beyond
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from coldwarm.contracts.comparison import MetricKind
     from coldwarm.contracts.plan import Plan
+    from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.result import CaseResult, SuiteResult
-
-_MODES_OF_A_PLAN = {"cold_process_cold_cache", "cold_process_warm_cache", WARM}
+    from coldwarm.contracts.summary import Comparison
 
 
 def report(
-    suite: SuiteResult, cases: Sequence[CaseResult], path: str, limits: Mapping[str, float]
+    suite: SuiteResult, cases: Sequence[CaseResult], path: str, policy: Policy
 ) -> tuple[BenchReport, Plan | None]:
     """Return the report of a bench, and the plan that its break-even is from.
 
-    ``limits``: for ``faster`` and ``slower``, the relative difference that a verdict must
-    exceed to fail.
+    ``policy``: the relative difference that a verdict must exceed to fail; one below the threshold
+    of its figure does not matter, and fails nothing.
+
+    Raises:
+        UsageError: a rule of the policy is for none of the figures.
     """
     reference = next((case.candidate for case in cases if case.baseline), cases[0].candidate)
     verdicts = [
         BenchVerdict(
             candidate=case.candidate,
             comparison=comparison,
-            fails_beyond=beyond(comparison, limits.get(comparison.verdict)),
+            fails_beyond=beyond(comparison, _limit(policy, case.case, comparison)),
         )
         for case in cases
         for comparison in case.comparisons
     ]
+    policy.refuse_unmatched([_figure(one.candidate, one.comparison) for one in verdicts])
     asked = set(cases[0].protocol.cache_modes)
     planned = None
-    if len(cases) > 1 and asked >= _MODES_OF_A_PLAN:
+    if len(cases) > 1 and asked >= MODES_OF_A_PLAN:
         planned = plan(gather(cases[0].workload, cases), Job(1, 1, 1, "cold"))
     made = BenchReport(
         path=path,
@@ -54,6 +60,21 @@ def report(
         n_failing=sum(one.fails_beyond is not None for one in verdicts),
     )
     return made, planned
+
+
+def _figure(case: str, comparison: Comparison) -> tuple[str, str, MetricKind]:
+    return case, comparison.metric, "warm" if comparison.metric == "warm.call_s" else "cold"
+
+
+def _limit(policy: Policy, case: str, comparison: Comparison) -> float | None:
+    """Return the difference from which a verdict fails; ``None``: it does not."""
+    limits = policy.limits(*_figure(case, comparison))
+    if comparison.verdict not in ("faster", "slower"):
+        return None
+    limit = limits.fail_on.get(comparison.verdict)
+    if limit is None or limits.threshold <= comparison.threshold:
+        return limit
+    return max(limit, limits.threshold)
 
 
 def _candidate(case: CaseResult) -> BenchCandidate:
