@@ -48,34 +48,37 @@ def test_the_display_fits_the_console() -> None:
     assert isinstance(open_progress(console(terminal=False)), PlainProgress)
 
 
-def test_plain_lines(observation: Observation) -> None:
+def test_plain_lines_are_one_for_each_round(
+    observation: Observation, cases: list[CaseResult]
+) -> None:
     to = console(terminal=False)
     block = Block(order=1, start_s=2.0, batch=1, samples_s=[9.0, 0.000583, 0.0005], compiles=0)
+    second = msgspec.structs.replace(observation, round=1)
     with open_progress(to) as progress:
         progress.started(4, 240.0)
         progress.process(CASE, EMPTY, 1, 5)
-        progress.observed(observation)
+        for _ in range(2):
+            progress.observed(observation)
+        progress.case_updated(cases[0])
         progress.estimate(0.12, 61.0)
         progress.observed(
             msgspec.structs.replace(
-                observation, status="failed", reason=because("timeout", limit_s=60.0), wall_s=60.0
+                second, status="failed", reason=because("timeout", limit_s=60.0), wall_s=60.0
             )
         )
-        stays = msgspec.structs.replace(observation, cache_mode=FILLED, also_modes=[WARM])
+        stays = msgspec.structs.replace(second, cache_mode=FILLED, also_modes=[WARM])
         progress.observed(with_blocks(stays, block))
-        progress.observed(observation)
+        progress.estimate(0.5, None)
         progress.note(because("stated", text="[b]no GPU[/b]"))
-    lines = written(to).splitlines()
-    assert lines[0] == "measuring with at least 4 processes, within 240 s; warm: the median call"
-    assert lines[1].split() == ["done", "case", "process", "took", "ended"]
-    assert lines[2:] == [
-        f"[ 25 %] {CASE}         empty caches   17.3 s  ok",
-        f"[ 50 %] {CASE}         empty caches   60.0 s  failed: timeout: no answer within 60 s",
-        f"[100 %] {CASE}         warm           583 µs  ok",
-        f"[extra] {CASE}         empty caches   17.3 s  ok",
+        progress.observed(msgspec.structs.replace(observation, round=2))
+    assert written(to).splitlines() == [
+        "measuring with at least 4 processes, within 240 s",
+        "[ 50 %] matmul · 512 · f32, round 1: 2 processes, 34.6 s; about 1:01 left",
+        f"{CASE} · empty caches: failed: timeout: no answer within 60 s",
+        "[extra] matmul · 512 · f32, round 2: 2 processes, 77.3 s",
         "note: [b]no GPU[/b]",
+        "[extra] matmul · 512 · f32, round 3: 1 process, 17.3 s",
     ]
-    assert max(len(line) for line in lines if line.endswith("ok")) <= 80
 
 
 def with_blocks(start: Observation, *blocks: Block) -> Observation:
@@ -98,17 +101,13 @@ def test_rejected_blocks_have_no_figure_and_are_not_called_ok(observation: Obser
             progress.observed(with_blocks(stays, clean, compiled))
             progress.observed(with_blocks(stays, each))
             progress.observed(with_blocks(alone, compiled))
-    ends = [line.split(" warm ", 1)[1].split(maxsplit=1) for line in written(to).splitlines()[2:]]
-    assert ends == [
-        ["–", "rejected: 1 program compiled in the warm window"],
-        [
-            "–",
-            (
-                "rejected: every call compiled: 2 programs in 2 calls; build the jitted function"
-                " once, outside of the function that is called"
-            ),
-        ],
-        ["–", "rejected: no warm block was measured"],
+    assert written(to).splitlines()[1:-1] == [
+        f"{CASE} · warm: rejected: 1 program compiled in the warm window",
+        (
+            f"{CASE} · warm: rejected: every call compiled: 2 programs in 2 calls; build the jitted"
+            " function once, outside of the function that is called"
+        ),
+        f"{CASE} · warm: rejected: no warm block was measured",
     ]
     after = written(live).rsplit("\x1b[?25h", 1)[-1]
     assert f"note: {CASE} · warm: rejected: 1 program compiled" in " ".join(after.split())

@@ -187,9 +187,7 @@ def test_no_meaning_is_in_colour_alone(suite: SuiteResult, cases: list[CaseResul
     assert bare == shown(suite, cases)
 
 
-def test_the_answer_leads_and_colour_shows_it(
-    suite: SuiteResult, cases: list[CaseResult]
-) -> None:
+def test_the_answer_leads_and_colour_shows_it(suite: SuiteResult, cases: list[CaseResult]) -> None:
     text = shown(suite, cases[:7])
     lead, _, table = text.partition("candidate ")
     assert flat(lead).endswith(
@@ -245,7 +243,8 @@ def test_markdown_tables_are_well_formed(suite: SuiteResult, cases: list[CaseRes
     for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
         assert len(widths) == 1
-    assert "| 1.31 ms ±12%<br>undecided (0.96–1.05×) |" in text
+    assert "| 1.31 ms ±12%<br>undecided (0.960–1.05×) |" in text
     assert "| `jax_jit_cpu` | 811 ms ±2.1%<br>7.9–8.7× slower |" in text
-    assert r"- **no figure**: filled caches of numpy, torch\_eager\_cpu: it keeps no cache" in text
+    missing = r"filled caches of numpy, torch\_eager\_cpu: it keeps no cache"
+    assert f"- **no figure**: matmul · 512 · f32: {missing}" in text
     assert "<sup>" not in text

@@ -43,7 +43,8 @@ def report(
         for case in cases
         for comparison in case.comparisons
     ]
-    policy.refuse_unmatched([_figure(one.candidate, one.comparison) for one in verdicts])
+    figures = [_figure(case.case, one) for case in cases for one in case.comparisons]
+    policy.refuse_unmatched(figures)
     asked = set(cases[0].protocol.cache_modes)
     planned = None
     if len(cases) > 1 and asked >= MODES_OF_A_PLAN:
