@@ -67,15 +67,11 @@ def _figure(case: str, comparison: Comparison) -> tuple[str, str, MetricKind]:
     return case, comparison.metric, "warm" if comparison.metric == "warm.call_s" else "cold"
 
 
-def _limit(policy: Policy, case: str, comparison: Comparison) -> float | None:
-    """Return the difference from which a verdict fails; ``None``: it does not."""
+def _limits(policy: Policy, case: str, comparison: Comparison) -> dict[Direction, float]:
+    """Return the differences from which verdicts fail, none below what matters."""
     limits = policy.limits(*_figure(case, comparison))
-    if comparison.verdict not in ("faster", "slower"):
-        return None
-    limit = limits.fail_on.get(comparison.verdict)
-    if limit is None or limits.threshold <= comparison.threshold:
-        return limit
-    return max(limit, limits.threshold)
+    least = limits.threshold if limits.threshold > comparison.threshold else 0.0
+    return {name: max(limit, least) for name, limit in limits.fail_on.items()}
 
 
 def _candidate(case: CaseResult) -> BenchCandidate:
