@@ -74,6 +74,7 @@ class UserFunction(Backend):
         self._rng: Any = None
         self._order: list[int] | None = None
         self._pending: pending.Pending | None = None
+        self._sync: Callable[[Any], Any] | None = None
 
     @classmethod
     def sharing(cls) -> "dict[str, str]":
@@ -94,11 +95,15 @@ class UserFunction(Backend):
         To look the function up belongs to it: a module, or an object, may make it only then.
         """
         self._arrivals.begin()
+        if self.spec.get("carried"):
+            for name in transfer.carried_modules(self.spec["arguments"]):
+                __import__(name)
+            return
         self._module = target.load(self.spec)
         if self.spec["name"] is not None:
             self._found = target.resolve(self._module, self.spec["name"])
         if self.spec.get("sync"):
-            target.resolve_sync(self._module, self.spec["sync"])
+            self._sync = target.resolve_sync(self._module, self.spec["sync"])
         # Arrays are of NumPy before they are of anything else: whoever has them has imported it.
         folder = self.spec.get("arguments")
         needed = transfer.frameworks(folder) if folder else []
@@ -139,11 +144,21 @@ class UserFunction(Backend):
         self._seed = seed
         if self.builds:
             return []
-        self._function = self._found
         folder = self.spec.get("arguments")
-        self._call = transfer.read(folder) if folder else self._bound()
+        if self.spec.get("carried"):
+            self._function, self._call = self.carried(transfer.load)
+        else:
+            self._function = self._found
+            self._call = transfer.read(folder) if folder else self._bound()
         self.keywords = self._call.keywords
         return list(self._call.flat)
+
+    def carried(
+        self, load: "Callable[[str], tuple[Any, arguments.Call, Any]]"
+    ) -> "tuple[Any, arguments.Call]":
+        """Return the function and the call that were carried here, and keep what waits for it."""
+        function, call, self._sync = load(self.spec["arguments"])
+        return function, call
 
     def build(self) -> "tuple[Any, ...]":
         """Call the factory; return the arguments, finished."""
@@ -210,7 +225,7 @@ class UserFunction(Backend):
             return call if call.keywords == self._call.keywords else given
         folder = self.spec.get("arguments")
         if folder:
-            return transfer.read(folder)
+            return transfer.load(folder)[1] if self.spec.get("carried") else transfer.read(folder)
         return arguments.called(self._inputs(0), self.spec["positional"])
 
     def for_user_function(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
@@ -223,9 +238,7 @@ class UserFunction(Backend):
 
         What that one returns is the result, unless it returns nothing.
         """
-        if not self.spec.get("sync"):
-            return function
-        return waiting.finished_by(target.resolve_sync(self._module, self.spec["sync"]), function)
+        return function if self._sync is None else waiting.finished_by(self._sync, function)
 
     def sync(self, out: "Any") -> None:
         """Wait for the output, in the way that the first one showed to be right."""
@@ -271,13 +284,16 @@ class UserFunction(Backend):
         return self.fetch(kept)
 
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
-        """Return host copies of the numbers in an output."""
-        found = [values.to_host(leaf) for leaf in values.leaves(out)]
-        if not found:
-            text = "it returned nothing, so there is nothing to wait for or to check: return the"
-            text += " result, or give --no-check"
+        """Return host copies of what can be compared in an output."""
+        found = values.Answer(out)
+        if not found.arrays:
+            others = f" but {', '.join(found.others[:3])}" if found.others else ""
+            text = (
+                f"it returned nothing{others}, so there is nothing to wait for or to check: return"
+            )
+            text += " the result, as numbers or texts, or give --no-check"
             raise values.IncomparableError(text)
-        return found
+        return found.arrays
 
     def look(self) -> None:
         """Look what is at work already, the first time."""
@@ -340,7 +356,7 @@ class UserFunction(Backend):
 
     def versions(self) -> "dict[str, str]":
         """Return the versions of the frameworks and of the user's top-level package."""
-        root = self._module.__name__.split(".")[0]
+        root = self.spec["module"].split(".")[0]
         return versions("numpy", "scipy", "jax", "jaxlib", "torch", "numba", root)
 
 

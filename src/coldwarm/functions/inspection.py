@@ -31,7 +31,8 @@ class Inspection:
         self.backend = UserFunction(job["device"], job["threads"])
         self.backend.take({**self.spec, "kind": "function", "mutates": False})
         self.backend.import_runtime()
-        self.module = sys.modules[self.spec["module"]]
+        carried = self.spec.get("carried")
+        self.module: Any = None if carried else sys.modules[self.spec["module"]]
         self.backend.device_init()
         self.backend.watch()
         self.kind = "function"
@@ -49,6 +50,8 @@ class Inspection:
         What takes no argument and was given none is called: what returns a callable, or a
         tuple that begins with one, is a factory.
         """
+        if self.spec.get("carried"):
+            return *self.backend.carried(transfer.load_noting), 0
         found = target.resolve(self.module, self.spec["name"])
         inputs = self.spec["inputs"]
         if self.spec.get("arguments"):
@@ -94,22 +97,23 @@ class Inspection:
         if self.kind == "factory" or not self.first_ns:
             self.first_ns += self.call_ns
         # A function may hand out a buffer that its next call writes to.
-        digest = values.digest(out)
+        answer = values.Answer(out)
         used = has_used_gpu() or any(map(_on_gpu, values.leaves(out)))
         device = "gpu" if used else "cpu"
-        first = None if self.job["answer"] is None else self._answer(out)
+        first = [] if self.job["answer"] is None else self._answer(out)
         mutates = call.gone or values.digest(list(call.flat)) != before
         compiles = self.backend.compiles_so_far()
-        repeats = values.digest(self._called(function, spare)) == digest
+        repeats = values.Answer(self._called(function, spare)).digest() == answer.digest()
         compiled = self.backend.compiles_so_far()
         again = None if compiled is None or compiles is None else compiled - compiles
         return {
             "type": "inspect",
             "kind": self.kind,
-            "file": getattr(self.module, "__file__", None),
+            "file": self._file(),
             "placement": self.placement,
             "arguments": [_described(leaf) for leaf in call.flat],
-            "outputs": first if first is not None else [],
+            "outputs": first,
+            "uncompared": answer.others if self.job["answer"] is not None else [],
             "input_sha256": input_sha256,
             "strays": _strays(self.spec.get("elsewhere")),
             "mutates": mutates,
@@ -136,15 +140,19 @@ class Inspection:
         """Write the output down, and say what it is made of."""
         import numpy as np
 
+        answer, path = values.Answer(out), self.job["answer"]
         arrays = self.backend.fetch(out)
-        path = self.job["answer"]
         with open(path + ".part", "wb") as file:  # noqa: PTH123 - the same style as the rest of the measured side
             np.savez(file, *arrays)
         os.replace(path + ".part", path)  # noqa: PTH105 - likewise
-        kinds = [
-            _dtype(leaf, array) for leaf, array in zip(values.leaves(out), arrays, strict=True)
-        ]
-        return [f"{kind}{list(a.shape)}" for kind, a in zip(kinds, arrays, strict=True)]
+        shapes = [[*array.shape] for array in arrays]
+        return [f"{kind}{shape}" for kind, shape in zip(answer.dtypes, shapes, strict=True)]
+
+    def _file(self) -> "str | None":
+        """Return the file that the function is known by."""
+        if self.spec.get("carried"):
+            return os.path.join(self.spec["arguments"], transfer.PICKLE)  # noqa: PTH118 - as above
+        return getattr(self.module, "__file__", None)
 
 
 def _strays(root: "str | None") -> "list[str]":
@@ -164,12 +172,6 @@ def _on_gpu(leaf: "Any") -> bool:
     if values.is_torch(leaf):
         return bool(leaf.is_cuda)
     return values.is_jax(leaf) and any(d.platform != "cpu" for d in leaf.devices())
-
-
-def _dtype(leaf: "Any", array: "Any") -> str:
-    """Return the type of a leaf; the host has bfloat16 as float32."""
-    dtype = str(getattr(leaf, "dtype", array.dtype)).removeprefix("torch.")
-    return dtype if dtype == "bfloat16" else str(array.dtype)
 
 
 def _described(value: "Any") -> str:

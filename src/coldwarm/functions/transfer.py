@@ -2,10 +2,12 @@
 
 Arrays go as ``.npy`` files, with the framework, the type and the device that they had;
 numbers, strings and containers of them as a line of JSON. Numbers with a point are
-written by their bits.
+written by their bits. Where the function itself or any other object goes, all go as one pickle,
+with the names of the modules that have to be imported first.
 """
 
 import os
+import sys
 
 from coldwarm import wire
 from coldwarm.functions import arguments, values, waiting
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _LINE = "arguments.json"
+PICKLE, MODULES = "carried.pickle", "modules.json"
 _KINDS = "biufcSUmM"
 """Kinds of NumPy's types that its files hold without pickling."""
 
@@ -31,7 +34,7 @@ def write(call: "arguments.Call", folder: str) -> None:
     Raises:
         UnsendableError: one of them is neither array, number, string nor a plain container.
     """
-    writer = _Writer(folder)
+    writer = Writer(folder)
     places = enumerate(call.positional, 1)
     message = {
         "positional": [writer.described(f"argument {n}", one) for n, one in places],
@@ -69,10 +72,62 @@ def frameworks(folder: str) -> "list[str]":
     return sorted(found, key=lambda name: (name != "numpy", name))
 
 
-class _Writer:
+def carried_modules(folder: str) -> "list[str]":
+    """Return the modules that are imported before a pickle is loaded, in that order."""
+    with open(os.path.join(folder, MODULES), "rb") as file:  # noqa: PTH118, PTH123 - as above
+        return list(wire.decode_bare(file.read())["modules"])
+
+
+def write_modules(folder: str, names: "list[str]") -> None:
+    """Write down which modules are imported before a pickle is loaded."""
+    with open(os.path.join(folder, MODULES), "wb") as file:  # noqa: PTH118, PTH123 - as above
+        file.write(wire.encode({"modules": names}))
+
+
+def is_importable(name: str) -> bool:
+    """Say whether a loaded module is one that another process can import by its name."""
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    return name != "__main__" and name.partition(".")[0] not in _OWN and spec is not None
+
+
+_OWN = {"coldwarm", "cloudpickle"}
+
+
+def load(folder: str) -> "tuple[Any, arguments.Call, Any]":
+    """Return the function, the call and what waits for results of a pickle, once more."""
+    from _pickle import Unpickler
+
+    known: dict[str, Any] = {}
+
+    class Loader(Unpickler):
+        """Places the arrays that lie beside the pickle."""
+
+        def persistent_load(self, entry: "Any") -> "Any":
+            """Return an array of a file."""
+            return _made(entry, folder, known)
+
+    with open(os.path.join(folder, PICKLE), "rb") as file:  # noqa: PTH118, PTH123 - as above
+        function, positional, named, sync = Loader(file).load()
+    return function, arguments.Call(positional, named), sync
+
+
+def load_noting(folder: str) -> "tuple[Any, arguments.Call, Any]":
+    """Load a pickle, and write down the modules that came with it: later ones import them first."""
+    before = set(sys.modules)
+    __import__("cloudpickle")
+    own = set(sys.modules) - before
+    found = load(folder)
+    late = [name for name in list(sys.modules) if name not in before and name not in own]
+    names = carried_modules(folder)
+    write_modules(folder, names + [name for name in late if is_importable(name)])
+    return found
+
+
+class Writer:
     """Describes values, and writes the arrays among them; each array once."""
 
     def __init__(self, folder: str) -> None:
+        """Write into a folder."""
         self._folder = folder
         self._known: dict[int, tuple[Any, dict[str, Any]]] = {}
 

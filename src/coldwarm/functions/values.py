@@ -7,6 +7,7 @@ cannot be there.
 import sys
 
 from coldwarm.frameworks.base import module_of
+from coldwarm.functions import inside, kinds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,20 +39,20 @@ def leaves(value: "Any") -> "Iterator[Any]":
     elif is_array(value) or issubclass(kind, bool | int | float | complex | str | bytes):
         yield value
     else:
-        inside = _opened(value)
-        if inside is None:
+        held = _opened(value)
+        if held is None:
             yield value
         else:
-            yield from leaves(inside)
+            yield from leaves(held)
 
 
 def _opened(value: "Any") -> "list[Any] | None":
     """Return what a registered tree or a dataclass holds; ``None``: it is neither."""
     jax = sys.modules.get("jax")
     if jax is not None:
-        inside = jax.tree.leaves(value)
-        if len(inside) != 1 or inside[0] is not value:
-            return list(inside)
+        held = jax.tree.leaves(value)
+        if len(held) != 1 or held[0] is not value:
+            return list(held)
     fields = _fields(value)
     return None if fields is None else [getattr(value, name) for name in fields]
 
@@ -111,19 +112,166 @@ def to_host(leaf: "Any") -> "np.ndarray[Any, Any]":
     return np.array(array)
 
 
-def on_host(value: "Any") -> "list[Any]":
-    """Return what is inside, all numbers copied to the host; what is none stays as it is."""
-    found = []
-    for leaf in leaves(value):
-        try:
-            found.append(to_host(leaf))
-        except (TypeError, ValueError):
-            found.append(leaf)
-    return found
+class Answer:
+    """What an output holds, for a comparison: numbers and texts, as arrays on the host.
+
+    Objects are opened by their attributes, dictionaries by their sorted keys. ``None`` holds
+    nothing.
+    """
+
+    def __init__(self, value: "Any") -> None:
+        """Look into the value; into each object once."""
+        self.arrays: list[np.ndarray[Any, Any]] = []
+        self.dtypes: list[str] = []
+        """Of each array the type that it had in the output; ``text``: it is a text."""
+        self.others: list[str] = []
+        """Places of what can be compared by nothing, each with its class."""
+        self._seen: dict[int, Any] = {}  # kept, so that nothing else gets its number
+        self._add("output", value)
+
+    def _add(self, place: str, value: "Any") -> None:
+        kind = type(value)
+        if value is None:
+            return
+        if issubclass(kind, str):
+            self._text(str(value))
+        elif issubclass(kind, bytes | bytearray):
+            self._bytes(value)
+        elif issubclass(kind, dict):
+            for key in sorted(value, key=str):
+                self._add(f"{place}[{key!r}]", value[key])
+        elif issubclass(kind, tuple | list):
+            for number, one in enumerate(value):
+                self._add(f"{place}[{number}]", one)
+        else:
+            self._leaf(place, value, kind)
+
+    def _leaf(self, place: str, value: "Any", kind: type) -> None:
+        held = None if is_array(value) else _named(value)
+        if held is None:
+            try:
+                array = to_host(value)
+            except (TypeError, ValueError):
+                self._no_number(place, value, kind)
+            else:
+                self._number(_dtype(value, array), array)
+        elif id(value) not in self._seen:
+            self._seen[id(value)] = value
+            for name, one in held:
+                self._add(place + name, one)
+
+    def _no_number(self, place: str, value: "Any", kind: type) -> None:
+        import numpy as np
+
+        if isinstance(value, np.ndarray | np.generic):
+            self._no_number_array(place, np.asarray(value))
+            return
+        text = _text_of(value, kind)
+        if text is not None:
+            self._text(text)
+            return
+        held = _attributes(value, kind)
+        if not held:
+            self.others.append(f"{place} ({kind.__qualname__})")
+        elif id(value) not in self._seen:
+            self._seen[id(value)] = value
+            for name, one in held:
+                self._add(f"{place}.{name}", one)
+
+    def _no_number_array(self, place: str, array: "np.ndarray[Any, Any]") -> None:
+        if array.dtype.kind == "U":
+            self._number("text", array.copy())
+        elif array.dtype.kind in "mM":
+            self._number(str(array.dtype), array.astype("i8"))
+        elif array.dtype.names:
+            for name in array.dtype.names:
+                self._add(f"{place}[{name!r}]", array[name])
+        elif array.dtype.hasobject:
+            self._add(place, array.ravel().tolist())
+        else:
+            self._bytes(array.tobytes())
+
+    def _bytes(self, value: "bytes | bytearray") -> None:
+        import numpy as np
+
+        self._number("bytes", np.array(bytearray(value), "u1"))
+
+    def _number(self, dtype: str, array: "np.ndarray[Any, Any]") -> None:
+        self.dtypes.append(dtype)
+        self.arrays.append(array)
+
+    def _text(self, text: str) -> None:
+        import numpy as np
+
+        self._number("text", np.array(text.encode("utf-8", "backslashreplace").decode()))
+
+    def digest(self) -> str:
+        """Return the SHA-256 of all that is compared, with types and shapes."""
+        import hashlib
+
+        found = hashlib.sha256()
+        for array in self.arrays:
+            found.update(f"{array.dtype.str}{array.shape}".encode() + _content(array))
+        return found.hexdigest()
+
+
+def _dtype(leaf: "Any", array: "np.ndarray[Any, Any]") -> str:
+    """Return the type of a leaf; the host has bfloat16 as float32."""
+    dtype = str(getattr(leaf, "dtype", array.dtype)).removeprefix("torch.")
+    return dtype if dtype == "bfloat16" else str(array.dtype)
+
+
+def _named(value: "Any") -> "list[tuple[str, Any]] | None":
+    """Return what a dataclass or a tree of JAX holds, by name; ``None``: it is neither."""
+    fields = _fields(value)
+    if fields is not None:
+        return [(f".{name}", getattr(value, name)) for name in fields]
+    held = _opened(value)
+    return None if held is None else [(f"[{n}]", one) for n, one in enumerate(held)]
+
+
+def _text_of(value: "Any", kind: type) -> "str | None":
+    """Return the text that tells a value of Python's own from others; ``None``: there is none."""
+    if issubclass(kind, int):  # too large for an array
+        return str(int(value))
+    if issubclass(kind, set | frozenset):
+        simple = all(type(one) in _SIMPLE for one in value)
+        return f"{{{', '.join(sorted(map(repr, value)))}}}" if simple else None
+    enum = getattr(sys.modules.get("enum"), "Enum", None)
+    if enum is not None and issubclass(kind, enum):
+        return f"{kind.__qualname__}.{value.name}"
+    if issubclass(kind, type):
+        return f"{value.__module__}.{value.__qualname__}"
+    shown = kinds.package(kind) in _SHOWN and kind.__repr__ is not object.__repr__
+    return repr(value) if shown else None
+
+
+_SIMPLE = {bool, int, float, complex, str, bytes, type(None)}
+_SHOWN = {"_decimal", "datetime", "decimal", "fractions", "pathlib", "uuid"}
+"""Modules whose values say all that they are."""
+
+
+def _attributes(value: "Any", kind: type) -> "list[tuple[str, Any]]":
+    """Return what an object keeps in attributes, sorted by name; nothing of Python's own."""
+    shape = inside.Shape(kind)
+    if shape.is_skipped or shape.is_function or shape.is_of_python:
+        return []
+    found = dict(inside.own_names(value) or {})
+    found.update((member.__name__, one) for member, one in inside.slots(value, shape))
+    if not found and shape.is_table:
+        return list(enumerate(inside.objects(value, shape)))  # type: ignore[arg-type] # places
+    return sorted(found.items())
+
+
+def on_host(value: "Any") -> "list[np.ndarray[Any, Any]]":
+    """Return copies on the host of all that can be compared in an output."""
+    return Answer(value).arrays
 
 
 def kept(leaf: "Any") -> "bytes | str":
     """Return what tells one leaf's content from another's, of whatever kind it is."""
+    if issubclass(type(leaf), str | bytes):
+        return f"{type(leaf)}{leaf!r}"
     try:
         array = to_host(leaf)
     except (TypeError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import sys
+import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,10 @@ from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.functions import values
 from coldwarm.functions.arguments import Call
-from coldwarm.inprocess import finding, fresh, warm
+from coldwarm.inprocess import carrying, finding, fresh, quiet, sending, warm
 from coldwarm.inprocess.result import BenchResult
+from coldwarm.inprocess.sending import Given
+from coldwarm.runner.process import temporary
 from coldwarm.runner.schedule.options import COLD
 from coldwarm.stats.cautions import other_calls, two_levels
 from coldwarm.stats.selection import warm_processes
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
     from coldwarm.contracts.summary import Caution
+    from coldwarm.inprocess.sending import Way
     from coldwarm.inprocess.warm import InProcess
 
 _ONE_AT_A_TIME = threading.RLock()
@@ -40,6 +44,8 @@ _now_s = TIME.perf_counter
 _WARM_SHARE = 0.4
 """Of a time budget, for the calls in this process where fresh ones are to follow."""
 _NOT_ASKED = because("not_asked")
+_SHOWN = {"not_kept", "not_compared", "carried"}
+"""Limitations that are said beside the figures."""
 _SHOWN_BY_INTERVAL = {"few", "precision"}
 
 
@@ -49,7 +55,7 @@ class Benchmark:
     Options stand apart from the call, whose arguments are all the function's own.
 
     Args:
-        cold: Measure first results in fresh processes, where the function can be imported.
+        cold: Measure first results in fresh processes.
         warm: Measure warm calls in this process, and in the fresh ones.
         processes: Fresh processes for each state of the caches.
         time_budget_s: Seconds for all of it; nothing is started after that.
@@ -92,7 +98,6 @@ class Benchmark:
             time_budget_s=time_budget_s,
             timeout_s=timeout_s,
             tolerance=tolerance,
-            sync=None,
             out_dir=None if out_dir is None else Path(out_dir),
         )
 
@@ -112,52 +117,71 @@ class Benchmark:
         wrong = [one for one in call.named if not one.isidentifier() or keyword.iskeyword(one)]
         if wrong:
             raise UsageError(f"{wrong[0]!r} is no name of an argument; give it by position")
-        calls, scope = finding.count_call(caller), caller.f_globals
-        name = getattr(function, "__qualname__", None) or type(function).__qualname__
-        with _ONE_AT_A_TIME:
-            began_s = _now_s()
-            share = _WARM_SHARE if self._cold else 1.0
-            ends_s = None if self._budget_s is None else began_s + share * self._budget_s
-            in_process = warm.measure(
-                function, call, name, warm=self._options.warm, ends_s=ends_s, sync=self._sync
-            )
-            case, why = None, _NOT_ASKED
-            if self._cold:
-                try:
-                    target = finding.find(function, scope, calls)
-                    name = target.name
-                    case = fresh.measure(
-                        target, call, in_process, self._fresh_options(began_s, scope)
-                    )
-                except (finding.NotFoundError, fresh.NotMeasuredError) as error:
-                    why = error.reason
-        result = _result(name, in_process, case, why)
+        given = Given(function, call, self._sync, caller.f_globals, finding.count_call(caller))
+        with (
+            _ONE_AT_A_TIME,
+            tempfile.TemporaryDirectory(dir=temporary.folder()) as folder,
+        ):
+            result = self._measured(given, Path(folder))
         if any(map(values.is_strided, values.leaves(list(call.flat)))):
             result.cautions.append(because("made_contiguous"))
         return result
 
-    def _fresh_options(self, began_s: float, scope: dict[str, Any]) -> fresh.FreshOptions:
+    def _measured(self, given: Given, work: Path) -> BenchResult:
+        began_s = _now_s()
+        share = _WARM_SHARE if self._cold else 1.0
+        ends_s = None if self._budget_s is None else began_s + share * self._budget_s
+        ways, case, failed = self._ways(given, work)
+        with quiet.kept_back():
+            in_process = warm.measure(
+                carrying.of_its_own(given.function),
+                given.call,
+                given.name,
+                warm=self._options.warm,
+                ends_s=ends_s,
+                sync=self._sync,
+            )
+        if ways:
+            try:
+                options = self._fresh_options(began_s)
+                case = fresh.measure(ways, given.call, in_process, options, work)
+            except fresh.NotMeasuredError as error:
+                failed = error
+        return _result(ways[0].target.name if ways else given.name, in_process, case, failed)
+
+    def _ways(
+        self, given: Given, work: Path
+    ) -> tuple[list[Way], CaseResult | None, fresh.NotMeasuredError]:
+        """Return the ways to fresh processes; none, and why."""
+        if not self._cold:
+            return [], None, fresh.NotMeasuredError(_NOT_ASKED)
         if sys.platform != "linux":
-            raise fresh.NotMeasuredError(because("needs_linux", platform=sys.platform))
-        options = self._options
-        if self._sync is not None:
-            options = replace(options, sync=finding.named(self._sync, scope))
+            why = because("needs_linux", platform=sys.platform)
+            return [], None, fresh.NotMeasuredError(why)
+        try:
+            return sending.ways(given, work), None, fresh.NotMeasuredError(_NOT_ASKED)
+        except carrying.NotCarriedError as error:
+            return [], None, fresh.NotMeasuredError(error.reason)
+
+    def _fresh_options(self, began_s: float) -> fresh.FreshOptions:
         if self._budget_s is None:
-            return options
+            return self._options
         left_s = self._budget_s - (_now_s() - began_s)
         if left_s <= 0:
             raise fresh.NotMeasuredError(because("no_time_left"))
-        return replace(options, time_budget_s=left_s)
+        return replace(self._options, time_budget_s=left_s)
 
 
 def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchResult:  # noqa: ANN401 - the function's own
     """Measure ``function(*args, **kwargs)``: warm in this process, cold in fresh ones.
 
-    The fresh processes import the function from its file, with the same arguments; where
-    that cannot be done, the result says why and has the warm calls alone. The arguments
-    given are left as they are: the calls have copies, and a few after the timed ones have copies
-    with slightly other numbers, to see whether answers are kept. For options see
-    ``coldwarm.Benchmark``.
+    The fresh processes import the function from its file, with the same arguments; what is in no
+    file, such as a method of an object or a function of a notebook, is carried there by
+    value. Where something cannot be pickled, the result names it and has the warm calls alone.
+    What the function prints is kept back, and shown where it fails. The arguments given are
+    left as they are, and so is the object of a method: the calls have copies, and a few after
+    the timed ones have copies with slightly other numbers, to see whether answers are kept. For
+    options see ``coldwarm.Benchmark``.
 
     Returns:
         The figures; at a prompt or in a notebook they show as a table.
@@ -169,7 +193,9 @@ def bench(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BenchRe
     return Benchmark()._measure(sys._getframe(1), function, Call(args, kwargs))  # noqa: SLF001 - as in Benchmark
 
 
-def _result(name: str, in_process: InProcess, case: CaseResult | None, why: Reason) -> BenchResult:
+def _result(
+    name: str, in_process: InProcess, case: CaseResult | None, error: fresh.NotMeasuredError
+) -> BenchResult:
     reasons: dict[str, Reason] = {}
     warm_calls = None
     if in_process.observation is None:
@@ -182,7 +208,7 @@ def _result(name: str, in_process: InProcess, case: CaseResult | None, why: Reas
             every = judged.code == EVERY_CALL
             reasons["warm"] = judged if every else warm_calls.null_reasons["call_s"]
             warm_calls = None
-    failed = why if case is None else _failure(case)
+    failed = error.reason if case is None else _failure(case)
     cold: dict[CacheMode, ColdSummary | None] = dict.fromkeys(COLD)
     if case is not None:
         cold.update({one.cache_mode: one for one in case.cold if one.n_ok})
@@ -201,7 +227,14 @@ def _result(name: str, in_process: InProcess, case: CaseResult | None, why: Reas
         cautions=_cautions(in_process, case, warm_calls),
         in_process=in_process.observation,
         case=case,
+        output=error.output if case is None else _printed(case),
     )
+
+
+def _printed(case: CaseResult) -> str:
+    """Return what the first fresh process that failed printed last."""
+    failed = [one.stderr_tail for one in case.observations if one.status == "failed"]
+    return next((text for text in failed if text), "")
 
 
 def _failure(case: CaseResult) -> Reason:
@@ -246,5 +279,5 @@ def _cautions(
         cautions.append(because("settings", setting_names=named))
     if case is not None:
         cautions += [one for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL]
-        cautions += [one for one in case.limitations if one.code == "not_kept"]
+        cautions += [one for one in case.limitations if one.code in _SHOWN]
     return cautions

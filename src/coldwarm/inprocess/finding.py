@@ -1,4 +1,4 @@
-"""Where a fresh process finds a function that this one has; or why it cannot.
+"""Where a fresh process finds a function that this one has, by name.
 
 A fresh process imports the module that the function is of. It is found there where the
 module, or the file that runs as the program, has this very object under a name.
@@ -6,7 +6,6 @@ module, or the file that runs as the program, has this very object under a name.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import os
 import re
@@ -18,20 +17,13 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.runner.functions.targets import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from coldwarm.contracts.reasons import Reason
-
 _seen: weakref.WeakKeyDictionary[types.CodeType, int] = weakref.WeakKeyDictionary()
 """Calls of ``coldwarm.bench`` by the module-level code that they were made from."""
-
-
-class NotFoundError(RefusedError):
-    """A fresh process could not find the function."""
 
 
 def count_call(caller: types.FrameType | None) -> dict[str, int]:
@@ -49,43 +41,56 @@ def count_call(caller: types.FrameType | None) -> dict[str, int]:
     return found
 
 
-def find(function: Callable[..., Any], scope: dict[str, Any], calls: dict[str, int]) -> Target:
-    """Return where a function is found; ``scope`` are the globals of who called.
+def find(function: Any, scope: dict[str, Any], calls: dict[str, int]) -> Target | None:  # noqa: ANN401 - any callable
+    """Return where a function is found by name; ``scope`` are the globals of who called.
 
-    Raises:
-        NotFoundError: nowhere.
+    ``None``: nowhere, it is of this process alone.
     """
-    if isinstance(function, types.MethodType) and not isinstance(function.__self__, type):
-        owner = type(function.__self__).__qualname__
-        raise NotFoundError(because("method_of_object", owner=owner))
-    module, name = _held(function, scope)
-    label = re.sub(r"\W", "_", name)
-    path = None if module.__name__ == "__main__" else _file(module)
-    if module.__name__ != "__main__" and path is None:
-        raise NotFoundError(because("built_in", module=module.__name__))
-    spec = getattr(module, "__spec__", None)
-    if path is None and spec is None:  # a script, and not what ``python -m`` runs
-        path = _program(module, function)
-        count = calls.get("__main__")
-        return Target(label, path.stem, path, name, variables=_variables(None), calls=count)
-    dotted = str(getattr(spec, "name", module.__name__)) if path is None else module.__name__
-    root = _root(dotted, path or _file(module))
-    if root is None and path is not None:  # loaded under a name that is not its path's
-        return Target(label, path.stem, path, name, variables=_variables(None))
-    return Target(label, dotted, None, name, variables=_variables(root))
+    of_object = isinstance(function, types.MethodType) and not isinstance(function.__self__, type)
+    held = None if of_object else _held(function, scope)
+    if held is None:
+        return None
+    module, name = held
+    if module.__name__ == "__main__":
+        spec = module.__spec__
+        if spec is not None:  # what ``python -m`` runs
+            root = _root(spec.name, _file(module))
+            return Target(_label(name), spec.name, None, name, variables=variables(root))
+        return _of_script(_program(module, function), name, calls.get("__main__"))
+    path = _file(module)
+    if path is None:  # it is built in
+        return None
+    root = _root(module.__name__, path)
+    if root is None:  # loaded under a name that is not its path's
+        return _of_script(path, name, None)
+    return Target(_label(name), module.__name__, None, name, variables=variables(root))
 
 
-def named(function: Callable[..., Any], scope: dict[str, Any]) -> str:
+def _of_script(file: Path | None, name: str, call: int | None) -> Target | None:
+    """Return what is had by reading a file, to a call of ``coldwarm.bench`` in it."""
+    if file is None:
+        return None
+    return Target(_label(name), file.stem, file, name, variables=variables(None), calls=call)
+
+
+def _label(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+def named(function: Callable[..., Any], scope: dict[str, Any]) -> str | None:
     """Return the name of a function for ``--sync``: without a module where it is the program's.
 
-    Raises:
-        NotFoundError: no module holds it under a name.
+    ``None``: no module holds it under a name.
     """
-    module, name = _held(function, scope)
+    held = _held(function, scope)
+    if held is None:
+        return None
+    module, name = held
     return name if module.__name__ == "__main__" else f"{module.__name__}:{name}"
 
 
-def _held(function: Any, scope: dict[str, Any]) -> tuple[types.ModuleType, str]:  # noqa: ANN401 - any callable
+def _held(function: Any, scope: dict[str, Any]) -> tuple[types.ModuleType, str] | None:  # noqa: ANN401 - any callable
+    """Return the module that holds a function, and its name there; ``None``: none does."""
     for module in _modules(function, scope):
         qualified = getattr(function, "__qualname__", None)
         if isinstance(qualified, str) and _same(_attribute(module, qualified), function):
@@ -93,7 +98,7 @@ def _held(function: Any, scope: dict[str, Any]) -> tuple[types.ModuleType, str]:
         for name, value in list(vars(module).items()):
             if value is function and name.isidentifier():
                 return module, name
-    raise NotFoundError(_why_not(function, scope))
+    return None
 
 
 def _modules(function: Any, scope: dict[str, Any]) -> Iterator[types.ModuleType]:  # noqa: ANN401 - as above
@@ -118,29 +123,13 @@ def _same(found: object, function: object) -> bool:
     return found is function or (isinstance(function, types.MethodType) and found == function)
 
 
-def _why_not(function: Any, scope: dict[str, Any]) -> Reason:  # noqa: ANN401 - as above
-    name = getattr(function, "__qualname__", type(function).__qualname__)
-    if isinstance(function, functools.partial):
-        return because("partial")
-    if "<lambda>" in name:
-        return because("lambda")
-    if "<locals>" in name:
-        return because("made_inside", function=name.partition(".<locals>")[0])
-    module = getattr(function, "__module__", None) or scope.get("__name__", "its module")
-    if module == "__main__" and "__file__" not in scope:
-        return because("typed_in")
-    return because("another_object", name=f"{module}.{name}")
-
-
-def _program(module: types.ModuleType, function: Any) -> Path:  # noqa: ANN401 - as above
-    """Return the file of the running program, which is where the function must be from."""
+def _program(module: types.ModuleType, function: Any) -> Path | None:  # noqa: ANN401 - as above
+    """Return the file of the running program, where the function is from it; or ``None``."""
     file = _file(module)
     code = getattr(inspect.unwrap(function), "__code__", None)
     in_program = code is None or file is None or _samefile(code.co_filename, file)
     elsewhere = code is not None and function.__module__ != "__main__"
-    if file is None or not (in_program or elsewhere):
-        raise NotFoundError(because("typed_in"))
-    return file
+    return file if in_program or elsewhere else None
 
 
 def _samefile(name: str, file: Path) -> bool:
@@ -169,7 +158,7 @@ def _root(dotted: str, file: Path | None) -> Path | None:
     return tail.parents[len(parts) - 1]
 
 
-def _variables(root: Path | None) -> dict[str, str]:
+def variables(root: Path | None) -> dict[str, str]:
     """Return what a fresh process needs to be like this one: where it looks for modules."""
     folders = _folders()
     if root is not None and str(root) not in sys.path:

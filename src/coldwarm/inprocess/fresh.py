@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,26 +11,30 @@ import numpy as np
 from coldwarm.clock import TIME
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ColdwarmError
-from coldwarm.functions import transfer, values
+from coldwarm.functions import values
 from coldwarm.report.progress import open_progress
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import suite
 from coldwarm.runner.functions import candidates, inspection
 from coldwarm.runner.functions.inspection import Setting
-from coldwarm.runner.process import temporary
 from coldwarm.runner.process.guarded import Guard
 from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.functions.arguments import Call
+    from coldwarm.inprocess.sending import Way
     from coldwarm.inprocess.warm import InProcess
-    from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.schedule.case import Case
 
 AGAINST = "the answer in the process that asked"
+_BY_NAME_ALONE = {"name_missing", "failed_before", "unusable", "other_arguments"}
+"""Refusals of a program's file that is read anew, which a pickle does not have."""
 
 
 @dataclass(frozen=True)
@@ -44,94 +46,100 @@ class FreshOptions:
     time_budget_s: float | None
     timeout_s: float
     tolerance: float | None
-    sync: str | None
-    """What waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
     out_dir: Path | None
 
 
 class NotMeasuredError(RefusedError):
-    """Nothing could be measured in fresh processes."""
+    """Nothing could be measured in fresh processes; ``output`` is what the last one printed."""
+
+    def __init__(self, reason: Reason, output: str = "") -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.output = output
 
 
-def measure(target: Target, call: Call, in_process: InProcess, options: FreshOptions) -> CaseResult:
-    """Measure a target with a call's arguments, checked against this process's answer.
+def measure(
+    ways: Sequence[Way], call: Call, in_process: InProcess, options: FreshOptions, work: Path
+) -> CaseResult:
+    """Measure a function with a call's arguments, checked against this process's answer.
+
+    It is had in the first of the ways in which it can be inspected; ``work`` is a folder for all.
 
     Raises:
-        NotMeasuredError: the arguments cannot be transferred, or the target does not run there.
+        NotMeasuredError: it does not run there.
         KeyboardInterrupt: it was interrupted; its processes are gone.
     """
     began_s = TIME.perf_counter()
-    with tempfile.TemporaryDirectory(dir=temporary.folder()) as folder:
-        work = Path(folder)
-        try:
-            transfer.write(call, folder)
-            case = _case(target, call, in_process, options, work)
-            quiet = not sys.stderr.isatty()
-            with open_progress(PlainConsole(stderr=True, quiet=quiet)) as progress:
-                outcome = suite.run(
-                    _options(options),
-                    options.out_dir or work / "out",
-                    listener=progress,
-                    cases=[case],
-                    spent_s=TIME.perf_counter() - began_s,
-                )
-        except transfer.UnsendableError as error:
-            raise NotMeasuredError(because("stated", text=str(error))) from error
-        except RefusedError as error:
-            raise NotMeasuredError(_in_process(error.reason, target)) from error
-        except ColdwarmError as error:
-            raise NotMeasuredError(because("stated", text=str(error))) from error
+    try:
+        case = _first(ways, call, in_process, options, work)
+        quiet = not sys.stderr.isatty()
+        with open_progress(PlainConsole(stderr=True, quiet=quiet)) as progress:
+            outcome = suite.run(
+                _options(options),
+                options.out_dir or work / "out",
+                listener=progress,
+                cases=[case],
+                spent_s=TIME.perf_counter() - began_s,
+            )
+    except RefusedError as error:
+        output = getattr(error.__cause__, "detail", "")
+        raise NotMeasuredError(_in_process(error.reason), output) from error
+    except ColdwarmError as error:
+        raise NotMeasuredError(because("stated", text=str(error))) from error
     if outcome.interrupted:
         raise KeyboardInterrupt
     return outcome.cases[0]
 
 
-def _case(
-    target: Target, call: Call, in_process: InProcess, options: FreshOptions, work: Path
+def _first(
+    ways: Sequence[Way], call: Call, in_process: InProcess, options: FreshOptions, work: Path
 ) -> Case:
-    """Inspect the target in a fresh process; return it as a case."""
-    answer = _answer(in_process)
+    """Return the case of the first way that can be inspected.
+
+    Raises:
+        RefusedError: none can.
+    """
+    for number, way in enumerate(ways, 1):
+        try:
+            return _case(way, call, in_process, options, work)
+        except RefusedError as error:
+            if error.reason.code not in _BY_NAME_ALONE or number == len(ways):
+                raise
+    raise AssertionError
+
+
+def _case(way: Way, call: Call, in_process: InProcess, options: FreshOptions, work: Path) -> Case:
+    """Inspect the function in a fresh process; return it as a case."""
+    target = way.target
+    answer = in_process.output or None
     setting = Setting(
         name="bench",
         inputs=(),
         placement=None,
         check=answer is not None,
         tolerance=options.tolerance,
-        sync=options.sync,
+        sync=way.sync,
         threads=None,
         seed=0,
         timeout_s=options.timeout_s,
-        arguments=str(work),
+        arguments=str(way.folder),
         against=AGAINST,
     )
     with Guard() as guard:
         inspections = inspection.inspect([target], setting, guard, work)
     inspection.refuse_own_caches([target], inspections)
     inspected, _ = inspections[0]
-    if inspected.input_sha256 != values.digest(list(call.flat)):
+    # A pickle says itself what it holds.
+    if not target.carried and inspected.input_sha256 != values.digest(list(call.flat)):
         raise RefusedError(because("other_arguments"))
     if answer is not None and inspected.repeats and in_process.repeats:
         np.savez(work / f"{target.label}.npz", *answer)
     return candidates.cases([target], inspections, target.label, setting, work)[0]
 
 
-def _answer(in_process: InProcess) -> list[np.ndarray] | None:
-    """Return the numbers of this process's answer; ``None``: they cannot be compared."""
-    try:
-        found = [values.to_host(leaf) for leaf in in_process.output]
-    except (TypeError, ValueError):
-        return None
-    return found or None
-
-
-def _in_process(reason: Reason, target: Target) -> Reason:
+def _in_process(reason: Reason) -> Reason:
     """Return a refusal as it holds where there is one function, which needs no label."""
-    if reason.code == "name_missing" and target.path is not None:
-        return because("defined_late", file=target.path.name, name=target.name)
-    if reason.code == "failed_before":
-        several_calls = (target.calls or 0) > 1
-        return because("several", reason, because("results_used")) if several_calls else reason
-    if "label" not in reason.values:
+    if "label" not in reason.values or reason.code == "failed_before":
         return reason
     return because(reason.code, *reason.parts, **{**reason.values, "label": ""})
 

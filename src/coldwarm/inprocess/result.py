@@ -54,6 +54,7 @@ class BenchResult:
         in_process: The observation of this process, with all its samples; ``None`` without warm
             calls.
         case: Everything about the fresh processes, their observations too.
+        output: What a fresh process that failed printed last, with its traceback.
     """
 
     name: str
@@ -65,6 +66,7 @@ class BenchResult:
     cautions: list[Reason | Caution] = field(default_factory=list)
     in_process: Observation | None = None
     case: CaseResult | None = None
+    output: str = ""
 
     @property
     def samples_s(self) -> list[list[float]]:

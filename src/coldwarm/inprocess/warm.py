@@ -40,6 +40,8 @@ from coldwarm.worker.loop import make_loop
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import numpy as np
+
     from coldwarm.functions.arguments import Call
 
 BLOCK_S = 0.1
@@ -59,8 +61,8 @@ class InProcess:
     observation: Observation | None
     """``None``: no warm calls were asked for."""
     first_call_s: float
-    output: Any
-    """What the first call gave, on the host: its leaves."""
+    output: list[np.ndarray[Any, Any]]
+    """What can be compared of the first call's output, on the host."""
     renewed: bool
     """Whether each call got new arguments."""
     repeats: bool
@@ -201,17 +203,15 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
     before = values.digest(list(given.flat))
     out, first_s = _once(function, given, pending, named=named)
     # A function may hand out a buffer that its next call writes to.
-    digest, waiters, out = (
-        values.digest(out),
-        waiting.waiters(out),
-        outside_heap(values.on_host(out)),
-    )
+    answer, waiters = values.Answer(out), waiting.waiters(out)
+    digest, kept = answer.digest(), outside_heap(answer.arrays)
+    del out, answer
     changed = given.gone or values.digest(list(given.flat)) != before
     again, _ = _once(function, call.copied() if changed else given, pending, named=named)
-    repeats = values.digest(again) == digest
+    repeats = values.Answer(again).digest() == digest
     del again
     if not warm:
-        return InProcess(None, first_s, out, changed, repeats)
+        return InProcess(None, first_s, kept, changed, repeats)
     with watching() as arrivals:
         calls = _Warm(
             function, call if changed else given, changed, waiters, arrivals, began_ns, pending
@@ -239,7 +239,7 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         judgements={"warm_process": Judgement(proved=clean > 0, reason=reason)},
         null_reasons={} if is_glibc() else {"allocator": because("no_glibc")},
     )
-    return InProcess(observation, first_s, out, changed, repeats)
+    return InProcess(observation, first_s, kept, changed, repeats)
 
 
 def _settings() -> dict[str, str]:

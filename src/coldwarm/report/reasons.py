@@ -283,6 +283,10 @@ WORDS: dict[str, str] = {
     " where it is",
     "other_outputs": "expected {n_expected:# output array}, got {n_outputs}",
     "other_shape": "output {n_place}: expected shape {expected}, got {shape}",
+    "other_text": "output {n_place} is another text than expected",
+    "not_compared": "not compared with the expected answer: {part_names}",
+    "carried": "fresh processes got the function by value (cloudpickle): to load it is no part of"
+    " first results, the imports that it needs are",
     "no_such_step": "{backend} has no such step",
     "not_read": "nothing was read from {cache}",
     "begins_not_reported": "JAX before 0.6.1 does not report when a step begins",
@@ -324,19 +328,7 @@ WORDS: dict[str, str] = {
     " survive",
     "made_contiguous": "arrays that are not contiguous were given as copies that are",
     "fresh_answer_differs": "a fresh process gave another answer than this one: {parts}",
-    "defined_late": "{file} has no {name} when it is imported: define it above"
-    ' `if __name__ == "__main__":` and outside of functions',
-    "results_used": "where results are used in between, put that below"
-    ' `if __name__ == "__main__":`',
-    "method_of_object": "it is a method of one {owner}, which only this process has: give a"
-    " function that makes the {owner}, or takes what it needs as arguments",
-    "built_in": "its module {module} is built in: there is no file of it",
-    "partial": "it is a functools.partial that no module holds under a name",
-    "lambda": "it is a lambda that no module holds under a name",
-    "made_inside": "it was made inside {function}, and no module holds it under a name",
-    "another_object": "{name} is another object than the function that was given",
-    "typed_in": "it was defined in a notebook or at a prompt, which no fresh process can import:"
-    " put it into a .py file beside it and import it from there",
+    "not_carried": "{place} (a {kind}) cannot be carried into a fresh process",
     "shared_process": "other things run in this process, too",
     "clean_blocks": "nothing was compiled in {n_clean} of {n_blocks:# block} of warm calls",
     "in_process_compiled": "in this process something was compiled in {n_blocks:# block}, which do"
@@ -346,7 +338,6 @@ WORDS: dict[str, str] = {
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""
 
 _OR_SYNC = "or name what waits for it: --sync PACKAGE:FUNCTION (sync= in Python)"
-_BY_NAME = "define it by name in a file that can be imported"
 _ONCE = "build the jitted function once, outside of the function that is called"
 _QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus of its container)"
 ADVICE: dict[str, str] = {
@@ -386,10 +377,7 @@ ADVICE: dict[str, str] = {
     " called without what it keeps",
     "slow_after_pause": "quote the figure for calls in a row alone",
     "collecting": "add it, or quote the figure without it as such",
-    "partial": _BY_NAME,
-    "lambda": _BY_NAME,
-    "made_inside": _BY_NAME,
-    "another_object": _BY_NAME,
+    "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",
     "answers_differ": "where each process draws others, seed it or give --no-check",
 }
 """By code, what a person can do about it."""

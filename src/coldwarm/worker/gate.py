@@ -24,8 +24,8 @@ def check(
 
     The error of an output array is its largest absolute difference over the largest
     magnitude of its reference, so that one tolerance serves arrays of any scale. Whole numbers
-    and flags must be equal, whatever the tolerance. ``finite``: all numbers must be; otherwise
-    those that are not must stand where the reference has the same ones.
+    and flags must be equal, whatever the tolerance, and so must texts. ``finite``: all numbers
+    must be; otherwise those that are not must stand where the reference has the same ones.
     """
     import numpy as np
 
@@ -35,7 +35,11 @@ def check(
     if reason is not None:
         return _verdict(None, None, tolerance, reason)
     worst_absolute = worst_scaled = 0.0
-    for output, reference in zip(outputs, references, strict=True):
+    for index, (output, reference) in enumerate(zip(outputs, references, strict=True)):
+        if "U" in {output.dtype.kind, reference.dtype.kind}:
+            if output.dtype.kind != reference.dtype.kind or not np.array_equal(output, reference):
+                return _verdict(None, None, tolerance, because("other_text", n_place=index))
+            continue
         reason = _wrong_kind(output, reference, finite=finite)
         if reason is not None:
             return _verdict(None, None, tolerance, reason)

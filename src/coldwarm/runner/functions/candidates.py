@@ -146,7 +146,7 @@ def _case(  # noqa: PLR0913 - what a case is made of
         mutates=inspected.mutates,
         answer=answer,
         described=_described(target, inspected, workload, setting),
-        notes=tuple(_notes(inspected, owners)),
+        notes=tuple(_notes(target, inspected, owners)),
     )
 
 
@@ -226,7 +226,7 @@ def compiles(inspected: Inspection) -> bool:
     return any(counts.compiles for counts in inspected.counters.values())
 
 
-def _notes(inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
+def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
     """Return what cannot be controlled, or was not, for this candidate."""
     notes = [because("own_memo")]
     notes += [
@@ -234,6 +234,11 @@ def _notes(inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
         for owner, counts in inspected.counters.items()
         if counts.compiles and owner not in owners
     ]
+    if target.carried:
+        notes.append(because("carried"))
+    if inspected.uncompared:
+        more = ["…"] if len(inspected.uncompared) > _SHOWN else []
+        notes.append(because("not_compared", part_names=[*inspected.uncompared[:_SHOWN], *more]))
     if inspected.compiled_again:
         notes.append(because("second_call_compiled", n_programs=inspected.compiled_again))
     if not inspected.repeats:

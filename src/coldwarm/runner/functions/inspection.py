@@ -83,7 +83,8 @@ class Setting:
     seed: int
     timeout_s: float
     arguments: str | None = None
-    """The folder with the arguments of the call, transferred; ``None``: made of ``inputs``."""
+    """The folder with the arguments of the call, and a function that is carried; ``None``: they
+    are made of ``inputs``."""
     sync: str | None = None
     """What waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
     against: str | None = None
@@ -101,6 +102,7 @@ def specification(target: Target, setting: Setting) -> dict[str, Any]:
         "placement": setting.placement,
         "arguments": setting.arguments,
         "calls": target.calls,
+        "carried": target.carried,
         "sync": setting.sync,
         "elsewhere": None if target.elsewhere is None else str(target.elsewhere),
     }

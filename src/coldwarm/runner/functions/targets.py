@@ -56,6 +56,9 @@ class Target:
     calls: int | None = None
     """The call of ``coldwarm.bench`` up to which the file is read; ``None``: all of it."""
 
+    carried: bool = False
+    """Whether it lies beside its arguments, as a pickle."""
+
     @property
     def text(self) -> str:
         """The target as a user writes it, the file from the working directory on."""

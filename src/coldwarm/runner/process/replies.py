@@ -196,6 +196,8 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """Inputs that go by position, in order; the others go by name."""
     first_s: Seconds | None = None
     """What its first call took, and making it, where a factory does."""
+    uncompared: list[str] = msgspec.field(default_factory=list)
+    """Places in the output that can be compared by nothing, each with its class."""
     compiled_again: Count | None = None
     """Programs that a second call with the same arguments compiled."""
     strays: list[str]
