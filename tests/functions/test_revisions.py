@@ -132,8 +132,52 @@ def test_what_is_not_there_is_named(repository: Desk) -> None:
     said = repository.refused(*fit, "--before", "empty")
     assert said.startswith("fit.py is not in commit ")
     said = repository.refused(*fit, "--before", "nowhere")
-    assert said.startswith("git rev-parse")
+    assert said.startswith("nowhere is no commit of ")
+    assert "fetch-depth: 0" in said
     assert_nothing_is_left(repository)
+
+
+def test_a_shallow_clone_is_named(repository: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, shallow = repository.path / "repository", repository.path / "shallow"
+    git(repository, "clone", "--quiet", "--depth", "1", f"file://{whole}", str(shallow))
+    said = repository.refused("shallow/fit.py:fit", *USUAL, "--before", "by_1")
+    assert said.startswith("by_1 is not in this clone, which is shallow (of depth 1)")
+    assert said.endswith("give actions/checkout `fetch-depth: 0`")
+
+
+BENCHMARK = """
+from fitted import fit
+
+def whole(x):
+    return fit(x)
+"""
+
+
+def test_a_new_benchmark_judges_the_last_release(repository: Desk) -> None:
+    """GIVEN a benchmark that no commit has THEN it runs on the code of each."""
+    repository.write("repository/benchmarks/inputs.py", "FACTOR = 1\n")
+    repository.write("repository/benchmarks/bench_fit.py", f"import inputs\n{BENCHMARK}")
+    both = ("--input", "x=f64[9]", "--warm-only", "--before", "by_1", "--after", "by_2")
+    code, report = repository.report("repository/benchmarks/bench_fit.py:whole", *both)
+    assert code == 3, "2 x is not x: each commit's own package was loaded"
+    assert [one.status for one in report.candidates] == ["ok", "failed"]
+    notes = [[it.code for it in one.limitations] for one in report.candidates]
+    assert all("benchmark_of_today" in codes for codes in notes)
+
+
+def test_a_changed_benchmark_is_todays_on_both_sides(repository: Desk) -> None:
+    """GIVEN one in the repository's root that the old commit has with another answer."""
+    repository.write("repository/bench_fit.py", BENCHMARK.replace("fit(x)", "x - 7"))
+    git(repository, "add", "bench_fit.py")
+    git(repository, "commit", "--quiet", "-m", "benchmark")
+    repository.write("repository/bench_fit.py", BENCHMARK)
+    checked = ("--input", "x=f64[9]", "--warm-only")
+    code, report = repository.report(
+        "repository/bench_fit.py:whole", *checked, "--before", "HEAD", "--after", "by_2"
+    )
+    assert code == 0, report
+    hashes = [repository.case(name)["protocol"]["workload_sha256"] for name in ("before", "after")]
+    assert hashes[0] == hashes[1], "one benchmark"
 
 
 def test_a_folder_that_is_no_repository(desk: Desk) -> None:

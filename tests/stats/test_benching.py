@@ -19,7 +19,7 @@ from coldwarm.stats.plan import benching
 if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.comparison import MetricKind
-    from coldwarm.contracts.policy import Direction
+    from coldwarm.contracts.policy import Failing
     from coldwarm.contracts.result import CaseResult
 
 
@@ -38,7 +38,7 @@ def compared(verdict: str, low: float | None, high: float | None) -> Comparison:
     )
 
 
-def report(cases: list[CaseResult], limits: dict[Direction, float]) -> BenchReport:
+def report(cases: list[CaseResult], limits: dict[Failing, float]) -> BenchReport:
     policy = Policy(thresholds=dict.fromkeys(KINDS, 0.02), fail_on=limits)
     made, _ = benching.report(samples.index(), cases, "out", policy)
     assert codec.decode(codec.encode(made), "the report") == made
@@ -72,7 +72,7 @@ def test_a_verdict_fails_where_the_whole_interval_is_beyond_the_limit(
     verdict: str,
     low: float | None,
     high: float | None,
-    limits: dict[Direction, float],
+    limits: dict[Failing, float],
     fails: float | None,
 ) -> None:
     made = report(two(compared(verdict, low, high)), limits)
@@ -83,7 +83,7 @@ def test_a_verdict_fails_where_the_whole_interval_is_beyond_the_limit(
 def test_limits_stand_apart_for_cold_and_warm() -> None:
     warm = compared("slower", 1.05, 1.10)
     cold = msgspec.structs.replace(warm, metric="cold_process_cold_cache.ttfr_s")
-    limits: dict[MetricKind, dict[Direction, float]]
+    limits: dict[MetricKind, dict[Failing, float]]
     limits = {"warm": {"slower": 0.04}, "cold": {"slower": 0.10}}
     policy = strict(Policy(fail_on_kind=limits))
     made, _ = benching.report(samples.index(), two(warm, cold), "out", policy)

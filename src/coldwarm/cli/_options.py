@@ -6,7 +6,6 @@ import functools
 import json
 import math
 import secrets
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,14 +14,9 @@ import rich_click as click
 from click import get_current_context
 
 from coldwarm.contracts.base import MOST_S
-from coldwarm.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from coldwarm.contracts.bench import BenchReport
-    from coldwarm.contracts.plan import Plan
-    from coldwarm.contracts.result import CaseResult, SuiteResult
 
     Command = Callable[..., Any]
 
@@ -264,53 +258,6 @@ def new_directory(name: str) -> Path:
     from datetime import UTC, datetime
 
     return Path("out", f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}")
-
-
-def print_run(
-    suite: SuiteResult, cases: Sequence[CaseResult], form: str, *, verbose: bool = False
-) -> None:
-    """Print a run as its index (``json``), as Markdown or as tables."""
-    from coldwarm.report import markdown, terminal
-    from coldwarm.report.shown import PlainConsole
-
-    if form == "json":
-        print_record(suite)
-    elif form == "markdown":
-        click.echo(markdown.render(suite, cases, verbose=verbose))
-    else:
-        terminal.render(suite, cases, PlainConsole(), verbose=verbose)
-
-
-def print_bench(
-    report: BenchReport,
-    suite: SuiteResult,
-    cases: Sequence[CaseResult],
-    plan: Plan | None,
-    form: str,
-    *,
-    verbose: bool = False,
-) -> None:
-    """Print a bench as its report (``json``), Markdown, annotations (``github``) or tables."""
-    from coldwarm.report import bench, bench_text
-    from coldwarm.report.shown import PlainConsole
-
-    if form == "json":
-        print_record(report)
-    elif form == "markdown":
-        click.echo(bench_text.as_markdown(report, suite, cases, verbose=verbose), nl=False)
-    elif form == "github":
-        click.echo(bench_text.github(report, suite, cases), nl=False)
-    else:
-        bench.render(report, suite, cases, plan, PlainConsole(), verbose=verbose)
-
-
-def print_place(path: Path, *, verbose: bool) -> None:
-    """Say where the artifacts lie, and what shows more of them."""
-    from coldwarm.private.masking import masked
-
-    place = printable(masked(str(path)))
-    more = "" if verbose else f"\nMore: coldwarm show {shlex.quote(place)} --verbose"
-    click.echo(f"\nArtifacts: {place}{more}")
 
 
 def print_record(record: Any) -> None:  # noqa: ANN401 - every record of the contracts

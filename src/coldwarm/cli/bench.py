@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _options, _printing
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.plan import Plan
-    from coldwarm.contracts.policy import Direction, Policy
+    from coldwarm.contracts.policy import Failing, Policy
     from coldwarm.runner.functions.request import Request
     from coldwarm.runner.suite import Outcome
 
@@ -62,8 +62,13 @@ if TYPE_CHECKING:
 @_options.min_runs
 @_options.max_runs
 @_options.threshold
-@_options.fail_on("slower:2%, or one for each kind of figure: cold:slower:10%,warm:slower:2%.")
+@_options.fail_on("slower:2%,undecided, or by kind of figure: cold:slower:10%,warm:slower:2%.")
 @_options.policy
+@click.option(
+    "--no-control",
+    is_flag=True,
+    help="With --fail-on and commits: do not measure the old one once more, as a control.",
+)
 @_options.seed
 @_options.threads
 @_options.timeout
@@ -116,6 +121,7 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
         variables=given["variables"],
         before=given["before"],
         after=given["after"],
+        control=bool(given["failures"]) and not given["no_control"],
         options=request.options(
             cold=cold,
             warm=warm,
@@ -137,7 +143,7 @@ def _policy(given: dict[str, Any]) -> Policy:
     from coldwarm.contracts.files.policy_file import read_policy
     from coldwarm.contracts.policy import KINDS, Policy
 
-    names: tuple[Direction, ...] = ("slower", "faster")
+    names: tuple[Failing, ...] = ("slower", "faster", "undecided")
     of_all, of_kind = _options.failures_by_kind(given["failures"], names, KINDS[:2])
     matters = _options.relative("--threshold", given["threshold"])
     base = Policy(dict.fromkeys(KINDS, matters), of_all, of_kind)
@@ -147,9 +153,9 @@ def _policy(given: dict[str, Any]) -> Policy:
 def _show(
     report: BenchReport, plan: Plan | None, outcome: Outcome, form: str, *, verbose: bool
 ) -> None:
-    _options.print_bench(report, outcome.suite, outcome.cases, plan, form, verbose=verbose)
+    _printing.print_bench(report, outcome.suite, outcome.cases, plan, form, verbose=verbose)
     if form == "table":
-        _options.print_place(outcome.path, verbose=verbose)
+        _printing.print_place(outcome.path, verbose=verbose)
 
 
 def _code(report: BenchReport, outcome: Outcome) -> int:

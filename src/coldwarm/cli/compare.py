@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     help="Difference that matters: 3%, or one for each kind of figure: cold:5%,warm:2%,memory:5%. "
     "Default: cold:10%,warm:5%,memory:10%.",
 )
-@_options.fail_on("slower:5%,more:10%. Verdicts: slower, faster (times), more, less (memory).")
+@_options.fail_on("slower:5%,more:10%,undecided. Also: faster (times), less (memory).")
 @click.option(
     "--policy",
     type=click.Path(path_type=Path),
@@ -84,7 +84,7 @@ def command(
 
 def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path | None) -> Policy:
     from coldwarm.contracts.files.policy_file import read_policy
-    from coldwarm.contracts.policy import DIRECTIONS, KINDS, THRESHOLDS, Policy
+    from coldwarm.contracts.policy import FAILING, KINDS, THRESHOLDS, Policy
 
     matters = dict(THRESHOLDS)
     given: set[str] = set()
@@ -99,7 +99,7 @@ def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path |
         given.add(kind)
         named = [known for known in KINDS if kind in ("", known)]
         matters |= dict.fromkeys(named, _options.relative("--threshold", text))
-    base = Policy(thresholds=matters, fail_on=_options.failures(failures, DIRECTIONS))
+    base = Policy(thresholds=matters, fail_on=_options.failures(failures, FAILING))
     return base if path is None else read_policy(path, base)
 
 

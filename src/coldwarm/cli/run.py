@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _options, _printing
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.errors import ExitCode, ResumeError, printable
 from coldwarm.private.masking import masked
@@ -147,10 +147,10 @@ def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
 
 
 def _show(outcome: Outcome, form: str, *, verbose: bool) -> None:
-    _options.print_run(outcome.suite, outcome.cases, form, verbose=verbose)
+    _printing.print_run(outcome.suite, outcome.cases, form, verbose=verbose)
     if form != "table":
         return
-    _options.print_place(outcome.path, verbose=verbose)
+    _printing.print_place(outcome.path, verbose=verbose)
     missed = sum(
         case.reason is not None and case.reason.code == NOT_MEASURED for case in outcome.cases
     )

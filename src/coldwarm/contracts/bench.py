@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
+from coldwarm.contracts.comparison import UnshownLimit
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.summary import (
@@ -54,6 +55,18 @@ class BenchVerdict(Record, frozen=True, kw_only=True):
     """The relative difference that was not to be exceeded, where the interval lies beyond it."""
 
 
+class BenchControl(Record, frozen=True, kw_only=True):
+    """A candidate that is another one once more: what of it differs, differs by itself."""
+
+    candidate: str
+    of: str
+    """What it is once more."""
+    comparisons: list[Comparison]
+    """The truth is a ratio of 1."""
+    differing: list[str]
+    """Metrics that differ all the same: their verdicts are withheld."""
+
+
 class BenchReport(Record, frozen=True, kw_only=True):
     """Everything that a bench says; the artifacts it stands on lie under ``path``."""
 
@@ -68,3 +81,7 @@ class BenchReport(Record, frozen=True, kw_only=True):
     break_even: list[BreakEven]
     n_failing: Count
     """Verdicts beyond a limit of ``--fail-on``."""
+    control: BenchControl | None = None
+    """``None``: none was measured."""
+    unshown: list[UnshownLimit] = []
+    """Limits of ``--fail-on`` that this bench could not have shown."""

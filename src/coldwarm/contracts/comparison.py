@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import Count, Difference, Positive, Record, Sha256
+from coldwarm.contracts.base import Count, Difference, Positive, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
 
 MetricKind = Literal["cold", "warm", "memory"]
@@ -52,6 +52,23 @@ class ComparedMetric(Record, frozen=True, kw_only=True):
     fails_beyond: float | None = None
     """The relative difference that was not to be exceeded, where this verdict's interval lies
     beyond it; ``None``: this figure fails nothing."""
+
+
+class UnshownLimit(Record, frozen=True, kw_only=True):
+    """A limit of ``--fail-on`` that a figure was not measured closely enough to show."""
+
+    case: str
+    """Of a bench the candidate."""
+    metric: str
+    limit: float
+    """The relative difference; the threshold, where the limit was below it."""
+    half_width: float | None
+    """Of the interval of the ratio, relative."""
+    n_further: Count
+    """Rounds, or of two results processes of either side, that it is expected to need besides."""
+    further_s: Seconds | None
+    """What these take."""
+    null_reasons: dict[str, Reason] = {}
 
 
 class SideDifference(Record, frozen=True, kw_only=True):

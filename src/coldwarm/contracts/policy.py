@@ -15,15 +15,17 @@ from coldwarm.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-Direction = Literal["faster", "slower", "less", "more"]
-DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+Failing = Literal["faster", "slower", "less", "more", "undecided"]
+FAILING: tuple[Failing, ...] = get_args(Failing)
+"""The verdicts that can fail."""
+DIRECTIONS = tuple(name for name in FAILING if name != "undecided")
 KINDS: tuple[MetricKind, ...] = get_args(MetricKind)
-POSSIBLE: dict[MetricKind, tuple[Direction, ...]] = {
-    "cold": ("faster", "slower"),
-    "warm": ("faster", "slower"),
-    "memory": ("less", "more"),
+POSSIBLE: dict[MetricKind, tuple[Failing, ...]] = {
+    "cold": ("faster", "slower", "undecided"),
+    "warm": ("faster", "slower", "undecided"),
+    "memory": ("less", "more", "undecided"),
 }
-"""The verdicts, besides ``same`` and ``undecided``, that a kind of figure can have."""
+"""The verdicts, besides ``same``, that a kind of figure can have."""
 THRESHOLDS: dict[MetricKind, float] = {"cold": 0.1, "warm": 0.05, "memory": 0.1}
 """The relative difference that matters, where nothing else is asked for.
 
@@ -38,7 +40,7 @@ class FigureLimits:
     """For one figure: the relative difference that matters, and those that fail."""
 
     threshold: float
-    fail_on: dict[Direction, float]
+    fail_on: dict[Failing, float]
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Rule:
     cases: str
     metrics: str
     threshold: float | None
-    fail_on: dict[Direction, float] | None
+    fail_on: dict[Failing, float] | None
     cases_line: int
     metrics_line: int
 
@@ -58,8 +60,8 @@ class Policy:
     """Thresholds and limits for every figure."""
 
     thresholds: dict[MetricKind, float] = field(default_factory=THRESHOLDS.copy)
-    fail_on: dict[Direction, float] = field(default_factory=dict)
-    fail_on_kind: dict[MetricKind, dict[Direction, float]] = field(default_factory=dict)
+    fail_on: dict[Failing, float] = field(default_factory=dict)
+    fail_on_kind: dict[MetricKind, dict[Failing, float]] = field(default_factory=dict)
     """What fails of one kind of figure, in place of ``fail_on``."""
     rules: tuple[Rule, ...] = ()
     path: str = ""

@@ -64,6 +64,8 @@ class OwnCandidate(Record, frozen=True, kw_only=True):
     """What its answer was held against, and how closely."""
     last_checked: bool
     """Whether the answer of its last call was checked too."""
+    control_of: str | None = None
+    """The candidate that this one is once more, to show what differs by itself; ``None``: none."""
     sync: str | None = None
     """The function named to wait for a result, inside the window; ``None``: none was named."""
     null_reasons: dict[str, Reason] = {}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.plan import BreakEven
     from coldwarm.contracts.summary import Comparison
-    from coldwarm.stats.leading import Judged, Lead
+    from coldwarm.stats.plan.leading import Judged, Lead
 
 _NAMED = 3
 """Candidates of one verdict that are named; of more, their number is told."""

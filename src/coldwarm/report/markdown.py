@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.report.filled import Needed
     from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
-    from coldwarm.report.view import Cell, Group
+    from coldwarm.report.view import Cell, Group, Payoffs
 
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#&!$"})
 _LINKED = re.compile(r"(?<=\w):(?=//)|(?<=\bwww)\.|(?<=\w)@(?=\w)", re.IGNORECASE)
@@ -34,14 +34,16 @@ def render(  # noqa: PLR0913 - what stands where, each by name
     ahead: Sequence[str] = (),
     more: Sequence[str] = (),
     care: Sequence[tuple[str, str]] = (),
+    payoffs: Payoffs | None = None,
     verbose: bool = False,
 ) -> str:
     """Return what the verdicts come to, the tables, what to read with care, and a legend.
 
-    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too. ``verbose``: also
+    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too,
+    ``payoffs`` are told with what leads. ``verbose``: also
     the parts of the first results.
     """
-    view = suite_view(suite, cases, verbose=verbose)
+    view = suite_view(suite, cases, payoffs, verbose=verbose)
     blocks = [*ahead]
     for group in view.groups:
         blocks += _group(group, verbose=verbose)

@@ -180,6 +180,8 @@ WORDS: dict[str, str] = {
     "group_unseen": "its own control group cannot be read from here",
     "thermal": "{n_throttles:# thermal throttle}",
     "switches": "{switches_per_s:.0f} involuntary switches a second",
+    "budget_short": "the time budget of {budget_s:time} is too short for a verdict:"
+    " {n_rounds:# round} of all candidates take about {needed_s:time}",
     "budget_ended": "the time budget ended while {process} ran",
     "line_left_out": "journal line {n_line}: {text}; left out",
     "no_control_groups": "no control groups on this system",
@@ -234,6 +236,8 @@ WORDS: dict[str, str] = {
     "few_for_verdict": "{parts}; a verdict needs {n_needed}",
     "far_apart": "in {parts} every value lies more than {far_ratio:.0f} times beyond all of the"
     " other side",
+    "control_differs": "{parts}; but {control}, which is {of} once more, differs too, by"
+    " {control_ratio:.3g} times",
     "many_verdicts": "{parts}; but of {n_verdicts:# comparison} at once a difference like this is"
     " found by chance too often for an error rate of {error_share:.0%}",
     "common_rounds": "{n_rounds:# common round}",
@@ -318,6 +322,7 @@ WORDS: dict[str, str] = {
     "no_source_file": "{label:label}{module} has no source file to be named by",
     "imported_elsewhere": "{label:label}{module} was imported from {file}, not from {folder}: name"
     " its file instead, FILE.py:NAME",
+    "benchmark_of_today": "{file} measures as it is today; what it imports is of the commit",
     "not_of_commit": "{label:label}{module_names} came from the files as they are now, not from the"
     " commit: a commit's modules are found in its src/ and its root alone",
     "not_asked": "it was not asked for",

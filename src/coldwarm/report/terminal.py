@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coldwarm.report.filled import Needed
     from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
-    from coldwarm.report.view import Cell, Group
+    from coldwarm.report.view import Cell, Group, Payoffs
 
 WIDEST = 100
 _SPREAD = len(">999%")
@@ -48,14 +48,16 @@ def render(  # noqa: PLR0913 - what stands where, each by name
     ahead: Sequence[Table | Text] = (),
     more: Sequence[Table | Text] = (),
     care: Sequence[tuple[str, str]] = (),
+    payoffs: Payoffs | None = None,
     verbose: bool = False,
 ) -> None:
     """Print what the verdicts come to, the tables, what to read with care, and a legend.
 
-    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too. ``verbose``: also
+    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too,
+    ``payoffs`` are told with what leads. ``verbose``: also
     the parts of the first results.
     """
-    view = suite_view(suite, cases, verbose=verbose)
+    view = suite_view(suite, cases, payoffs, verbose=verbose)
     width = min(console.width, WIDEST)
     show = partial(print_blocks, console)
     show(*ahead)

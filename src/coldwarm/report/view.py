@@ -21,18 +21,22 @@ from coldwarm.report.words import (
     legend,
     parts_title,
 )
-from coldwarm.stats.leading import leads, payoffs
+from coldwarm.stats.compare.control import is_control
 from coldwarm.stats.plan.costs import making_s
+from coldwarm.stats.plan.leading import leads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.plan import BreakEven
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
     from coldwarm.report.care import Remark
     from coldwarm.report.filled import Needed
     from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
+
+    Payoffs = Mapping[str, Sequence[BreakEven]]
 
 
 @dataclass(frozen=True)
@@ -99,16 +103,23 @@ class View:
     closing: tuple[str, ...]
 
 
-def suite_view(suite: SuiteResult, cases: Sequence[CaseResult], *, verbose: bool = True) -> View:
+def suite_view(
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    payoffs: Payoffs | None = None,
+    *,
+    verbose: bool = True,
+) -> View:
     """Put a suite into words and numbers, in the order in which its cases stand.
 
-    ``verbose``: the parts of the first results are shown, so that their columns are explained.
+    ``payoffs``: what is told of paying off, by the case of a group's baseline. ``verbose``: the
+    parts of the first results are shown, so that their columns are explained.
     """
     grouped: dict[str, list[CaseResult]] = {}
     for case in cases:
         grouped.setdefault(group_name(case), []).append(case)
     names = {case.case: case.candidate for case in cases}
-    groups = [_group(title, members, names) for title, members in grouped.items()]
+    groups = [_group(title, members, names, payoffs or {}) for title, members in grouped.items()]
     shown = tuple(group for group in groups if group.rows or group.failures)
     loops = scenarios.loops(cases)
     of_all = care.of_suite([case for case in cases if _has_row(case)])
@@ -156,7 +167,9 @@ def _has_row(case: CaseResult) -> bool:
     return bool(figures or (case.observations and case.status != "failed"))
 
 
-def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) -> Group:
+def _group(
+    title: str, cases: Sequence[CaseResult], names: Mapping[str, str], payoffs: Payoffs
+) -> Group:
     shown = [case for case in cases if _has_row(case)]
     asked = {mode for case in shown for mode in case.protocol.cache_modes}
     modes = tuple(mode for mode in MODE_NAMES if mode in asked)
@@ -165,6 +178,8 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
     against = f" · baseline: {', '.join(sorted(baselines))}" if baselines else ""
     unit = units.table_unit(_longest_s(shown))
     loop = any(case.scenario for case in cases)
+    judged = [case for case in shown if not is_control(case)]
+    paying = [one for case in cases if case.baseline for one in payoffs.get(case.case, ())]
     names_of_parts = LOOP_PARTS if loop else PARTS
     columns = _columns(shown, names_of_parts)
     return Group(
@@ -172,7 +187,7 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
         parts={key: name for key, name in names_of_parts.items() if key in columns},
         parts_title=parts_title(unit, loop=loop),
         title=title,
-        lead=leading.lines(leads(shown, modes), payoffs(shown), loop=loop),
+        lead=leading.lines(leads(judged, modes), paying, loop=loop),
         about=cases[0].protocol.data_layout + against,
         modes=modes,
         rows=tuple(_row(case, modes, unit, columns) for case in shown),

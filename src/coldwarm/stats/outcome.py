@@ -15,6 +15,7 @@ from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
 from coldwarm.stats import many, ratio, summarise
+from coldwarm.stats.compare import control
 from coldwarm.stats.selection import counted, failure, warm_processes
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def with_comparisons(
 ) -> list[CaseResult]:
     """Compare every case with the baseline of its workload, size and dtype.
 
-    The verdicts of all are held to an error rate together.
+    The verdicts of all are held to an error rate together. Those of a control, whose truth is
+    known, are not: they only withhold others.
     """
     baselines = {
         (result.workload, result.size, result.dtype): result
@@ -101,9 +103,15 @@ def with_comparisons(
             threshold=ratio.THRESHOLD if threshold is None else threshold,
         )
         compared.append(replace(result, comparisons=comparisons))
-    judged = iter(many.held([one for result in compared for one in result.comparisons]))
+    controls = [result for result in compared if control.is_control(result)]
+    others = [result for result in compared if not control.is_control(result)]
+    held = iter(many.held([one for result in others for one in result.comparisons]))
+    judged = {
+        result.case: control.withheld(list(islice(held, len(result.comparisons))), controls)
+        for result in others
+    }
     return [
-        replace(result, comparisons=list(islice(judged, len(result.comparisons))))
+        replace(result, comparisons=judged.get(result.case, result.comparisons))
         for result in compared
     ]
 

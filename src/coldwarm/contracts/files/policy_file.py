@@ -54,6 +54,7 @@ class PolicyFailures(Record, frozen=True, kw_only=True):
     slower: _Limit | None = None
     less: _Limit | None = None
     more: _Limit | None = None
+    undecided: _Limit | None = None
 
 
 class PolicyRule(Record, frozen=True, kw_only=True):

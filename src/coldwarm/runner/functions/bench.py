@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.registry import unknown
@@ -22,6 +23,7 @@ from coldwarm.runner.process.guarded import Guard, terminable
 from coldwarm.runner.process.replies import Marked
 from coldwarm.runner.schedule.budget import Budget
 from coldwarm.runner.schedule.options import COLD
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.functions.request import Request
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.listener import Listener
+    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.options import Options
     from coldwarm.runner.suite import Outcome
 
 
@@ -74,9 +78,32 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         if len(usable) == 1:  # there is no verdict to wait for
             asked = replace(asked, decide=None)
         spent_s = time.perf_counter() - began_s
+        if listener is not None:
+            _tell_short_budget(asked, cases, spent_s, listener)
         return suite.run(
             asked, out_dir, listener=listener, cases=cases, spent_s=spent_s, failures=failures
         )
+
+
+def _tell_short_budget(
+    asked: Options, cases: Sequence[Case], spent_s: float, listener: Listener
+) -> None:
+    """Say, before the time is spent, that it is too little for any verdict."""
+    needed_s = spent_s + FEWEST_FOR_CONFIDENCE * round_s(cases, asked)
+    if asked.time_budget_s is not None and needed_s > asked.time_budget_s:
+        values = {"budget_s": asked.time_budget_s, "needed_s": needed_s}
+        listener.note(because("budget_short", n_rounds=FEWEST_FOR_CONFIDENCE, **values))
+
+
+def round_s(cases: Sequence[Case], asked: Options) -> float:
+    """Return the seconds that a round of all cases will take, by their inspections.
+
+    A process whose warm calls are timed shows a start with filled caches on the way.
+    """
+    modes = asked.cache_modes
+    starts = len([mode for mode in modes if mode != FILLED or WARM not in modes])
+    warm_s = asked.block_s * asked.blocks if WARM in modes else 0.0
+    return sum(starts * (case.inspected_s or 0.0) + warm_s for case in cases)
 
 
 def run_each(
@@ -117,8 +144,19 @@ def _candidates(
         found = stack.enter_context(checked_out(found, before, request.after, work))
     found = targets.with_pythons(found, request.pythons)
     found = targets.with_variables(found, request.variables)
+    reference = _reference(found, request.reference, marked)
+    if request.control and found[0].elsewhere is not None:
+        found = [*found, _control(found, reference)]
     targets.refuse_long(found)
-    return found, setting, _reference(found, request.reference, marked)
+    return found, setting, reference
+
+
+def _control(found: Sequence[Target], reference: str) -> Target:
+    """Return the reference once more: the same code, in processes of its own."""
+    taken = {target.label for target in found}
+    label = "control" if "control" not in taken else f"{reference}.control"
+    same = next(target for target in found if target.label == reference)
+    return replace(same, label=label, control_of=reference)
 
 
 def _setting(request: Request) -> Setting:

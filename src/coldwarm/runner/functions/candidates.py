@@ -163,6 +163,7 @@ def _described(
         variables=variables.values,
         withheld_variables=variables.withheld,
         revision=target.revision,
+        control_of=target.control_of,
         placement=inspected.placement,
         arguments=inspected.arguments,
         outputs=inspected.outputs,
@@ -229,6 +230,8 @@ def compiles(inspected: Inspection) -> bool:
 def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
     """Return what cannot be controlled, or was not, for this candidate."""
     notes = [because("own_memo")]
+    if target.of_today:
+        notes.append(because("benchmark_of_today", file=target.shown))
     notes += [
         because("not_kept", owner=owner)
         for owner, counts in inspected.counters.items()

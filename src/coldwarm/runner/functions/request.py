@@ -71,5 +71,7 @@ class Request:
     variables: Sequence[str] = ()
     before: str | None = None
     after: str | None = None
+    control: bool = False
+    """Whether the reference is measured once more, as a control, where commits are compared."""
     name: str = "bench"
     options: Options = field(default_factory=options)

@@ -1,7 +1,14 @@
-"""Two commits side by side: each checked out into a worktree of its own, for a while."""
+"""Two commits side by side: each checked out into a worktree of its own, for a while.
+
+A file that only measures the code of the repository is run as it is today, on the old code too, so
+that a new benchmark can judge an old release. It is told by two signs: it lies in no package, and
+it imports something of the repository. A file with neither is itself what is measured, and each
+commit has its own.
+"""
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -18,6 +25,7 @@ if TYPE_CHECKING:
     from coldwarm.runner.functions.targets import Target
 
 
+_FETCH = "in a workflow, give actions/checkout `fetch-depth: 0`"
 _OF_A_HOOK = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
 
 
@@ -38,15 +46,31 @@ def checked_out(
             if revision is None:
                 trees[label] = (root, None)
                 continue
-            commit = _git(
-                root, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"
-            )
+            commit = _commit(root, revision)
             trees[label] = (stack.enter_context(_worktree(root, commit, work / label)), commit)
         yield [
             _moved(target, label if len(targets) == 1 else f"{target.label}.{label}", root, *tree)
             for target in targets
             for label, tree in trees.items()
         ]
+
+
+def _commit(root: Path, revision: str) -> str:
+    """Return the hash of a commit.
+
+    Raises:
+        UsageError: it is not there; says so of a shallow clone, and how to fetch it.
+    """
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    done = _run(root, *asked)
+    if done.returncode == 0:
+        return done.stdout.strip()
+    if _git(root, "rev-parse", "--is-shallow-repository") == "true":
+        n_commits = _git(root, "rev-list", "--count", "HEAD")
+        where = f"in this clone, which is shallow (of depth {n_commits})"
+        raise UsageError(f"{revision} is not {where}; git fetch --unshallow --tags, or {_FETCH}")
+    fetch = "git fetch --tags origin"
+    raise UsageError(f"{revision} is no commit of {root}; mend its name, or {fetch}; {_FETCH}")
 
 
 @contextmanager
@@ -71,15 +95,18 @@ def _forget(root: Path, place: Path) -> None:
 
 def _moved(target: Target, label: str, root: Path, tree: Path, commit: str | None) -> Target:
     search = tuple(str(path) for path in (tree / "src", tree) if path.is_dir())
-    path, shown = target.path, ""
+    path, shown, of_today = target.path, "", False
     if path is not None and tree != root:
         if not path.is_relative_to(root):
             raise UsageError(f"{path} is not in the repository {root}")
         shown = str(path.relative_to(root))
+        of_today = _measures_only(path, root)
+        if of_today:
+            _take_along(path, root, tree)
         path = tree / shown
         if not path.is_file():
             text = f"{shown} is not in commit {str(commit)[:12]}"
-            raise UsageError(f"{text}; name a commit that has it")
+            raise UsageError(f"{text}, and imports nothing of it; name a commit that has it")
     elsewhere = None if tree == root else root
     return replace(
         target,
@@ -89,23 +116,71 @@ def _moved(target: Target, label: str, root: Path, tree: Path, commit: str | Non
         revision=commit,
         shown=shown,
         elsewhere=elsewhere,
+        of_today=of_today,
     )
 
 
+def _measures_only(path: Path, root: Path) -> bool:
+    """Say whether a file measures code of the repository, and is none of it."""
+    package = (path.parent / "__init__.py").is_file() or path.is_relative_to(root / "src")
+    return not package and any(_is_of(root, path, name) for name in _imported(path))
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Yield the modules that a file imports, wherever in it."""
+    try:
+        parsed = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):  # whoever loads it says so
+        return
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+def _is_of(root: Path, path: Path, module: str) -> bool:
+    """Say whether a module lies where a commit's code is looked for, but not beside the file."""
+    first = module.partition(".")[0]
+    found = [place / end for place in (root / "src", root) for end in (first, f"{first}.py")]
+    return any(_is_module(one) and not path.is_relative_to(one) for one in found)
+
+
+def _is_module(path: Path) -> bool:
+    return path.is_file() or (path.is_dir() and any(path.glob("*.py")))
+
+
+def _take_along(path: Path, root: Path, tree: Path) -> None:
+    """Put today's benchmark into a commit's tree: its folder, or the file alone in the root."""
+    known = [str(path.relative_to(root))]
+    if path.parent != root:
+        folder = str(path.parent.relative_to(root))
+        asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder)
+        known += filter(None, _git(root, *asked).split("\0"))
+    for name in dict.fromkeys(known):
+        if (root / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(root / name, tree / name)
+
+
 def _git(folder: Path, *arguments: str) -> str:
+    done = _run(folder, *arguments)
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise UsageError(f"git {' '.join(arguments[:2])}: {said}")
+    return done.stdout.strip()
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     program = shutil.which("git")
     if program is None:
         raise UsageError("git is not installed; --before and --after need it")
     # Inside one of its hooks, git names the repository and the index by variables.
     variables = {k: v for k, v in os.environ.items() if k not in _OF_A_HOOK}
-    done = subprocess.run(
+    return subprocess.run(
         [program, "-C", str(folder), *arguments],
         capture_output=True,
         text=True,
         check=False,
         env=variables,
     )
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise UsageError(f"git {' '.join(arguments[:2])}: {said}")
-    return done.stdout.strip()

@@ -53,6 +53,10 @@ class Target:
     """The user's checkout, of which nothing may be imported, where the target is of a commit."""
     shown: str = ""
     """The file as it is called in its repository, where it is one of a commit."""
+    of_today: bool = False
+    """Whether the file is today's benchmark, and only what it imports is of the commit."""
+    control_of: str | None = None
+    """The label of the candidate that this one is once more."""
     calls: int | None = None
     """The call of ``coldwarm.bench`` up to which the file is read; ``None``: all of it."""
 

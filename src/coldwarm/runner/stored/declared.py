@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.result import CaseResult
 
-_NOTED = {"not_kept", "second_call_compiled", "answers_differ", "arguments_changed"}
+_NOTED = {
+    "benchmark_of_today",
+    "not_kept",
+    "second_call_compiled",
+    "answers_differ",
+    "arguments_changed",
+}
 """What may be noted of a function of the user's own, after what is noted of every one."""
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import FILLED
-from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
+from coldwarm.contracts.base import FILLED, WARM
+from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.leading import MODES_OF_A_PLAN
+from coldwarm.stats.compare.control import is_control
+from coldwarm.stats.compare.limits import fails, unshown
 from coldwarm.stats.plan.jobs import Job
+from coldwarm.stats.plan.paying import MODES_OF_A_PLAN
 from coldwarm.stats.plan.planning import gather, plan
-from coldwarm.stats.ratio import beyond
+from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from coldwarm.contracts.comparison import MetricKind
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.comparison import MetricKind, UnshownLimit
     from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.result import CaseResult, SuiteResult
@@ -34,21 +38,24 @@ def report(
         UsageError: a rule of the policy is for none of the figures.
     """
     reference = next((case.candidate for case in cases if case.baseline), cases[0].candidate)
+    others = [case for case in cases if not is_control(case)]
     verdicts = [
         BenchVerdict(
             candidate=case.candidate,
             comparison=comparison,
-            fails_beyond=beyond(comparison, _limit(policy, case.case, comparison)),
+            fails_beyond=fails(
+                comparison, comparison.verdict, _limits(policy, case.case, comparison)
+            ),
         )
-        for case in cases
+        for case in others
         for comparison in case.comparisons
     ]
     figures = [_figure(case.case, one) for case in cases for one in case.comparisons]
     policy.refuse_unmatched(figures)
     asked = set(cases[0].protocol.cache_modes)
     planned = None
-    if len(cases) > 1 and asked >= MODES_OF_A_PLAN:
-        planned = plan(gather(cases[0].workload, cases), Job(1, 1, 1, "cold"))
+    if len(others) > 1 and asked >= MODES_OF_A_PLAN:
+        planned = plan(gather(others[0].workload, others), Job(1, 1, 1, "cold"))
     made = BenchReport(
         path=path,
         run_id=suite.run_id,
@@ -59,6 +66,8 @@ def report(
         verdicts=verdicts,
         break_even=planned.break_even if planned else [],
         n_failing=sum(one.fails_beyond is not None for one in verdicts),
+        control=next((_control(case) for case in cases if is_control(case)), None),
+        unshown=list(_unshown(others, verdicts, policy)),
     )
     return made, planned
 
@@ -67,11 +76,43 @@ def _figure(case: str, comparison: Comparison) -> tuple[str, str, MetricKind]:
     return case, comparison.metric, "warm" if comparison.metric == "warm.call_s" else "cold"
 
 
-def _limits(policy: Policy, case: str, comparison: Comparison) -> dict[Direction, float]:
+def _limits(policy: Policy, case: str, comparison: Comparison) -> dict[str, float]:
     """Return the differences from which verdicts fail, none below what matters."""
     limits = policy.limits(*_figure(case, comparison))
     least = limits.threshold if limits.threshold > comparison.threshold else 0.0
     return {name: max(limit, least) for name, limit in limits.fail_on.items()}
+
+
+def _control(case: CaseResult) -> BenchControl:
+    own = case.protocol.own
+    return BenchControl(
+        candidate=case.candidate,
+        of=(own and own.control_of) or "",
+        comparisons=case.comparisons,
+        differing=[one.metric for one in case.comparisons if one.verdict in {"faster", "slower"}],
+    )
+
+
+def _unshown(
+    cases: Sequence[CaseResult], verdicts: Sequence[BenchVerdict], policy: Policy
+) -> Iterator[UnshownLimit]:
+    by_name = {case.case: case for case in cases} | {case.candidate: case for case in cases}
+    for one in verdicts:
+        comparison = one.comparison
+        if one.fails_beyond is not None and comparison.verdict != "undecided":
+            continue
+        limits = _limits(policy, by_name[one.candidate].case, comparison)
+        sides = [by_name[one.candidate], by_name[comparison.baseline]]
+        mode = _mode(comparison.metric, sides[0].protocol.cache_modes)
+        seen = [counted(side.observations, mode) for side in sides]
+        costs_s = [statistics.mean(o.wall_s for o in side) for side in seen if side]
+        found = unshown(one.candidate, comparison, limits, min(map(len, seen)), sum(costs_s))
+        if found is not None:
+            yield found
+
+
+def _mode(metric: str, modes: Sequence[CacheMode]) -> CacheMode:
+    return next((mode for mode in modes if metric.startswith(f"{mode}.")), WARM)
 
 
 def _candidate(case: CaseResult) -> BenchCandidate:

@@ -6,21 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm.contracts.base import WARM
-from coldwarm.stats.plan.jobs import Job
-from coldwarm.stats.plan.planning import gather, plan
-from coldwarm.stats.ratio import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.plan import BreakEven, Plan
     from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import Comparison
-
-MODES_OF_A_PLAN = {"cold_process_cold_cache", "cold_process_warm_cache", WARM}
-"""What has to be known before anything can pay off."""
-FEWEST_OF_A_PLAN = 2
 
 
 @dataclass(frozen=True)
@@ -108,34 +100,9 @@ def _fastest(judged: Sequence[Judged], baseline: str) -> str | None:
 
 
 def _above(comparison: Comparison, bound: float) -> bool:
-    """Say whether a candidate's ratio lies above a bound, as far as its own bounds are worth it."""
-    told = comparison.verdict != "undecided" or comparison.confidence >= CONFIDENCE
-    if comparison.verdict in {"same", "slower"} and comparison.low is None:
-        return True
-    return told and comparison.low is not None and comparison.low > bound
+    """Say whether a candidate's ratio lies above a bound.
 
-
-def payoffs(cases: Sequence[CaseResult]) -> tuple[BreakEven, ...]:
-    """Return from how many calls a process pays off what is faster warm and dearer to start.
-
-    Of processes that start with empty and with filled caches, against the baseline; nothing where
-    one of the three figures was not asked for.
+    What is undecided has bounds that are worth as much only where a difference could be shown.
     """
-    asked = set(cases[0].protocol.cache_modes) if cases else set()
-    if len(cases) < FEWEST_OF_A_PLAN or not asked >= MODES_OF_A_PLAN or cases[0].scenario:
-        return ()
-    planned = plan(gather(cases[0].workload, cases), Job(1, 1, 1, "cold"))
-    return paying_off(planned, leads(cases, (WARM,)))
-
-
-def paying_off(planned: Plan, warm: Sequence[Lead]) -> tuple[BreakEven, ...]:
-    """Return of a plan's break-evens what is to be told of those that are faster warm."""
-    faster = {one.candidate for lead in warm if lead.mode == WARM for one in lead.faster}
-    return tuple(
-        one
-        for one in planned.break_even
-        if one.baseline == planned.baseline
-        and one.candidate in faster
-        and one.reading in {"process", "cached"}
-        and one.verdict in {"from", "at_once", "undecided"}
-    )
+    told = comparison.verdict != "undecided" or comparison.smallest_detectable is not None
+    return told and comparison.low is not None and comparison.low > bound

@@ -1,0 +1,108 @@
+"""Which judged differences fail, and which limits could not have been shown. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.contracts.comparison import UnshownLimit
+from coldwarm.contracts.reasons import because
+from coldwarm.stats import precision
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE, FEWEST_FOR_INTERVAL
+from coldwarm.stats.ratio import CONFIDENCE, LARGEST_EXPONENT, beyond
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.summary import Comparison
+
+_MOST_ROUNDS = 10_000
+_WITHHELD = "control_differs"
+
+
+def fails(comparison: Comparison, verdict: str, limits: Mapping[str, float]) -> float | None:
+    """Return the limit that a verdict lies beyond, or ``None``.
+
+    ``verdict`` is the comparison's own, or of memory its other name. One that is undecided fails
+    where a difference of more than its limit cannot be excluded.
+    """
+    limit = limits.get(verdict)
+    if verdict != "undecided" or limit is None:
+        return beyond(comparison, limit)
+    low, high, confidence = comparison.low, comparison.high, comparison.confidence
+    if low is None or high is None or confidence < CONFIDENCE:
+        return limit
+    excluded = 1 / (1 + limit) <= low and high <= 1 + limit
+    return None if excluded and comparison.reason.code != _WITHHELD else limit
+
+
+def unshown(
+    case: str, comparison: Comparison, limits: Mapping[str, float], n: int, round_s: float | None
+) -> UnshownLimit | None:
+    """Return the strictest limit that this comparison could not have shown, or ``None``.
+
+    A limit can be shown where the interval reaches less far than it to either side: then what is
+    equal is within it, and what is twice as far is beyond. A limit below the threshold asks for
+    the threshold. ``n`` rounds, or processes of either side, are behind it; ``round_s`` is what
+    one more takes in seconds.
+    """
+    asked = [share for name, share in limits.items() if name != "undecided"]
+    if not asked or comparison.verdict == "same" or comparison.reason.code == _WITHHELD:
+        return None
+    limit = max(min(asked), comparison.threshold)
+    reach = _reach(comparison)
+    few = n < FEWEST_FOR_CONFIDENCE
+    if not few and reach is not None and reach <= math.log1p(limit):
+        return None
+    further = max(FEWEST_FOR_CONFIDENCE, _rounds_for(reach, n, math.log1p(limit))) - n
+    return UnshownLimit(
+        case=case,
+        metric=comparison.metric,
+        limit=limit,
+        half_width=None if few or reach is None else _share(reach),
+        n_further=further,
+        further_s=None if round_s is None else further * round_s,
+        null_reasons=_reasons(n, few=few, timed=round_s is not None),
+    )
+
+
+def _reasons(n: int, *, few: bool, timed: bool) -> dict[str, Any]:
+    reasons = {}
+    if few:
+        needed = FEWEST_FOR_CONFIDENCE
+        reasons["half_width"] = because("few_processes", n_processes=n, n_needed=needed)
+    if not timed:
+        reasons["further_s"] = because("not_recorded")
+    return reasons
+
+
+def _reach(comparison: Comparison) -> float | None:
+    """Return how far the interval reaches from its middle, as a logarithm."""
+    if comparison.low is None or comparison.high is None:
+        return None
+    return (math.log(comparison.high) - math.log(comparison.low)) / 2
+
+
+def _share(reach: float) -> float:
+    return math.expm1(min(reach, LARGEST_EXPONENT))
+
+
+def _rounds_for(reach: float | None, n: int, wanted: float) -> int:
+    """Return the rounds after which the interval is expected to reach no further than wanted."""
+    if reach is None or n < FEWEST_FOR_INTERVAL:
+        return FEWEST_FOR_CONFIDENCE
+    few = n < FEWEST_FOR_CONFIDENCE  # of few, the bounds are the range
+    now = (
+        precision.EXPECTED_RANGE[n] / 2
+        if few and n in precision.EXPECTED_RANGE
+        else (precision.expected_of_pairs(n, CONFIDENCE))
+    )
+    scatter = reach / now
+    return next(
+        (
+            k
+            for k in range(n + 1, _MOST_ROUNDS)
+            if scatter * precision.expected_of_pairs(k, CONFIDENCE) <= wanted
+        ),
+        _MOST_ROUNDS,
+    )
