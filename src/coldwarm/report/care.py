@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
     from coldwarm.contracts.summary import Caution, CautionKind
 
@@ -67,7 +68,10 @@ def joined(
         ]
         said[-1] = "; ".join(filter(None, (said[-1], cure)))
         listed += [("" if place else label, text) for place, text in enumerate(said)]
-    return (*listed, *((one.label, one.whole) for one in of_all))
+    labels = [one.label for one in of_all]
+    named = ["" if one in labels[:place] else one for place, one in enumerate(labels)]
+    texts_of_all = [one.whole for one in of_all]
+    return (*listed, *zip(named, texts_of_all, strict=True))
 
 
 def _where(titles: Sequence[str], n_groups: int) -> str:
@@ -264,6 +268,11 @@ def _counts(numbers: Iterable[int]) -> str:
     return f"only {' or '.join(map(str, sorted(numbers)))}"
 
 
+def _first(reason: Reason) -> Reason:
+    """Return why a verdict is open, without what weakens it besides."""
+    return reason.parts[0] if reason.code == "several" and reason.parts else reason
+
+
 def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
     """Explain all undecided verdicts at once, and those that could not be judged by reason."""
     judged = [(case, verdict) for case in cases for verdict in case.comparisons]
@@ -284,6 +293,6 @@ def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
     unjudged: dict[str, list[str]] = {}
     for case, verdict in open_:
         if verdict.smallest_detectable is None:
-            unjudged.setdefault(with_advice(verdict.reason), []).append(case.candidate)
+            unjudged.setdefault(with_advice(_first(verdict.reason)), []).append(case.candidate)
     remarks += [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in unjudged.items()]
     return [Remark("undecided", text) for text in remarks]
