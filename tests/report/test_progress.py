@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import sys
 import threading
 import time
+import types
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -136,6 +138,52 @@ def test_live_display(observation: Observation, cases: list[CaseResult]) -> None
     assert f"note: {CASE} · empty caches: rejected: a cache hit" in " ".join(after.split())
     assert "note: the machine is busy" in after
     assert "now:" not in after
+
+
+class Handle:
+    """What ``IPython.display.display`` returns for an output with a name."""
+
+    def __init__(self, shown: list[object]) -> None:
+        """Add to these."""
+        self.shown = shown
+
+    def update(self, picture: object) -> None:
+        """Put another picture in the place of the last."""
+        self.shown.append(picture)
+
+
+def test_in_a_notebook_one_output_changes_in_place(
+    monkeypatch: pytest.MonkeyPatch, observation: Observation, cases: list[CaseResult]
+) -> None:
+    outputs: list[list[object]] = []
+
+    def display(picture: object, *, display_id: bool) -> Handle:
+        assert display_id
+        outputs.append([picture])
+        return Handle(outputs[-1])
+
+    shell = types.SimpleNamespace(kernel=object())
+    ipython = types.ModuleType("IPython")
+    of_display = types.ModuleType("IPython.display")
+    vars(ipython)["get_ipython"] = lambda: shell
+    vars(of_display)["display"] = display
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", of_display)
+    to = console(terminal=False)
+    with open_progress(to) as progress:
+        progress.started(40, 240.0)
+        progress.process("<b>x</b>", EMPTY, 2, 5)
+        progress.observed(observation)
+        progress.case_updated(cases[1])
+        progress.note(because("stated", text="the machine is busy"))
+    (pictures,) = outputs
+    assert "now: preparing" in repr(pictures[0])
+    assert "now: &lt;b&gt;x&lt;/b&gt; · empty caches" in pictures[2]._repr_html_()  # type: ignore[attr-defined]
+    assert "811 ms" in repr(pictures[-2])
+    assert repr(pictures[-1]).startswith("measured in 0:00\nnote: the machine is busy")
+    assert written(to) == ""
+    shell.kernel = None  # a prompt of IPython in a terminal
+    assert isinstance(open_progress(console(terminal=True)), LiveProgress)
 
 
 def test_no_thread_runs_beside_a_measurement() -> None:

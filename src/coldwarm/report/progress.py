@@ -8,9 +8,12 @@ measured. All goes to the console that is given, stderr as a rule, so that stdou
 
 from __future__ import annotations
 
+import html
+import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Self
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rich.live import Live
 from rich.text import Text
@@ -63,7 +66,10 @@ class Progress(Listener):
 
 
 def open_progress(console: Console) -> Progress:
-    """Return the live display for a terminal, and plain lines for anything else."""
+    """Return the live display for a terminal or a notebook, and plain lines for anything else."""
+    display = _of_notebook()
+    if display is not None:
+        return NotebookProgress(console, display)
     able = console.is_terminal and not console.is_dumb_terminal
     return LiveProgress(console) if able else PlainProgress(console)
 
@@ -226,6 +232,59 @@ class LiveProgress(Progress):
         return (
             bar.append("━" * filled, "green").append("─" * (length - filled), "dim").append(shares)
         )
+
+
+class _Picture:
+    """A picture as a notebook shows it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._text)}</pre>"
+
+
+def _of_notebook() -> Callable[..., Any] | None:
+    """Return what shows something in a cell, where this is the process of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if getattr(shell, "kernel", None) is None:
+        return None
+    show: Callable[..., Any] = import_module("IPython.display").display
+    return show
+
+
+class NotebookProgress(LiveProgress):
+    """The live display in a notebook: one output of the cell, which changes in place."""
+
+    def __init__(self, console: Console, display: Callable[..., Any]) -> None:
+        """Show with the ``display`` of IPython; ``console`` gives the size."""
+        super().__init__(console)
+        self._display = display
+        self._handle: Any = None
+
+    def __enter__(self) -> Self:
+        """Start showing."""
+        self._begin = self._clock()
+        self._draw()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave one line, and the notes."""
+        took = f"measured in {units.clock(self._clock() - self._begin)}"
+        self._show("\n".join([took, *(printable(f"note: {text}") for text in self._notes)]))
+
+    def _draw(self) -> None:
+        self._show(self._picture().plain)
+
+    def _show(self, text: str) -> None:
+        if self._handle is None:
+            self._handle = self._display(_Picture(text), display_id=True)
+        else:
+            self._handle.update(_Picture(text))
 
 
 class _Shown(NamedTuple):
