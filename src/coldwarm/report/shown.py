@@ -69,7 +69,9 @@ class PlainConsole(Console):
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever rich takes
         """Take the options of a console of rich."""
-        super().__init__(**{"markup": False, "emoji": False, "highlight": False, **options})
+        # In a notebook rich would make a cell's output of whatever is printed, also into a text.
+        plain = {"markup": False, "emoji": False, "highlight": False, "force_jupyter": False}
+        super().__init__(**{**plain, **options})
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

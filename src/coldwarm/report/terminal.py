@@ -136,7 +136,8 @@ def filled_by(
 def _main_table(group: Group, width: int) -> Table:
     """One row for each candidate; under each figure its verdict against the baseline."""
     memory = [] if group.rows[0].memory is None else ["peak\nmemory"]
-    modes = ["\n".join(group.headings[mode]) for mode in group.modes]
+    both = any(group.headings[mode][0] for mode in group.modes)
+    modes = ["\n".join(group.headings[mode][0 if both else 1 :]) for mode in group.modes]
     headings = ["candidate", *modes, *memory]
     rows = _main_rows(group)
     if _taken(headings, rows) + len(headings) - 1 > width:

@@ -155,7 +155,7 @@ def _legend(
         "ratio": bool(given & {"faster", "slower"}),
         "same": "same" in given,
         "parts": parts,
-        "missing": units.MISSING in texts,
+        "missing": any(text == units.MISSING for text in texts),
     }
     thresholds = {one.threshold for case in cases for one in case.comparisons}
     return legend({name for name, shown in there.items() if shown}, thresholds)
