@@ -21,7 +21,7 @@ COMMANDS = (["plan", "RUN", "--calls", "9"], ["show", "RUN"], ["compare", "RUN",
 
 
 def call(run: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
-    named = [str(run) if part == "RUN" else part for part in command]
+    named = results.on(run, command)
     return subprocess.run(
         [sys.executable, "-m", "coldwarm", *named],
         capture_output=True,

@@ -63,7 +63,7 @@ def test_the_guide_names_the_forms_of_every_command() -> None:
     ids=" ".join,
 )
 def test_the_short_form_prints_the_same_json(run: Path, command: list[str]) -> None:
-    named = [str(run) if part == "RUN" else part for part in command]
+    named = results.on(run, command)
     short, long = (
         CliRunner().invoke(main.cli, [*named, *form], standalone_mode=False)
         for form in (["--json"], ["--format", "json"])

@@ -80,7 +80,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_reads_results_works_on_every_system(
     run: Path, system: str, command: list[str]
 ) -> None:
-    named = [str(run) if part == "RUN" else part for part in command]
+    named = results.on(run, command)
     done = call_as_on(system, *named)
     assert "Traceback" not in done.stderr
     assert (

@@ -102,7 +102,7 @@ def run(tmp_path: Path) -> Path:
     ids=" ".join,
 )
 def test_what_artifacts_hold_is_obeyed_by_nothing(run: Path, arguments: list[str]) -> None:
-    named = [str(run) if part == "RUN" else part for part in arguments]
+    named = results.on(run, arguments)
     done = subprocess.run(
         [sys.executable, "-m", "coldwarm", *named], capture_output=True, text=True, check=False
     )

@@ -28,7 +28,7 @@ def test_a_reader_that_goes_away_is_no_regression(run: Path, command: list[str])
     """GIVEN a pipe that nobody reads THEN the status is not 1, which means something else."""
     read, write = os.pipe()
     os.close(read)
-    named = [str(run) if part == "RUN" else part for part in command]
+    named = results.on(run, command)
     done = subprocess.run(
         [sys.executable, "-m", "coldwarm", *named],
         stdout=write,

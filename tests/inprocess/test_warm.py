@@ -215,7 +215,7 @@ def test_work_that_goes_on_after_calls_is_refused() -> None:
 
 def test_a_result_in_the_place_of_a_function_is_refused() -> None:
     with pytest.raises(ColdwarmError, match=r"coldwarm\.bench\(f, x\)"):
-        warm_only(3.0)  # type: ignore[arg-type]
+        warm_only(3.0)  # type: ignore[call-overload]
     with pytest.raises(ColdwarmError, match="'a b' is no name"):
         warm_only(norm, 1, **{"a b": 1})
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def told(remarks: tuple[care.Remark, ...], label: str) -> list[str]:
-    return [remark.text for remark in remarks if remark.label == label]
+    return [remark.whole for remark in remarks if remark.label == label]
 
 
 def caution(kind: CautionKind, reason: Reason, n: int = 2, of: int = 5) -> Caution:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import sys
 import threading
 import time
+import types
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -48,34 +50,37 @@ def test_the_display_fits_the_console() -> None:
     assert isinstance(open_progress(console(terminal=False)), PlainProgress)
 
 
-def test_plain_lines(observation: Observation) -> None:
+def test_plain_lines_are_one_for_each_round(
+    observation: Observation, cases: list[CaseResult]
+) -> None:
     to = console(terminal=False)
     block = Block(order=1, start_s=2.0, batch=1, samples_s=[9.0, 0.000583, 0.0005], compiles=0)
+    second = msgspec.structs.replace(observation, round=1)
     with open_progress(to) as progress:
         progress.started(4, 240.0)
         progress.process(CASE, EMPTY, 1, 5)
-        progress.observed(observation)
+        for _ in range(2):
+            progress.observed(observation)
+        progress.case_updated(cases[0])
         progress.estimate(0.12, 61.0)
         progress.observed(
             msgspec.structs.replace(
-                observation, status="failed", reason=because("timeout", limit_s=60.0), wall_s=60.0
+                second, status="failed", reason=because("timeout", limit_s=60.0), wall_s=60.0
             )
         )
-        stays = msgspec.structs.replace(observation, cache_mode=FILLED, also_modes=[WARM])
+        stays = msgspec.structs.replace(second, cache_mode=FILLED, also_modes=[WARM])
         progress.observed(with_blocks(stays, block))
-        progress.observed(observation)
+        progress.estimate(0.5, None)
         progress.note(because("stated", text="[b]no GPU[/b]"))
-    lines = written(to).splitlines()
-    assert lines[0] == "measuring with at least 4 processes, within 240 s; warm: the median call"
-    assert lines[1].split() == ["done", "case", "process", "took", "ended"]
-    assert lines[2:] == [
-        f"[ 25 %] {CASE}         empty caches   17.3 s  ok",
-        f"[ 50 %] {CASE}         empty caches   60.0 s  failed: timeout: no answer within 60 s",
-        f"[100 %] {CASE}         warm           583 µs  ok",
-        f"[extra] {CASE}         empty caches   17.3 s  ok",
+        progress.observed(msgspec.structs.replace(observation, round=2))
+    assert written(to).splitlines() == [
+        "measuring with at least 4 processes, within 240 s",
+        "[ 50 %] matmul · 512 · f32, round 1: 2 processes, 34.6 s; about 1:01 left",
+        f"{CASE} · empty caches: failed: timeout: no answer within 60 s",
+        "[extra] matmul · 512 · f32, round 2: 2 processes, 77.3 s",
         "note: [b]no GPU[/b]",
+        "[extra] matmul · 512 · f32, round 3: 1 process, 17.3 s",
     ]
-    assert max(len(line) for line in lines if line.endswith("ok")) <= 80
 
 
 def with_blocks(start: Observation, *blocks: Block) -> Observation:
@@ -98,17 +103,13 @@ def test_rejected_blocks_have_no_figure_and_are_not_called_ok(observation: Obser
             progress.observed(with_blocks(stays, clean, compiled))
             progress.observed(with_blocks(stays, each))
             progress.observed(with_blocks(alone, compiled))
-    ends = [line.split(" warm ", 1)[1].split(maxsplit=1) for line in written(to).splitlines()[2:]]
-    assert ends == [
-        ["–", "rejected: 1 program compiled in the warm window"],
-        [
-            "–",
-            (
-                "rejected: every call compiled: 2 programs in 2 calls; build the jitted function"
-                " once, outside of the function that is called"
-            ),
-        ],
-        ["–", "rejected: no warm block was measured"],
+    assert written(to).splitlines()[1:-1] == [
+        f"{CASE} · warm: rejected: 1 program compiled in the warm window",
+        (
+            f"{CASE} · warm: rejected: every call compiled: 2 programs in 2 calls; build the jitted"
+            " function once, outside of the function that is called"
+        ),
+        f"{CASE} · warm: rejected: no warm block was measured",
     ]
     after = written(live).rsplit("\x1b[?25h", 1)[-1]
     assert f"note: {CASE} · warm: rejected: 1 program compiled" in " ".join(after.split())
@@ -137,6 +138,52 @@ def test_live_display(observation: Observation, cases: list[CaseResult]) -> None
     assert f"note: {CASE} · empty caches: rejected: a cache hit" in " ".join(after.split())
     assert "note: the machine is busy" in after
     assert "now:" not in after
+
+
+class Handle:
+    """What ``IPython.display.display`` returns for an output with a name."""
+
+    def __init__(self, shown: list[object]) -> None:
+        """Add to these."""
+        self.shown = shown
+
+    def update(self, picture: object) -> None:
+        """Put another picture in the place of the last."""
+        self.shown.append(picture)
+
+
+def test_in_a_notebook_one_output_changes_in_place(
+    monkeypatch: pytest.MonkeyPatch, observation: Observation, cases: list[CaseResult]
+) -> None:
+    outputs: list[list[object]] = []
+
+    def display(picture: object, *, display_id: bool) -> Handle:
+        assert display_id
+        outputs.append([picture])
+        return Handle(outputs[-1])
+
+    shell = types.SimpleNamespace(kernel=object())
+    ipython = types.ModuleType("IPython")
+    of_display = types.ModuleType("IPython.display")
+    vars(ipython)["get_ipython"] = lambda: shell
+    vars(of_display)["display"] = display
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", of_display)
+    to = console(terminal=False)
+    with open_progress(to) as progress:
+        progress.started(40, 240.0)
+        progress.process("<b>x</b>", EMPTY, 2, 5)
+        progress.observed(observation)
+        progress.case_updated(cases[1])
+        progress.note(because("stated", text="the machine is busy"))
+    (pictures,) = outputs
+    assert "now: preparing" in repr(pictures[0])
+    assert "now: &lt;b&gt;x&lt;/b&gt; · empty caches" in pictures[2]._repr_html_()  # type: ignore[attr-defined]
+    assert "811 ms" in repr(pictures[-2])
+    assert repr(pictures[-1]).startswith("measured in 0:00\nnote: the machine is busy")
+    assert written(to) == ""
+    shell.kernel = None  # a prompt of IPython in a terminal
+    assert isinstance(open_progress(console(terminal=True)), LiveProgress)
 
 
 def test_no_thread_runs_beside_a_measurement() -> None:

@@ -37,7 +37,7 @@ def loops() -> list[CaseResult]:
 
 def shown(suite: SuiteResult, cases: list[CaseResult]) -> str:
     console = Console(width=80, file=io.StringIO(), record=True, color_system=None)
-    terminal.render(suite, cases, console)
+    terminal.render(suite, cases, console, verbose=True)
     return console.export_text()
 
 

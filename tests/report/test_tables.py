@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from rich.console import Console
 from tests.contracts import samples
+from tests.report import conftest
 
 from coldwarm.contracts.reasons import because
 from coldwarm.report import markdown, terminal
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
 
-def shown(suite: SuiteResult, cases: list[CaseResult], width: int = 80) -> str:
+def shown(
+    suite: SuiteResult, cases: list[CaseResult], width: int = 80, *, verbose: bool = True
+) -> str:
     """Render the tables as a plain terminal of this width shows them."""
     console = Console(width=width, file=io.StringIO(), record=True, color_system=None)
-    terminal.render(suite, cases, console)
+    terminal.render(suite, cases, console, verbose=verbose)
     return console.export_text()
 
 
@@ -52,7 +55,9 @@ def test_the_two_regimes_stand_side_by_side(suite: SuiteResult, cases: list[Case
         *("jax_jit_cpu", "811", "ms", "±2.1%", "534", "ms", "±2.1%"),
         *("583", "µs", "±12%", "312", "MB"),
     ]
-    assert lines[place + 1].split() == ["8.3×", "slower", "6.5×", "slower", "2.3×", "faster"]
+    assert lines[place + 1].split() == [
+        *("7.9–8.7×", "slower", "6.3–6.9×", "slower", "2.2–2.4×", "faster"),
+    ]
 
 
 def test_a_comparison_counts_under_its_exact_name_only(
@@ -60,7 +65,7 @@ def test_a_comparison_counts_under_its_exact_name_only(
 ) -> None:
     other = [msgspec.structs.replace(c, metric="warm") for c in cases[1].comparisons]
     text = shown(suite, [msgspec.structs.replace(cases[1], comparisons=other)])
-    assert "faster" not in text.partition("Where a first")[0]
+    assert "faster" not in text
 
 
 def test_each_group_says_its_baseline(suite: SuiteResult, cases: list[CaseResult]) -> None:
@@ -126,9 +131,17 @@ def test_a_warm_figure_that_is_missing(suite: SuiteResult, cases: list[CaseResul
 
 
 def test_a_single_process_has_no_interval(suite: SuiteResult, cases: list[CaseResult]) -> None:
-    alone = msgspec.structs.replace(cases[0].cold[0], precision_reached=None)
+    alone = conftest.cold(conftest.EMPTY, {"ttfr": 0.0982}, processes=1)
     text = shown(suite, [msgspec.structs.replace(cases[0], cold=[alone])])
-    assert line_of(text, "numpy") == "numpy 98.2 ms – 1.34 ms ±12% 312 MB"
+    assert line_of(text, "numpy") == "numpy 98.2 ms (1) – 1.34 ms ±12% 312 MB"
+
+
+def test_few_processes_have_a_range(suite: SuiteResult, cases: list[CaseResult]) -> None:
+    few = msgspec.structs.replace(cases[0].cold[0], precision_reached=None)
+    summary = msgspec.structs.replace(few.seconds["ttfr"], n_processes=3)
+    few = msgspec.structs.replace(few, seconds=few.seconds | {"ttfr": summary})
+    text = shown(suite, [msgspec.structs.replace(cases[0], cold=[few])])
+    assert line_of(text, "numpy") == "numpy 96–100 ms (3) – 1.34 ms ±12% 312 MB"
 
 
 def test_what_was_not_measured_is_one_line(suite: SuiteResult, cases: list[CaseResult]) -> None:
@@ -167,18 +180,71 @@ def test_an_interrupted_run_says_how_to_go_on(suite: SuiteResult, cases: list[Ca
 
 def test_no_meaning_is_in_colour_alone(suite: SuiteResult, cases: list[CaseResult]) -> None:
     console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    terminal.render(suite, cases, console)
+    terminal.render(suite, cases, console, verbose=True)
     file = console.file
     assert isinstance(file, io.StringIO)
     bare = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
     assert bare == shown(suite, cases)
 
 
+def test_the_answer_leads_and_colour_shows_it(suite: SuiteResult, cases: list[CaseResult]) -> None:
+    text = shown(suite, cases[:7])
+    lead, _, table = text.partition("candidate ")
+    assert flat(lead).endswith(
+        "warm call jax_jit_cpu 2.2–2.4× faster, torch_compile_cpu 2.2–2.4× faster than numpy; "
+        "torch_eager_cpu undecided "
+        "first result empty caches: numpy is the fastest; jax_jit_cpu 7.9–8.7× slower, "
+        "torch_eager_cpu 10–11× slower, torch_compile_cpu 330–360× slower "
+        "filled caches: numpy is the fastest; jax_jit_cpu 6.3–6.9× slower, "
+        "torch_compile_cpu 6.3–6.9× slower first result first result peak"
+    )
+    assert "jax_jit_cpu" in table
+    told = markdown.render(suite, cases[:7])
+    assert told.index("numpy is the fastest") < told.index("| candidate |")
+    assert r"jax\_jit\_cpu **7.9–8.7× slower**" in told
+    console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="standard")
+    terminal.render(suite, cases[:7], console)
+    assert isinstance(console.file, io.StringIO)
+    for coloured in ("\x1b[1;31m7.9–8.7× slower", "\x1b[1;32m2.2–2.4× faster"):
+        assert console.file.getvalue().count(coloured) >= 2  # in the answer and in the table
+
+
+def test_what_to_heed_is_told_once_and_its_cure_too(
+    suite: SuiteResult, cases: list[CaseResult]
+) -> None:
+    for text in (shown(suite, cases), markdown.render(suite, cases)):
+        assert text.count("Read with care") == 1
+        assert flat(text).count("did not become steady; give it more time") == 1
+        assert flat(text).count("it keeps no cache") == 2
+    assert "all groups: torch_eager_cpu, torch_compile_cpu (2 of 5 processes)" in shown(
+        suite, cases, 160
+    )
+
+
+def test_a_legend_has_what_is_there(suite: SuiteResult, cases: list[CaseResult]) -> None:
+    def terms(text: str) -> set[str]:
+        legend = text.rpartition("Read with care")[2].partition("\n\n")[2]
+        known = ["first result  ", "warm call  ", "±  ", "(2)  ", "2.1–2.4×  ", "same  "]
+        return {one.strip() for one in [*known, "start, in all  ", "–  "] if f"\n{one}" in legend}
+
+    assert terms("Read with care\n\n\n" + shown(suite, cases[:7])) == {
+        *("first result", "warm call", "±", "2.1–2.4×", "start, in all", "–"),
+    }
+    assert "start, in all" not in shown(suite, cases, verbose=False)
+    assert "Where a first result" not in shown(suite, cases, verbose=False)
+    warm = msgspec.structs.replace(
+        cases[0], cold=[], protocol=conftest.protocol("numpy", conftest.Job(modes=(conftest.WARM,)))
+    )
+    assert terms("Read with care\n\n\n" + shown(suite, [warm])) == {"warm call", "±"}
+
+
 def test_markdown_tables_are_well_formed(suite: SuiteResult, cases: list[CaseResult]) -> None:
-    text = markdown.render(suite, cases)
+    text = markdown.render(suite, cases, verbose=True)
     for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
         assert len(widths) == 1
-    assert "| `jax_jit_cpu` | 811 ms ±2.1%<br>8.3× slower |" in text
-    assert r"- **no figure**: filled caches of numpy, torch\_eager\_cpu: it keeps no cache" in text
+    assert "| 1.31 ms ±12%<br>undecided (0.960–1.05×) |" in text
+    assert "| `jax_jit_cpu` | 811 ms ±2.1%<br>7.9–8.7× slower |" in text
+    missing = r"filled caches of numpy, torch\_eager\_cpu: it keeps no cache"
+    assert f"- **no figure**: matmul · 512 · f32: {missing}" in text
     assert "<sup>" not in text

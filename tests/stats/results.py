@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -109,3 +110,17 @@ def _write(path: Path, data: bytes) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return hashlib.sha256(data).hexdigest()
+
+
+def on(run: Path, command: Sequence[str]) -> list[str]:
+    """Put a run for the first RUN of a command, and for the second a run just like it."""
+    parts = [str(run) if part == "RUN" else part for part in command]
+    if parts.count(str(run)) > 1:
+        other = run.with_name(f"{run.name}-other")
+        if not other.exists():
+            shutil.copytree(run, other, symlinks=True)
+            index = other / "suite.json"
+            text = index.read_text("utf-8")
+            index.write_text(text.replace(f'"{run.name}"', f'"{other.name}"', 1), "utf-8")
+        parts[len(parts) - 1 - parts[::-1].index(str(run))] = str(other)
+    return parts

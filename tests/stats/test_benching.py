@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -9,12 +10,16 @@ import pytest
 from tests.contracts import samples
 
 from coldwarm.contracts.files import codec
+from coldwarm.contracts.policy import KINDS, Policy, Rule
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.summary import Comparison
+from coldwarm.errors import UsageError
 from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport
+    from coldwarm.contracts.comparison import MetricKind
+    from coldwarm.contracts.policy import Failing
     from coldwarm.contracts.result import CaseResult
 
 
@@ -33,8 +38,9 @@ def compared(verdict: str, low: float | None, high: float | None) -> Comparison:
     )
 
 
-def report(cases: list[CaseResult], limits: dict[str, float]) -> BenchReport:
-    made, _ = benching.report(samples.index(), cases, "out", limits)
+def report(cases: list[CaseResult], limits: dict[Failing, float]) -> BenchReport:
+    policy = Policy(thresholds=dict.fromkeys(KINDS, 0.02), fail_on=limits)
+    made, _ = benching.report(samples.index(), cases, "out", policy)
     assert codec.decode(codec.encode(made), "the report") == made
     return made
 
@@ -66,12 +72,44 @@ def test_a_verdict_fails_where_the_whole_interval_is_beyond_the_limit(
     verdict: str,
     low: float | None,
     high: float | None,
-    limits: dict[str, float],
+    limits: dict[Failing, float],
     fails: float | None,
 ) -> None:
     made = report(two(compared(verdict, low, high)), limits)
     assert [one.fails_beyond for one in made.verdicts] == [fails]
     assert made.n_failing == (fails is not None)
+
+
+def test_limits_stand_apart_for_cold_and_warm() -> None:
+    warm = compared("slower", 1.05, 1.10)
+    cold = msgspec.structs.replace(warm, metric="cold_process_cold_cache.ttfr_s")
+    limits: dict[MetricKind, dict[Failing, float]]
+    limits = {"warm": {"slower": 0.04}, "cold": {"slower": 0.10}}
+    policy = strict(Policy(fail_on_kind=limits))
+    made, _ = benching.report(samples.index(), two(warm, cold), "out", policy)
+    assert [one.fails_beyond for one in made.verdicts] == [0.04, None]
+
+
+def strict(policy: Policy) -> Policy:
+    """Return a policy in which every difference matters that is called one."""
+    return replace(policy, thresholds=dict.fromkeys(KINDS, 0.02))
+
+
+def test_a_rule_is_for_figures_by_name_and_must_be_for_some() -> None:
+    rule = Rule("*", "warm.*", None, {"slower": 0.5}, 1, 1)
+    policy = strict(Policy(fail_on={"slower": 0.01}, rules=(rule,), path="limits.toml"))
+    cases = two(compared("slower", 1.05, 1.10))
+    made, _ = benching.report(samples.index(), cases, "out", policy)
+    assert made.n_failing == 0
+    other = replace(policy, rules=(replace(rule, cases="other"),))
+    with pytest.raises(UsageError, match=r"limits\.toml:1: .*'other' matches no compared case"):
+        benching.report(samples.index(), cases, "out", other)
+
+
+def test_below_the_threshold_of_a_policy_nothing_fails() -> None:
+    policy = Policy(thresholds=dict.fromkeys(KINDS, 0.2), fail_on={"slower": 0.0})
+    made, _ = benching.report(samples.index(), two(compared("slower", 1.05, 1.1)), "out", policy)
+    assert made.n_failing == 0
 
 
 def test_what_is_missing_has_its_reason() -> None:

@@ -242,11 +242,11 @@ def test_verdicts_are_withheld_where_the_control_differs(
     assert found.verdict == verdict
     assert (found.reason.code == "control_differs") is (verdict == "undecided")
     suite = samples.index()
-    said, _ = benching.report(suite, made, "out", {"slower": 0.1})
+    said, _ = benching.report(suite, made, "out", Policy(fail_on={"slower": 0.1}))
     assert bool(said.n_failing) == bool(code)
     assert said.control is not None
     assert (said.control.candidate, said.control.of) == ("control", "before")
     assert bool(said.control.differing) is (drift > 1)
     assert {one.candidate for one in said.verdicts} == {"after"}
-    strict, _ = benching.report(suite, made, "out", {"undecided": 0.0})
+    strict, _ = benching.report(suite, made, "out", Policy(fail_on={"undecided": 0.0}))
     assert bool(strict.n_failing) is (drift > 1)

@@ -103,13 +103,14 @@ def origins(context: click.Context) -> dict[str, str]:
         name.replace("-", "_"): FILE
         for name, option in _options(context.command).items()
         if (source := context.get_parameter_source(str(option.name)))
-        if source.name == "DEFAULT_MAP" and name != "format"  # which measures nothing
+        if source.name == "DEFAULT_MAP"
+        and name not in {"format", "verbose"}  # which measure nothing
     }
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:
     options = (option for option in command.params if isinstance(option, click.Option))
-    return {option.opts[-1].removeprefix("--"): option for option in options}
+    return {max(option.opts, key=len).removeprefix("--"): option for option in options}
 
 
 def _table(path: Path, command: str) -> Mapping[str, Any]:

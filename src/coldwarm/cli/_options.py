@@ -18,11 +18,10 @@ from coldwarm.contracts.base import MOST_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from coldwarm.contracts.result import CaseResult, SuiteResult
-
     Command = Callable[..., Any]
 
 Verdict = TypeVar("Verdict", bound=str)
+Kind = TypeVar("Kind", bound=str)
 MOST_RUNS = 10_000
 _MOST_THREADS = 65_536
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -106,6 +105,18 @@ leave_out_private = click.option(
 )
 threshold = click.option(
     "--threshold", default="2%", show_default=True, metavar="SHARE", help="Difference that matters."
+)
+
+verbose = click.option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Show all: where the time of first results goes, and more.",
+)
+policy = click.option(
+    "--policy",
+    type=click.Path(path_type=Path),
+    help="TOML file with thresholds and limits by metric and case.",
 )
 
 
@@ -216,6 +227,27 @@ def failures(values: Iterable[str], known: Sequence[Verdict]) -> dict[Verdict, f
     return limits
 
 
+def failures_by_kind(
+    values: Iterable[str], known: Sequence[Verdict], kinds: Sequence[Kind]
+) -> tuple[dict[Verdict, float], dict[Kind, dict[Verdict, float]]]:
+    """Return as ``failures`` does what is for all figures, and what is for one kind of them.
+
+    Raises:
+        BadParameter: as ``failures``.
+    """
+    of_all: list[str] = []
+    of_kind: dict[Kind, list[str]] = {}
+    for part in parts(values, "--fail-on"):
+        name, _, rest = part.partition(":")
+        kind = next((one for one in kinds if one == name), None)
+        if kind is None:
+            of_all.append(part)
+        else:
+            of_kind.setdefault(kind, []).append(rest)
+    limits = failures(of_all, known) if of_all else {}
+    return limits, {kind: failures(given, known) for kind, given in of_kind.items()}
+
+
 def wrong(option: str, text: str) -> click.BadParameter:
     """Return the error of an option's value."""
     return click.BadParameter(text, param_hint=option)
@@ -226,19 +258,6 @@ def new_directory(name: str) -> Path:
     from datetime import UTC, datetime
 
     return Path("out", f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}")
-
-
-def print_run(suite: SuiteResult, cases: Sequence[CaseResult], form: str) -> None:
-    """Print a run as its index (``json``), as Markdown or as tables."""
-    from coldwarm.report import markdown, terminal
-    from coldwarm.report.shown import PlainConsole
-
-    if form == "json":
-        print_record(suite)
-    elif form == "markdown":
-        click.echo(markdown.render(suite, cases))
-    else:
-        terminal.render(suite, cases, PlainConsole())
 
 
 def print_record(record: Any) -> None:  # noqa: ANN401 - every record of the contracts

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _options, _printing
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
-from coldwarm.errors import ExitCode, printable
-from coldwarm.private.masking import masked
+from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.plan import Plan
+    from coldwarm.contracts.policy import Failing, Policy
     from coldwarm.runner.functions.request import Request
     from coldwarm.runner.suite import Outcome
 
@@ -62,7 +62,8 @@ if TYPE_CHECKING:
 @_options.min_runs
 @_options.max_runs
 @_options.threshold
-@_options.fail_on("slower:2%,faster:2%,undecided.")
+@_options.fail_on("slower:2%,undecided, or by kind of figure: cold:slower:10%,warm:slower:2%.")
+@_options.policy
 @click.option(
     "--no-control",
     is_flag=True,
@@ -73,7 +74,8 @@ if TYPE_CHECKING:
 @_options.timeout
 @_options.leave_out_private
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/bench-TIME.")
-@_options.output("json")
+@_options.verbose
+@_options.output("json", "markdown", "github", note=" github: annotations of a workflow.")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
     """Measure your own functions cold and warm, interleaved, and judge them by one of them.
@@ -91,14 +93,14 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     from coldwarm.runner.functions import bench
     from coldwarm.stats.plan import benching
 
-    limits = _options.failures(given["failures"], ("slower", "faster", "undecided"))
+    policy = _policy(given)
     request = _request(given, origins(ctx))
     out_dir = given["out_dir"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
-    report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), limits)
+    report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), policy)
     report = codec.without_secrets(report)
-    _show(report, plan, outcome, given["form"])
+    _show(report, plan, outcome, given["form"], verbose=given["verbose"])
     return _code(report, outcome)
 
 
@@ -136,15 +138,24 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
     )
 
 
-def _show(report: BenchReport, plan: Plan | None, outcome: Outcome, form: str) -> None:
-    from coldwarm.report import bench as view
-    from coldwarm.report.shown import PlainConsole
+def _policy(given: dict[str, Any]) -> Policy:
+    """Return what fails, by kind of figure and by the rules of a file."""
+    from coldwarm.contracts.files.policy_file import read_policy
+    from coldwarm.contracts.policy import KINDS, Policy
 
-    if form == "json":
-        _options.print_record(report)
-        return
-    view.render(report, outcome.suite, outcome.cases, plan, PlainConsole())
-    click.echo(f"\nArtifacts: {printable(masked(str(outcome.path)))}")
+    names: tuple[Failing, ...] = ("slower", "faster", "undecided")
+    of_all, of_kind = _options.failures_by_kind(given["failures"], names, KINDS[:2])
+    matters = _options.relative("--threshold", given["threshold"])
+    base = Policy(dict.fromkeys(KINDS, matters), of_all, of_kind)
+    return base if given["policy"] is None else read_policy(given["policy"], base)
+
+
+def _show(
+    report: BenchReport, plan: Plan | None, outcome: Outcome, form: str, *, verbose: bool
+) -> None:
+    _printing.print_bench(report, outcome.suite, outcome.cases, plan, form, verbose=verbose)
+    if form == "table":
+        _printing.print_place(outcome.path, verbose=verbose)
 
 
 def _code(report: BenchReport, outcome: Outcome) -> int:

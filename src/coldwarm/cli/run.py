@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _options, _printing
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.errors import ExitCode, ResumeError, printable
 from coldwarm.private.masking import masked
@@ -54,6 +54,7 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
     is_flag=True,
     help="Continue the run in --out-dir, with its own options.",
 )
+@_options.verbose
 @_options.output("json", "markdown", note=" JSON: the suite's index.")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
@@ -76,7 +77,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     with open_progress(PlainConsole(stderr=True)) as progress:
         more_s = given["time_budget"] if resume else None
         outcome = suite.run(options, out_dir, resume=resume, more_s=more_s, listener=progress)
-    _show(outcome, given["form"])
+    _show(outcome, given["form"], verbose=given["verbose"])
     return _code(outcome)
 
 
@@ -94,7 +95,14 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
     sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
     asked = {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
     # How long to go on is no part of what the run was begun with.
-    if given["out_dir"] is None or asked - {"out_dir", "resume", "form", "as_json", "time_budget"}:
+    if given["out_dir"] is None or asked - {
+        "out_dir",
+        "resume",
+        "form",
+        "as_json",
+        "time_budget",
+        "verbose",
+    }:
         return None
     recorded = recorded_options(given["out_dir"])
     if recorded is None and (given["out_dir"] / JOURNAL).exists():
@@ -138,11 +146,11 @@ def _asked(given: dict[str, Any], option_origins: dict[str, str]) -> Options:
     )
 
 
-def _show(outcome: Outcome, form: str) -> None:
-    _options.print_run(outcome.suite, outcome.cases, form)
+def _show(outcome: Outcome, form: str, *, verbose: bool) -> None:
+    _printing.print_run(outcome.suite, outcome.cases, form, verbose=verbose)
     if form != "table":
         return
-    click.echo(f"\nArtifacts: {printable(masked(str(outcome.path)))}")
+    _printing.print_place(outcome.path, verbose=verbose)
     missed = sum(
         case.reason is not None and case.reason.code == NOT_MEASURED for case in outcome.cases
     )

@@ -63,6 +63,8 @@ class Policy:
 
     thresholds: dict[MetricKind, float] = field(default_factory=THRESHOLDS.copy)
     fail_on: dict[Failing, float] = field(default_factory=dict)
+    fail_on_kind: dict[MetricKind, dict[Failing, float]] = field(default_factory=dict)
+    """What fails of one kind of figure, in place of ``fail_on``."""
     rules: tuple[Rule, ...] = ()
     path: str = ""
     noise: Mapping[MetricKind, float] = field(default_factory=dict)
@@ -77,7 +79,8 @@ class Policy:
         return replace(found, threshold=noise_share, noise_share=noise_share)
 
     def _asked(self, case: str, metric: str, kind: MetricKind) -> FigureLimits:
-        found = FigureLimits(self.thresholds[kind], self.fail_on)
+        fail_on = self.fail_on | self.fail_on_kind.get(kind, {})
+        found = FigureLimits(self.thresholds[kind], fail_on)
         for rule in self.rules:
             if fnmatchcase(case, rule.cases) and fnmatchcase(metric, rule.metrics):
                 if rule.threshold is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from coldwarm.clock import TIME
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ColdwarmError
 from coldwarm.functions import values
+from coldwarm.inprocess.sending import BY_NAME_ALONE, NotMeasuredError
 from coldwarm.report.progress import open_progress
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import suite
@@ -28,34 +28,11 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.functions.arguments import Call
-    from coldwarm.inprocess.sending import Way
+    from coldwarm.inprocess.sending import FreshOptions, Way
     from coldwarm.inprocess.warm import InProcess
     from coldwarm.runner.schedule.case import Case
 
 AGAINST = "the answer in the process that asked"
-_BY_NAME_ALONE = {"name_missing", "failed_before", "unusable", "other_arguments"}
-"""Refusals of a program's file that is read anew, which a pickle does not have."""
-
-
-@dataclass(frozen=True)
-class FreshOptions:
-    """How much is to be measured in fresh processes, and what becomes of the files."""
-
-    processes: int
-    warm: bool
-    time_budget_s: float | None
-    timeout_s: float
-    tolerance: float | None
-    out_dir: Path | None
-
-
-class NotMeasuredError(RefusedError):
-    """Nothing could be measured in fresh processes; ``output`` is what the last one printed."""
-
-    def __init__(self, reason: Reason, output: str = "") -> None:
-        """Keep both."""
-        super().__init__(reason)
-        self.output = output
 
 
 def measure(
@@ -105,7 +82,7 @@ def _first(
             return _case(way, call, in_process, options, work)
         except RefusedError as error:
             refused.append(error)
-            if error.reason.code not in _BY_NAME_ALONE:
+            if error.reason.code not in BY_NAME_ALONE:
                 break
     # What fails either way is told with its place in the file.
     alike = refused[0].reason.code == refused[-1].reason.code

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.contracts.reasons import RefusedError
 from coldwarm.functions import transfer
 from coldwarm.inprocess import carrying, finding
 from coldwarm.runner.functions.targets import Target
@@ -19,7 +20,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.functions.arguments import Call
+
+BY_NAME_ALONE = {"name_missing", "failed_before", "unusable", "other_arguments"}
+"""Refusals of a program's file that is read anew, which a pickle does not have."""
+
+
+class NotMeasuredError(RefusedError):
+    """Nothing could be measured in fresh processes; ``output`` is what the last one printed."""
+
+    def __init__(self, reason: Reason, output: str = "") -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.output = output
+
+
+@dataclass(frozen=True)
+class FreshOptions:
+    """How much is to be measured in fresh processes, and what becomes of the files."""
+
+    processes: int
+    warm: bool
+    time_budget_s: float | None
+    timeout_s: float
+    tolerance: float | None
+    out_dir: Path | None
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
     from coldwarm.contracts.summary import Caution, CautionKind
 
@@ -35,16 +36,52 @@ if TYPE_CHECKING:
 
 
 class Remark(NamedTuple):
-    """What to heed: in a word or two, and in a sentence."""
+    """What to heed: in a word or two, in a sentence, and what to do about it."""
 
     label: str
     text: str
+    cure: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The sentence with what to do."""
+        return "; ".join(filter(None, (self.text, self.cure)))
+
+
+def joined(
+    groups: Sequence[tuple[str, Sequence[Remark]]], of_all: Sequence[Remark]
+) -> tuple[tuple[str, str], ...]:
+    """Return the remarks of groups and those of all as one list, each cure once.
+
+    The name of a group stands before what is of it alone, where there are several.
+    """
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for title, remarks in groups:
+        for one in remarks:
+            texts = found.setdefault((one.label, one.cure), {})
+            texts.setdefault(one.text, []).append(title)
+    listed = []
+    for (label, cure), texts in found.items():
+        said = [
+            text if len(groups) == 1 else f"{_where(where, len(groups))}: {text}"
+            for text, where in texts.items()
+        ]
+        said[-1] = "; ".join(filter(None, (said[-1], cure)))
+        listed += [("" if place else label, text) for place, text in enumerate(said)]
+    labels = [one.label for one in of_all]
+    named = ["" if one in labels[:place] else one for place, one in enumerate(labels)]
+    texts_of_all = [one.whole for one in of_all]
+    return (*listed, *zip(named, texts_of_all, strict=True))
+
+
+def _where(titles: Sequence[str], n_groups: int) -> str:
+    return "all groups" if len(titles) == n_groups else ", ".join(titles)
 
 
 def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[Remark, ...]:
     """Return what holds for candidates of one group, validity first."""
     remarks = [
-        Remark("warned", f"{case.candidate}: {with_advice(case.reason)}")
+        Remark("warned", f"{case.candidate}: {words(case.reason)}", advice(case.reason))
         for case in cases
         if case.status == "warn" and case.reason
     ]
@@ -54,7 +91,8 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
             Remark(
                 KINDS[kind],
                 f"{case.candidate}, {mode_name(caution.cache_mode or '')}:"
-                f" {caution_words(caution)}; {advice(caution.reason) or CAUTION_ADVICE[kind]}",
+                f" {caution_words(caution)}",
+                advice(caution.reason) or CAUTION_ADVICE[kind],
             )
             for case, caution in _of_kind(cases, kind)
         ]
@@ -125,7 +163,7 @@ def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> 
         f"{', '.join(candidates)} ({figure}{noun})"
         for (figure, candidates), noun in zip(figures.items(), nouns, strict=False)
     ]
-    return [Remark(KINDS[kind], f"{', '.join(names)}: {what}; {CAUTION_ADVICE[kind]}")]
+    return [Remark(KINDS[kind], f"{', '.join(names)}: {what}", CAUTION_ADVICE[kind])]
 
 
 def _settings(cases: Sequence[CaseResult]) -> list[Remark]:
@@ -135,7 +173,7 @@ def _settings(cases: Sequence[CaseResult]) -> list[Remark]:
         having.setdefault(words(caution.reason), []).append(case.candidate)
     parts = [f"{', '.join(candidates)}: {said}" for said, candidates in having.items()]
     cure = CAUTION_ADVICE["settings"]
-    return [Remark(KINDS["settings"], f"{'; '.join(parts)}; {cure}")] if parts else []
+    return [Remark(KINDS["settings"], "; ".join(parts), cure)] if parts else []
 
 
 def _figure(caution: Caution) -> str:
@@ -151,8 +189,8 @@ def _memory(cases: Sequence[CaseResult]) -> list[Remark]:
     """Say whose calls would be faster if freed memory were kept, and what does that."""
     found = _of_kind(cases, "allocator")
     texts = [f"{case.candidate}: {words(caution.reason)}" for case, caution in found]
-    advice = CAUTION_ADVICE["allocator"]
-    return [Remark(KINDS["allocator"], f"{'; '.join(texts)}; {advice}")] if texts else []
+    cure = CAUTION_ADVICE["allocator"]
+    return [Remark(KINDS["allocator"], "; ".join(texts), cure)] if texts else []
 
 
 def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
@@ -162,13 +200,17 @@ def _second_call(cases: Sequence[CaseResult]) -> list[Remark]:
     names = ", ".join(case.candidate for case, _ in slow)
     ratio = _range([severity(caution.reason) for _, caution in slow], units.times)
     cure = CAUTION_ADVICE["second_call"]
-    return [Remark(KINDS["second_call"], f"{ratio} a steady one in {names}; {cure}")]
+    return [Remark(KINDS["second_call"], f"{ratio} a steady one in {names}", cure)]
 
 
 def _other_calls(cases: Sequence[CaseResult]) -> list[Remark]:
     """Say whose calls cost more than the timed ones, and when."""
     return [
-        Remark(KINDS["other_calls"], f"{case.candidate}: {with_advice(caution.reason)}")
+        Remark(
+            KINDS["other_calls"],
+            f"{case.candidate}: {words(caution.reason)}",
+            advice(caution.reason),
+        )
         for case, caution in _of_kind(cases, "other_calls")
     ]
 
@@ -191,7 +233,7 @@ def _noisy(cases: Sequence[CaseResult]) -> list[Remark]:
         noisy = sum(caution.n_processes for caution in cautions)
         parts.append(f"{words(worst)} at worst ({noisy} of {max(watched, noisy)} processes)")
     cure = "; ".join(dict.fromkeys(cures))
-    return [Remark(KINDS["noisy"], f"{', '.join(parts)}; {cure}")] if parts else []
+    return [Remark(KINDS["noisy"], ", ".join(parts), cure)] if parts else []
 
 
 def _precision(cases: Sequence[CaseResult]) -> list[Remark]:
@@ -203,7 +245,7 @@ def _precision(cases: Sequence[CaseResult]) -> list[Remark]:
     n_figures = sum(figure is not None for figure in figures)
     wanted = _range(sorted(asked), "{:g}".format)
     text = f"±{wanted}% asked for, not reached by {len(imprecise)} of {n_figures} figures"
-    return [Remark(KINDS["precision"], f"{text}; {CAUTION_ADVICE['precision']}")]
+    return [Remark(KINDS["precision"], text, CAUTION_ADVICE["precision"])]
 
 
 def _few(cases: Sequence[CaseResult]) -> list[Remark]:
@@ -219,11 +261,16 @@ def _few(cases: Sequence[CaseResult]) -> list[Remark]:
         where = f"{_counts(next(iter(counts.values())))} per figure"
     else:
         where = ", ".join(f"{_counts(n)} per figure in {name}" for name, n in counts.items())
-    return [Remark(KINDS["few"], f"{where}: wide intervals, or none; {CAUTION_ADVICE['few']}")]
+    return [Remark(KINDS["few"], f"{where}: wide intervals, or none", CAUTION_ADVICE["few"])]
 
 
 def _counts(numbers: Iterable[int]) -> str:
     return f"only {' or '.join(map(str, sorted(numbers)))}"
+
+
+def _first(reason: Reason) -> Reason:
+    """Return why a verdict is open, without what weakens it besides."""
+    return reason.parts[0] if reason.code == "several" and reason.parts else reason
 
 
 def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
@@ -246,6 +293,6 @@ def _undecided(cases: Sequence[CaseResult]) -> list[Remark]:
     unjudged: dict[str, list[str]] = {}
     for case, verdict in open_:
         if verdict.smallest_detectable is None:
-            unjudged.setdefault(with_advice(verdict.reason), []).append(case.candidate)
+            unjudged.setdefault(with_advice(_first(verdict.reason)), []).append(case.candidate)
     remarks += [f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in unjudged.items()]
     return [Remark("undecided", text) for text in remarks]

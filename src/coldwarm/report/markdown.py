@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.report.filled import Needed
+    from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
-    from coldwarm.report.view import Cell, Group
+    from coldwarm.report.view import Cell, Group, Payoffs
 
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#&!$"})
 _LINKED = re.compile(r"(?<=\w):(?=//)|(?<=\bwww)\.|(?<=\w)@(?=\w)", re.IGNORECASE)
@@ -26,39 +27,66 @@ _BEGINS = re.compile(r"^(\s*)(?:([-+](?=\s|$)|=)|(\d+)([.)])(?=\s|$))")
 """What begins a list, or underlines a heading, at the beginning of a line."""
 
 
-def render(suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
-    """Return the tables, what to read with care, what was not measured, and a legend."""
-    view = suite_view(suite, cases)
-    blocks: list[str] = []
+def render(  # noqa: PLR0913 - what stands where, each by name
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    *,
+    ahead: Sequence[str] = (),
+    more: Sequence[str] = (),
+    care: Sequence[tuple[str, str]] = (),
+    payoffs: Payoffs | None = None,
+    verbose: bool = False,
+) -> str:
+    """Return what the verdicts come to, the tables, what to read with care, and a legend.
+
+    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too,
+    ``payoffs`` are told with what leads. ``verbose``: also
+    the parts of the first results.
+    """
+    view = suite_view(suite, cases, payoffs, verbose=verbose)
+    blocks = [*ahead]
     for group in view.groups:
-        blocks += _group(group)
+        blocks += _group(group, verbose=verbose)
     if view.loops.rows:
         blocks += [f"### {escaped(scenarios.TITLE)}", _shares(view.loops)]
-    if view.care:
-        heading = "Read with care, in all tables:" if len(view.groups) > 1 else "Read with care:"
-        blocks += [heading, terms(view.care)]
+    blocks += more
+    if remarks := (*view.care, *care):
+        blocks += ["Read with care:", terms(remarks)]
     if view.unavailable:
         blocks.append(terms(("not measured", line) for line in view.unavailable))
-    blocks += ["How to read this:", terms(view.legend)]
+    if view.legend:
+        blocks += ["How to read this:", terms(view.legend)]
     # They name commands in backticks, which the name of a suite does not hold.
     blocks.append("\n".join(escaped(line).replace("\\`", "`") for line in view.closing))
     return "\n\n".join(blocks) + "\n"
 
 
-def _group(group: Group) -> list[str]:
+def _group(group: Group, *, verbose: bool) -> list[str]:
     blocks = [f"### {escaped(group.title)}", escaped(group.about)]
+    if group.lead:
+        blocks.append(lead(group.lead))
     if group.rows:
         blocks.append(_main_table(group))
     if group.failures:
         blocks.append(terms(("failed", failure) for failure in group.failures))
-    if any(row.parts for row in group.rows):
+    if verbose and any(row.parts for row in group.rows):
         blocks += [f"{escaped(group.parts_title)}:", _parts_table(group)]
     if group.made:
         blocks += [f"{MADE_TITLE}:", terms(group.made)]
-    blocks += filled_by(group.filled, group.by_default)
-    if group.care:
-        blocks += ["Read with care:", terms(group.care)]
-    return blocks
+    return blocks + filled_by(group.filled, group.by_default)
+
+
+def lead(found: Sequence[Line]) -> str:
+    """Return the answer as a list, verdicts in bold."""
+    said, label = [], ""
+    for one in found:
+        label = one.label or label
+        pieces = [
+            f"**{escaped(piece.text)}**" if piece.verdict else escaped(piece.text)
+            for piece in one.pieces
+        ]
+        said.append(f"- {escaped(label)}: {''.join(pieces)}")
+    return "\n".join(said)
 
 
 def filled_by(needed: Sequence[Needed], by_default: Sequence[tuple[str, str]]) -> list[str]:
@@ -122,7 +150,8 @@ def code(name: str) -> str:
 
 def _figure(cell: Cell) -> str:
     text = " ".join(filter(None, (cell.text, escaped(cell.spread))))
-    return f"{text}<br>{escaped(cell.verdict)}" if cell.verdict else text
+    bounds = f" ({escaped(cell.bounds)})" if cell.bounds else ""
+    return f"{text}<br>{escaped(cell.verdict)}{bounds}" if cell.verdict else text
 
 
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1) -> str:
@@ -133,7 +162,11 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int 
 
 def terms(items: Iterable[tuple[str, str]]) -> str:
     """Return terms and what is said of them as a list."""
-    return "\n".join(f"- **{label(term)}**: {escaped(meaning)}" for term, meaning in items)
+    listed, last = [], ""
+    for term, meaning in items:
+        last = term or last
+        listed.append(f"- **{label(last)}**: {escaped(meaning)}")
+    return "\n".join(listed)
 
 
 def label(text: str) -> str:

@@ -12,6 +12,7 @@ from coldwarm.report import filled, units
 from coldwarm.report.reasons import CAUTION_ADVICE, words
 from coldwarm.report.shown import line
 from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, table, title
+from coldwarm.report.units import count
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ _READINGS: dict[Reading, str] = {
     "imported": "import paid,\nempty caches",
     "cached": "whole process,\nfilled caches",
 }
-_GROUPED_UP_TO = 10**7
 _MARK = "◂"
 FEW_FOR_A_PROCESS, FEW_FOR_A_TOTAL = 8, 5
 """Rounds below which simulated intervals held with less than 93 % where 95 % are stated."""
@@ -260,11 +260,6 @@ def _known(judged: BreakEven) -> str:
         return ""
     never = judged.null_reasons["high"].code == "never"
     return f"\n{count(judged.low)} … never" if never else f"\nuntil {count(judged.low)} or more"
-
-
-def count(number: int) -> str:
-    """Write a number of calls: ``1,250``, from ten million up ``1.25e+07``."""
-    return f"{number:,}" if number < _GROUPED_UP_TO else units.significant(float(number))
 
 
 def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:

@@ -8,10 +8,12 @@ measured. All goes to the console that is given, stderr as a rule, so that stdou
 
 from __future__ import annotations
 
-import statistics
+import html
+import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Self
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rich.live import Live
 from rich.text import Text
@@ -19,12 +21,12 @@ from rich.text import Text
 from coldwarm.contracts.base import WARM
 from coldwarm.errors import printable
 from coldwarm.report import units
-from coldwarm.report.figures import headline
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.figures import group_name, headline
+from coldwarm.report.reasons import counted, with_advice
 from coldwarm.report.share import Share
 from coldwarm.report.words import mode_name
 from coldwarm.runner.listener import Listener
-from coldwarm.stats.selection import clean_blocks, is_beside, rejected
+from coldwarm.stats.selection import is_beside, rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,9 +44,6 @@ _FIGURES_WIDTH = len(_COLUMNS) * (_FIGURE_WIDTH + 1) + len("  failed")
 _NARROWEST_NAME = 20
 _LINES_AROUND_TABLE = 4
 _NOTES_SHOWN = 3
-_CASE_WIDTH = len("torch_compile_cpu_mlp_train_step_128_f32")
-_MODE_WIDTH = len("filled caches")
-_SHARE_WIDTH = len("[100 %]")
 
 _Row = tuple[str, list[str], str]
 """Of a case: its name, its figures, its status."""
@@ -67,44 +66,67 @@ class Progress(Listener):
 
 
 def open_progress(console: Console) -> Progress:
-    """Return the live display for a terminal, and plain lines for anything else."""
+    """Return the live display for a terminal or a notebook, and plain lines for anything else."""
+    display = _of_notebook()
+    if display is not None:
+        return NotebookProgress(console, display)
     able = console.is_terminal and not console.is_dumb_terminal
     return LiveProgress(console) if able else PlainProgress(console)
 
 
 class PlainProgress(Progress):
-    """One line for each finished process."""
+    """One line for each round, and one for each process that did not end well."""
+
+    def __init__(self, console: Console) -> None:
+        """Write to this console."""
+        super().__init__(console)
+        self._round = 0
+        self._ended: list[float] = []
+        """Wall clock of the processes of this round, in seconds."""
+        self._group = ""
+
+    def __exit__(self, *error: object) -> None:
+        """Print the line of a round that was not finished."""
+        self._print_round("")
 
     def started(self, plan_total: int, budget_s: float | None) -> None:
         """Say what is planned."""
         self._share.plan(plan_total)
         budget = "" if budget_s is None else f", within {units.duration(budget_s)}"
-        self._print(
-            f"measuring with at least {plan_total} processes{budget}; warm: the median call"
-        )
-        self._row("done", "case", "process", "took", "ended")
+        self._print(f"measuring with at least {plan_total} processes{budget}")
 
     def observed(self, observation: Observation) -> None:
-        """Print the line of a finished process."""
+        """Count a finished process; print how it ended, where it did not end well."""
         _ended(self._share, observation)
-        done = "[extra]" if self._share.beyond else f"[{100 * self._share.value:3.0f} %]"
+        self._round = observation.round + 1
+        self._ended.append(observation.wall_s)
         shown = _what_it_shows(observation)
-        took = units.MISSING if shown.seconds is None else units.duration(shown.seconds)
-        kind = _kind(observation, shown.mode)
-        self._row(done, observation.case, kind, took, shown.outcome)
+        if not shown.fine:
+            kind = _kind(observation, shown.mode)
+            self._print(f"{observation.case} · {kind}: {shown.outcome}")
+
+    def case_updated(self, case_result: CaseResult) -> None:
+        """Learn whose round it is."""
+        self._group = group_name(case_result)
 
     def note(self, reason: Reason) -> None:
         """Print a note."""
         self._print(f"note: {with_advice(reason)}")
 
     def estimate(self, done: float, left_s: float | None) -> None:
-        """Keep the share for the next line."""
-        del left_s
+        """Print the line of a round, which ends with an estimate."""
         self._share.estimated(done)
+        self._print_round("" if left_s is None else f"; about {units.clock(left_s)} left")
 
-    def _row(self, done: str, case: str, mode: str, took: str, end: str) -> None:
-        columns = f"{done:{_SHARE_WIDTH}} {case:{_CASE_WIDTH}} {mode:{_MODE_WIDTH}}"
-        self._print(f"{columns} {took:>{_FIGURE_WIDTH}}  {end}")
+    def _print_round(self, left: str) -> None:
+        if not self._ended:
+            return
+        done = "[extra]" if self._share.beyond else f"[{100 * self._share.value:3.0f} %]"
+        whose = f"{self._group}, " if self._group else ""
+        count = counted(len(self._ended), "process")
+        took = units.duration(sum(self._ended))
+        self._print(f"{done} {whose}round {self._round}: {count}, {took}{left}")
+        self._ended.clear()
 
     def _print(self, line: str) -> None:
         with suppress(OSError):  # a full disk behind it is no reason to measure nothing
@@ -212,12 +234,63 @@ class LiveProgress(Progress):
         )
 
 
+class _Picture:
+    """A picture as a notebook shows it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._text)}</pre>"
+
+
+def _of_notebook() -> Callable[..., Any] | None:
+    """Return what shows something in a cell, where this is the process of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if getattr(shell, "kernel", None) is None:
+        return None
+    show: Callable[..., Any] = import_module("IPython.display").display
+    return show
+
+
+class NotebookProgress(LiveProgress):
+    """The live display in a notebook: one output of the cell, which changes in place."""
+
+    def __init__(self, console: Console, display: Callable[..., Any]) -> None:
+        """Show with the ``display`` of IPython; ``console`` gives the size."""
+        super().__init__(console)
+        self._display = display
+        self._handle: Any = None
+
+    def __enter__(self) -> Self:
+        """Start showing."""
+        self._begin = self._clock()
+        self._draw()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave one line, and the notes."""
+        took = f"measured in {units.clock(self._clock() - self._begin)}"
+        self._show("\n".join([took, *(printable(f"note: {text}") for text in self._notes)]))
+
+    def _draw(self) -> None:
+        self._show(self._picture().plain)
+
+    def _show(self, text: str) -> None:
+        if self._handle is None:
+            self._handle = self._display(_Picture(text), display_id=True)
+        else:
+            self._handle.update(_Picture(text))
+
+
 class _Shown(NamedTuple):
     """What a record has news of."""
 
     mode: CacheMode
-    seconds: float | None
-    """Wall clock, or a warm call; ``None``: no figure of it counts."""
     outcome: str
     """``ok``, or ``failed: timeout``."""
     fine: bool = False
@@ -230,16 +303,11 @@ def _what_it_shows(observation: Observation) -> _Shown:
     rejected although its start was good.
     """
     if observation.status != "ok" or not observation.blocks:
-        mode, fine = observation.cache_mode, observation.status == "ok"
-        called = mode == WARM and observation.blocks
-        seconds = None if called else observation.wall_s
-        return _Shown(mode, seconds, outcome(observation), fine)
+        return _Shown(observation.cache_mode, outcome(observation), observation.status == "ok")
     refused = next(iter(rejected([observation], WARM)), None)
     if refused is not None:
-        return _Shown(WARM, None, f"rejected: {with_advice(refused)}")
-    samples = [sample for block in clean_blocks(observation) for sample in block.samples_s]
-    seconds = statistics.median(samples) if samples else None
-    return _Shown(WARM, seconds, observation.status, fine=True)
+        return _Shown(WARM, f"rejected: {with_advice(refused)}")
+    return _Shown(WARM, observation.status, fine=True)
 
 
 def _ended(share: Share, observation: Observation) -> None:

@@ -3,7 +3,7 @@
 Names, reasons, paths and versions come from artifacts, plug-ins and frameworks. On a terminal they
 are shown as what they are and never obeyed: no control character, no turn of the direction
 of writing, no new line, no command of a workflow. Markdown has a function of its own in
-``coldwarm.report.markdown``, annotations of a workflow in ``coldwarm.report.compare.text``.
+``coldwarm.report.markdown``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
 
-from coldwarm.errors import is_plain, printable
+from coldwarm.errors import is_plain, printable, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _WORKFLOW = re.compile(r"##(?=\w*\[)")
 """What begins a command of a workflow anywhere in a line."""
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def line(text: object, style: str = "") -> Text:
@@ -52,6 +54,13 @@ def _units(character: str) -> str:
     return "".join(f"\\u{int.from_bytes(unit, 'big'):04x}" for unit in units)
 
 
+def annotation(level: str, title: str, message: str, file: str | None = None) -> str:
+    """Return one workflow command, with what would end its parts escaped."""
+    place = f"file={visible(file.translate(_PROPERTY))}," if file else ""
+    title = visible(title.translate(_PROPERTY))
+    return f"::{level} {place}title={title}::{visible(message.translate(_DATA))}"
+
+
 class PlainConsole(Console):
     """A console that shows text and obeys none: no markup in it, and nothing but plain characters.
 
@@ -60,7 +69,9 @@ class PlainConsole(Console):
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever rich takes
         """Take the options of a console of rich."""
-        super().__init__(**{"markup": False, "emoji": False, "highlight": False, **options})
+        # In a notebook rich would make a cell's output of whatever is printed, also into a text.
+        plain = {"markup": False, "emoji": False, "highlight": False, "force_jupyter": False}
+        super().__init__(**{**plain, **options})
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from coldwarm.errors import printable
 from coldwarm.report import filled, scenarios
 from coldwarm.report.shown import line, lines
 from coldwarm.report.units import MISSING
@@ -22,41 +23,56 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.report.filled import Needed
+    from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
-    from coldwarm.report.view import Cell, Group
+    from coldwarm.report.view import Cell, Group, Payoffs
 
 WIDEST = 100
 _SPREAD = len(">999%")
 _LABEL = len("few processes")
 _WIDEST_GAP = 3
-_STYLES = {"faster": "green", "slower": "dim", "same": "dim", "undecided": "dim italic"}
+VERDICT_STYLES = {
+    "faster": "bold green",
+    "slower": "bold red",
+    "same": "bold",
+    "undecided": "yellow",
+}
+"""Of verdicts, the same in every view; beside the words, never in their place."""
 
 
-def render(
+def render(  # noqa: PLR0913 - what stands where, each by name
     suite: SuiteResult,
     cases: Sequence[CaseResult],
     console: Console,
+    *,
+    ahead: Sequence[Table | Text] = (),
     more: Sequence[Table | Text] = (),
+    care: Sequence[tuple[str, str]] = (),
+    payoffs: Payoffs | None = None,
+    verbose: bool = False,
 ) -> None:
-    """Print the tables, what to read with care, what was not measured, and a legend.
+    """Print what the verdicts come to, the tables, what to read with care, and a legend.
 
-    ``more`` follows the tables.
+    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too,
+    ``payoffs`` are told with what leads. ``verbose``: also
+    the parts of the first results.
     """
-    view = suite_view(suite, cases)
+    view = suite_view(suite, cases, payoffs, verbose=verbose)
     width = min(console.width, WIDEST)
     show = partial(print_blocks, console)
+    show(*ahead)
     for group in view.groups:
-        show(*_group(group, width), Text())
+        show(*_group(group, width, verbose=verbose), Text())
     if view.loops.rows:
         show(Text(scenarios.TITLE, style="bold"), _shares(view.loops, width), Text())
     show(*more)
-    if view.care:
-        heading = "Read with care, in all tables" if len(view.groups) > 1 else "Read with care"
-        show(Text(heading, style="bold"), listing(view.care), Text())
+    if remarks := (*view.care, *care):
+        show(Text("Read with care", style="bold"), listing(remarks), Text())
     if view.unavailable:
         out = [("not measured", why) for why in view.unavailable]
         show(listing(out, style="dim"), Text())
-    show(listing(view.legend, style="dim"), Text())
+    if view.legend:
+        show(listing(view.legend, style="dim"), Text())
     show(*map(line, view.closing))
 
 
@@ -74,24 +90,30 @@ def title(text: str, width: int) -> Text:
     return line(f"━━ {text} ".ljust(width, "━"), "bold")
 
 
-def _group(group: Group, width: int) -> list[Table | Text]:
-    blocks: list[Table | Text] = [
-        title(group.title, width),
-        line(group.about, "dim"),
-        Text(),
-    ]
+def _group(group: Group, width: int, *, verbose: bool) -> list[Table | Text]:
+    blocks: list[Table | Text] = [title(group.title, width), line(group.about, "dim"), Text()]
+    if group.lead:
+        blocks += [lead(group.lead), Text()]
     if group.rows:
         blocks.append(_main_table(group, width))
     blocks += [line(f"failed: {failure}", "bold red") for failure in group.failures]
-    if any(row.parts for row in group.rows):
+    if verbose and any(row.parts for row in group.rows):
         blocks += [Text(), Text(group.parts_title, style="bold")]
         blocks.append(_parts_table(group, width))
     if group.made:
         blocks += [Text(), Text(MADE_TITLE, style="bold"), listing(group.made)]
-    blocks += filled_by(group.filled, group.by_default)
-    if group.care:
-        blocks += [Text(), Text("Read with care", style="bold"), listing(group.care)]
-    return blocks
+    return blocks + filled_by(group.filled, group.by_default)
+
+
+def lead(found: Sequence[Line]) -> Table:
+    """Lay out the answer: a line for each figure, verdicts in their colours."""
+    grid = _grid(_LABEL)
+    for one in found:
+        said = [
+            (printable(piece.text), VERDICT_STYLES.get(piece.verdict, "")) for piece in one.pieces
+        ]
+        grid.add_row(Text(one.label, "bold"), Text.assemble(*said))
+    return grid
 
 
 def filled_by(
@@ -113,26 +135,35 @@ def filled_by(
 
 def _main_table(group: Group, width: int) -> Table:
     """One row for each candidate; under each figure its verdict against the baseline."""
-    headings = ["\n".join(group.headings[mode]) for mode in group.modes]
-    rows = [
+    memory = [] if group.rows[0].memory is None else ["peak\nmemory"]
+    both = any(group.headings[mode][0] for mode in group.modes)
+    modes = ["\n".join(group.headings[mode][0 if both else 1 :]) for mode in group.modes]
+    headings = ["candidate", *modes, *memory]
+    rows = _main_rows(group)
+    if _taken(headings, rows) + len(headings) - 1 > width:
+        rows = _main_rows(group, between="\n")
+    return table(headings, rows, width)
+
+
+def _main_rows(group: Group, between: str = " ") -> list[list[Text]]:
+    """Lay out the candidates; ``between`` stands between a ratio and its direction."""
+    return [
         [
             line(row.candidate, "bold"),
-            *(_figure(row.figures[mode]) for mode in group.modes),
+            *(_figure(row.figures[mode], between) for mode in group.modes),
             *([] if row.memory is None else [_plain(row.memory)]),
         ]
         for row in group.rows
     ]
-    memory = [] if group.rows[0].memory is None else ["peak\nmemory"]
-    return table(["candidate", *headings, *memory], rows, width)
 
 
-def _figure(cell: Cell) -> Text:
+def _figure(cell: Cell, between: str) -> Text:
     """Lay out a figure so that values and intervals line up down a column."""
     if cell.text == MISSING:
         return _plain(MISSING)
     text = Text.assemble(cell.text, (f" {cell.spread:>{_SPREAD}}", "dim"))
     if cell.verdict:
-        text.append(f"\n{cell.verdict}", _STYLES.get(cell.verdict.split()[-1], "dim"))
+        text.append(f"\n{cell.verdict.replace(' ', between)}", VERDICT_STYLES.get(cell.kind, ""))
     return text
 
 
@@ -185,18 +216,29 @@ def airy_table(gap: int, *, header: bool = True) -> Table:
 
 
 def _gap(headings: Sequence[str], rows: Sequence[Sequence[Text]], width: int) -> int:
+    room = width - _taken(headings, rows)
+    return max(1, min(_WIDEST_GAP, room // max(1, len(headings) - 1)))
+
+
+def _taken(headings: Sequence[str], rows: Sequence[Sequence[Text]]) -> int:
+    """Return the characters that the columns need, without what is between them."""
     taken = 0
     for place, heading in enumerate(headings):
         cells = [heading, *(row[place].plain for row in rows if place < len(row))]
         taken += max(len(part) for cell in cells for part in cell.split("\n"))
-    return max(1, min(_WIDEST_GAP, (width - taken) // max(1, len(headings) - 1)))
+    return taken
 
 
 def listing(items: Iterable[tuple[str, str]], style: str = "", width: int = _LABEL) -> Table:
     """Lay out terms and what is said of them, lines indented under the first."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(min_width=width, no_wrap=True, style=style)
-    table.add_column(style=style, overflow="fold")
+    grid = _grid(width, style)
     for term, meaning in items:
-        table.add_row(line(term), line(meaning))
-    return table
+        grid.add_row(line(term), line(meaning))
+    return grid
+
+
+def _grid(width: int, style: str = "") -> Table:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(min_width=width, no_wrap=True, style=style)
+    grid.add_column(style=style, overflow="fold")
+    return grid

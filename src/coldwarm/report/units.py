@@ -20,6 +20,7 @@ _PLAIN_FROM, _PLAIN_TO = -3, 5
 _SMALLEST_PERCENT = 0.1
 _LARGEST_PERCENT = 999
 _LARGEST_FACTOR = 9999
+_GROUPED_UP_TO = 10**7
 _CLOSE_FACTOR = 1.1
 _FEW_DIGITS = 2
 _HUNDRED = 100
@@ -151,6 +152,11 @@ def times(number: float) -> str:
     if number > _LARGEST_FACTOR:
         return f">{_LARGEST_FACTOR}×"
     return f"{significant(number, DIGITS if number < _CLOSE_FACTOR else _FEW_DIGITS)}×"
+
+
+def count(number: int) -> str:
+    """Write a number of calls: ``1,250``, from ten million up ``1.25e+07``."""
+    return f"{number:,}" if number < _GROUPED_UP_TO else significant(float(number))
 
 
 def clock(seconds: float) -> str:

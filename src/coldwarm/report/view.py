@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.report import care, filled, scenarios, units
+from coldwarm.report import care, filled, leading, scenarios, units
 from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
 from coldwarm.report.reasons import words
 from coldwarm.report.words import (
@@ -21,17 +21,22 @@ from coldwarm.report.words import (
     legend,
     parts_title,
 )
+from coldwarm.stats.compare.control import is_control
 from coldwarm.stats.plan.costs import making_s
+from coldwarm.stats.plan.leading import leads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.plan import BreakEven
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
-    from coldwarm.contracts.summary import Comparison
     from coldwarm.report.care import Remark
     from coldwarm.report.filled import Needed
+    from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
+
+    Payoffs = Mapping[str, Sequence[BreakEven]]
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,11 @@ class Cell:
     text: str = units.MISSING
     spread: str = ""
     verdict: str = ""
+    """As the bounds of the ratio, or ``same`` or ``undecided``."""
+    kind: str = ""
+    """The verdict alone."""
+    bounds: str = ""
+    """Of a ratio that is called the same or undecided."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,8 @@ class Group:
 
     title: str
     about: str
+    lead: tuple[Line, ...]
+    """What the verdicts come to."""
     modes: tuple[CacheMode, ...]
     rows: tuple[Row, ...]
     failures: tuple[str, ...]
@@ -84,35 +96,69 @@ class View:
 
     groups: tuple[Group, ...]
     loops: Loops
-    care: tuple[Remark, ...]
-    """What holds for all groups or for the machine."""
+    care: tuple[tuple[str, str], ...]
+    """What to read with care: of each group, then of all or of the machine."""
     unavailable: tuple[str, ...]
     legend: tuple[tuple[str, str], ...]
     closing: tuple[str, ...]
 
 
-def suite_view(suite: SuiteResult, cases: Sequence[CaseResult]) -> View:
-    """Put a suite into words and numbers, in the order in which its cases stand."""
+def suite_view(
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    payoffs: Payoffs | None = None,
+    *,
+    verbose: bool = True,
+) -> View:
+    """Put a suite into words and numbers, in the order in which its cases stand.
+
+    ``payoffs``: what is told of paying off, by the case of a group's baseline. ``verbose``: the
+    parts of the first results are shown, so that their columns are explained.
+    """
     grouped: dict[str, list[CaseResult]] = {}
     for case in cases:
         grouped.setdefault(group_name(case), []).append(case)
     names = {case.case: case.candidate for case in cases}
-    groups = [_group(title, members, names) for title, members in grouped.items()]
+    groups = [_group(title, members, names, payoffs or {}) for title, members in grouped.items()]
     shown = tuple(group for group in groups if group.rows or group.failures)
     loops = scenarios.loops(cases)
+    of_all = care.of_suite([case for case in cases if _has_row(case)])
     return View(
         groups=shown,
         loops=loops,
-        care=care.of_suite([case for case in cases if _has_row(case)]),
+        care=care.joined([(group.title, group.care) for group in shown], of_all),
         unavailable=_unavailable(cases),
-        legend=legend(
-            built=any("build" in group.parts for group in shown),
-            first_ever=any("first_ever" in group.modes for group in shown),
-            thresholds={one.threshold for case in cases for one in case.comparisons},
-        )
-        + ((LOOP_TERM, scenarios.LEGEND) if loops.rows else ()),
+        legend=_legend(shown, cases, parts=verbose)
+        + (((LOOP_TERM, scenarios.LEGEND)) if loops.rows else ()),
         closing=_closing(suite),
     )
+
+
+def _legend(
+    groups: Sequence[Group], cases: Sequence[CaseResult], *, parts: bool
+) -> tuple[tuple[str, str], ...]:
+    """Return the meaning of what is there, and of nothing else."""
+    rows = [row for group in groups for row in group.rows]
+    cells = [cell for row in rows for cell in row.figures.values()]
+    given = {cell.kind for cell in cells}
+    modes = {mode for group in groups if group.headings is HEADINGS for mode in group.modes}
+    parts = parts and any(row.parts for row in rows)
+    texts = [text for row in rows for part in row.parts.values() for text in part] if parts else []
+    texts += [*(cell.text for cell in cells), *(row.memory or "" for row in rows)]
+    there = {
+        "first": bool(modes - {WARM}),
+        "built": any("build" in group.parts for group in groups),
+        "first_ever": any("first_ever" in group.modes for group in groups),
+        "warm": WARM in modes,
+        "half_width": any(cell.spread[:1] in {"±", ">", "<"} for cell in cells if cell.spread),
+        "few": any(cell.spread.startswith("(") for cell in cells),
+        "ratio": bool(given & {"faster", "slower"}),
+        "same": "same" in given,
+        "parts": parts,
+        "missing": any(text == units.MISSING for text in texts),
+    }
+    thresholds = {one.threshold for case in cases for one in case.comparisons}
+    return legend({name for name, shown in there.items() if shown}, thresholds)
 
 
 def _has_row(case: CaseResult) -> bool:
@@ -121,7 +167,9 @@ def _has_row(case: CaseResult) -> bool:
     return bool(figures or (case.observations and case.status != "failed"))
 
 
-def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) -> Group:
+def _group(
+    title: str, cases: Sequence[CaseResult], names: Mapping[str, str], payoffs: Payoffs
+) -> Group:
     shown = [case for case in cases if _has_row(case)]
     asked = {mode for case in shown for mode in case.protocol.cache_modes}
     modes = tuple(mode for mode in MODE_NAMES if mode in asked)
@@ -130,6 +178,8 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
     against = f" · baseline: {', '.join(sorted(baselines))}" if baselines else ""
     unit = units.table_unit(_longest_s(shown))
     loop = any(case.scenario for case in cases)
+    judged = [case for case in shown if not is_control(case)]
+    paying = [one for case in cases if case.baseline for one in payoffs.get(case.case, ())]
     names_of_parts = LOOP_PARTS if loop else PARTS
     columns = _columns(shown, names_of_parts)
     return Group(
@@ -137,6 +187,7 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
         parts={key: name for key, name in names_of_parts.items() if key in columns},
         parts_title=parts_title(unit, loop=loop),
         title=title,
+        lead=leading.lines(leads(judged, modes), paying, loop=loop),
         about=cases[0].protocol.data_layout + against,
         modes=modes,
         rows=tuple(_row(case, modes, unit, columns) for case in shown),
@@ -197,21 +248,19 @@ def _figure(case: CaseResult, mode: CacheMode) -> Cell:
     summary = headline(case, mode)
     if summary is None:
         return Cell()
-    half_width, verdict = reached(case, mode), _verdict(comparison(case, mode))
+    judged = comparison(case, mode)
+    against: dict[str, str] = {}
+    if judged is not None:
+        told = judged.verdict in {"faster", "slower"}
+        against["verdict"], against["kind"] = leading.ratio(judged), judged.verdict
+        against["bounds"] = "" if told else leading.bounds(judged)
+    half_width = reached(case, mode)
     if half_width is not None:
-        return Cell(units.duration(summary.median), units.spread(half_width), verdict)
+        return Cell(units.duration(summary.median), units.spread(half_width), **against)
     if summary.low is None or summary.high is None:
-        return Cell(units.duration(summary.median), "(1)", verdict)
+        return Cell(units.duration(summary.median), "(1)", **against)
     span = units.between(summary.low, summary.high)
-    return Cell(span, f"({summary.n_processes})", verdict)
-
-
-def _verdict(judged: Comparison | None) -> str:
-    if judged is None:
-        return ""
-    if judged.verdict in {"faster", "slower"} and judged.low and judged.high:
-        return units.factor(judged.low, judged.high, judged.verdict)
-    return judged.verdict
+    return Cell(span, f"({summary.n_processes})", **against)
 
 
 def _parts(summary: ColdSummary, names: Iterable[str], unit: str) -> tuple[str, ...]:

@@ -88,41 +88,39 @@ LOOP_TERM = (
 """What only scenarios have, and its meaning."""
 
 
-def legend(
-    *, first_ever: bool, thresholds: Collection[float], built: bool = False
-) -> tuple[tuple[str, str], ...]:
+_RATIO = "bounds of the ratio to the baseline, at 97 %; from fewer than 5 rounds, all that was seen"
+
+
+def legend(there: Collection[str], thresholds: Collection[float]) -> tuple[tuple[str, str], ...]:
     """Return terms and their meanings.
 
     Args:
-        first_ever: Whether that mode was measured.
-        built: Whether a factory made a function, which is part of its first result.
+        there: What is shown: first results (``first``, of functions that were ``built``, in the
+            mode ``first_ever``), ``warm`` calls, figures with a ``half_width`` or of ``few``
+            processes, a ``ratio`` or ``same`` as a verdict, ``parts``, something ``missing``.
         thresholds: The relative differences below which two figures were called the same.
     """
-    ever = "; first ever: nothing at all is cached" if first_ever else ""
-    same = " or ".join(f"{100 * threshold:g} %" for threshold in sorted(thresholds))
-    within = f"at most {same} apart" if same else "no difference that matters"
-    return (
-        (
-            "first result",
-            (
-                f"import + {'build + ' if built else ''}first call of a fresh process whose "
-                "compilation caches are empty, or "
-                f"filled by an earlier run{ever}"
-            ),
-        ),
-        ("warm call", "one call in the steady state of a running process"),
-        ("±", "half the width of the median's 95 % interval"),
-        ("(2)", "from how many processes, where they are fewer than 5: their range, or the one"),
-        ("verdicts", f"against the baseline; same: {within}; undecided: cannot tell"),
-        (
-            "start, in all",
-            (
-                "interpreter, devices and inputs; from the start of the process to the result. "
-                "Rest: dispatch, transfers, execution"
-            ),
-        ),
-        ("–", "no such step, or it did not happen; for a figure, the reason stands below"),
+    ever = "; first ever: nothing at all is cached" if "first_ever" in there else ""
+    within = " or ".join(f"{100 * threshold:g} %" for threshold in sorted(thresholds))
+    first = (
+        f"import + {'build + ' if 'built' in there else ''}first call of a fresh process whose "
+        f"compilation caches are empty, or filled by an earlier run{ever}"
     )
+    parts = (
+        "interpreter, devices and inputs; from the start of the process to the result. "
+        "Rest: dispatch, transfers, execution"
+    )
+    terms = {
+        "first": ("first result", first),
+        "warm": ("warm call", "one call in the steady state of a running process"),
+        "half_width": ("±", "half the width of the median's 95 % interval"),
+        "few": ("(2)", "the range, or the one figure, of so many processes: too few for ±"),
+        "ratio": ("2.1–2.4×", _RATIO),
+        "same": ("same", f"as the baseline: at most {within} apart"),
+        "parts": ("start, in all", parts),
+        "missing": ("–", "no such step, or it did not happen; of a figure, the reason is above"),
+    }
+    return tuple(term for name, term in terms.items() if name in there)
 
 
 def mode_name(mode: str) -> str:

@@ -1,4 +1,4 @@
-"""The policy file of ``coldwarm compare``, in TOML.
+"""The policy file of ``coldwarm compare`` and ``coldwarm bench``, in TOML.
 
 It is read strictly, since a rule that silently applies to nothing lets every regression pass:
 unknown keys, wrong types and patterns without a match are errors that name the line.
@@ -70,7 +70,7 @@ class PolicyRule(Record, frozen=True, kw_only=True):
 
 
 class PolicyFile(Record, frozen=True, kw_only=True):
-    """A policy file for ``coldwarm compare --policy``, in TOML."""
+    """A policy file for ``--policy`` of ``coldwarm compare`` and ``coldwarm bench``, in TOML."""
 
     threshold: PolicyThresholds = PolicyThresholds()
     fail_on: PolicyFailures | None = None
@@ -118,6 +118,7 @@ def read_policy(path: Path, base: Policy) -> Policy:
         thresholds=base.thresholds | _set(given.threshold),
         # What the command line says holds over the file.
         fail_on=_set(given.fail_on) | base.fail_on,
+        fail_on_kind=base.fail_on_kind,
         rules=tuple(_rule(str(path), text, *numbered) for numbered in enumerate(given.rule)),
         path=str(path),
     )

@@ -14,7 +14,14 @@ from coldwarm.report.compare import limits
 from coldwarm.report.compare.refusals import change, disagreement
 from coldwarm.report.reasons import counted, with_advice
 from coldwarm.report.shown import line
-from coldwarm.report.terminal import WIDEST, airy_table, listing, print_blocks, title
+from coldwarm.report.terminal import (
+    VERDICT_STYLES,
+    WIDEST,
+    airy_table,
+    listing,
+    print_blocks,
+    title,
+)
 from coldwarm.report.words import mode_name
 from coldwarm.stats.ratio import CONFIDENCE
 
@@ -40,7 +47,11 @@ _FIGURES = {
     "peak_rss_bytes": "peak memory",
     "call_s": "call",
 }
-_STYLES = {"faster": "green", "less": "green", "slower": "red", "more": "red"}
+_STYLES = {
+    **VERDICT_STYLES,
+    "less": VERDICT_STYLES["faster"],
+    "more": VERDICT_STYLES["slower"],
+}
 _SHOWN_SOFTWARE = 4
 _SHOWN_CASES = 3
 _TERM = len("not compared")
@@ -227,5 +238,4 @@ def _cell(place: int, text: str, item: ComparedMetric) -> Text:
         return line(f" {text}")
     if HEADINGS[place] != "verdict":
         return Text(text, style="dim" if text == units.MISSING else "")
-    style = _STYLES.get(item.verdict, "dim")
-    return Text(text, style=style if item.fails_beyond is None else f"bold {style}")
+    return Text(text, style=_STYLES.get(item.verdict, ""))

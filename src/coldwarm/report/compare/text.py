@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.errors import visible
 from coldwarm.report.compare.terminal import (
     HEADINGS,
     failing,
@@ -17,6 +16,7 @@ from coldwarm.report.compare.terminal import (
 )
 from coldwarm.report.markdown import code, escaped, table, terms
 from coldwarm.report.reasons import with_advice
+from coldwarm.report.shown import annotation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import ComparedMetric, RunComparison
 
 _WORSE = ("slower", "more")
-_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def markdown(comparison: RunComparison, *, everything: bool) -> str:
@@ -55,13 +53,6 @@ def github(comparison: RunComparison, files: Mapping[str, str]) -> str:
     lines += [annotation("notice", f"coldwarm: {term}", text) for term, text in remarks(comparison)]
     lines.append(annotation("notice", "coldwarm compare", summary(comparison)))
     return "\n".join(lines) + "\n"
-
-
-def annotation(level: str, title: str, message: str, file: str | None = None) -> str:
-    """Return one workflow command, with what would end its parts escaped."""
-    place = f"file={visible(file.translate(_PROPERTY))}," if file else ""
-    title = visible(title.translate(_PROPERTY))
-    return f"::{level} {place}title={title}::{visible(message.translate(_DATA))}"
 
 
 def _annotated(item: ComparedMetric, file: str | None) -> str:

@@ -11,27 +11,31 @@ from coldwarm.contracts.reasons import because
 from coldwarm.stats.compare.control import is_control
 from coldwarm.stats.compare.limits import Asked, fails, unshown
 from coldwarm.stats.plan.jobs import Job
+from coldwarm.stats.plan.paying import MODES_OF_A_PLAN
 from coldwarm.stats.plan.planning import gather, plan
 from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.comparison import UnshownLimit
+    from coldwarm.contracts.comparison import MetricKind, UnshownLimit
     from coldwarm.contracts.plan import Plan
+    from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.result import CaseResult, SuiteResult
-
-_MODES_OF_A_PLAN = {"cold_process_cold_cache", "cold_process_warm_cache", WARM}
+    from coldwarm.contracts.summary import Comparison
 
 
 def report(
-    suite: SuiteResult, cases: Sequence[CaseResult], path: str, limits: Mapping[str, float]
+    suite: SuiteResult, cases: Sequence[CaseResult], path: str, policy: Policy
 ) -> tuple[BenchReport, Plan | None]:
     """Return the report of a bench, and the plan that its break-even is from.
 
-    ``limits``: for ``faster`` and ``slower``, the relative difference that a verdict must
-    exceed to fail.
+    ``policy``: the relative difference that a verdict must exceed to fail; one below the threshold
+    of its figure does not matter, and fails nothing.
+
+    Raises:
+        UsageError: a rule of the policy is for none of the figures.
     """
     reference = next((case.candidate for case in cases if case.baseline), cases[0].candidate)
     others = [case for case in cases if not is_control(case)]
@@ -39,14 +43,18 @@ def report(
         BenchVerdict(
             candidate=case.candidate,
             comparison=comparison,
-            fails_beyond=fails(comparison, comparison.verdict, limits),
+            fails_beyond=fails(
+                comparison, comparison.verdict, _limits(policy, case.case, comparison)
+            ),
         )
         for case in others
         for comparison in case.comparisons
     ]
+    figures = [_figure(case.case, one) for case in cases for one in case.comparisons]
+    policy.refuse_unmatched(figures)
     asked = set(cases[0].protocol.cache_modes)
     planned = None
-    if len(others) > 1 and asked >= _MODES_OF_A_PLAN:
+    if len(others) > 1 and asked >= MODES_OF_A_PLAN:
         planned = plan(gather(others[0].workload, others), Job(1, 1, 1, "cold"))
     made = BenchReport(
         path=path,
@@ -59,9 +67,20 @@ def report(
         break_even=planned.break_even if planned else [],
         n_failing=sum(one.fails_beyond is not None for one in verdicts),
         control=next((_control(case) for case in cases if is_control(case)), None),
-        unshown=list(_unshown(others, verdicts, limits)),
+        unshown=list(_unshown(others, verdicts, policy)),
     )
     return made, planned
+
+
+def _figure(case: str, comparison: Comparison) -> tuple[str, str, MetricKind]:
+    return case, comparison.metric, "warm" if comparison.metric == "warm.call_s" else "cold"
+
+
+def _limits(policy: Policy, case: str, comparison: Comparison) -> dict[str, float]:
+    """Return the differences from which verdicts fail, none below what matters."""
+    limits = policy.limits(*_figure(case, comparison))
+    least = limits.threshold if limits.threshold > comparison.threshold else 0.0
+    return {name: max(limit, least) for name, limit in limits.fail_on.items()}
 
 
 def _control(case: CaseResult) -> BenchControl:
@@ -75,13 +94,14 @@ def _control(case: CaseResult) -> BenchControl:
 
 
 def _unshown(
-    cases: Sequence[CaseResult], verdicts: Sequence[BenchVerdict], limits: Mapping[str, float]
+    cases: Sequence[CaseResult], verdicts: Sequence[BenchVerdict], policy: Policy
 ) -> Iterator[UnshownLimit]:
     by_name = {case.case: case for case in cases} | {case.candidate: case for case in cases}
     for one in verdicts:
         comparison = one.comparison
         if one.fails_beyond is not None and comparison.verdict != "undecided":
             continue
+        limits = _limits(policy, by_name[one.candidate].case, comparison)
         sides = [by_name[one.candidate], by_name[comparison.baseline]]
         mode = _mode(comparison.metric, sides[0].protocol.cache_modes)
         seen = [counted(side.observations, mode) for side in sides]

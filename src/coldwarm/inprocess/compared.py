@@ -1,0 +1,88 @@
+"""What ``coldwarm.bench`` of several functions returns: the answer, and tables to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.files import codec
+from coldwarm.contracts.policy import Policy
+from coldwarm.report.bench import html, terminal, text
+from coldwarm.report.shown import PlainConsole
+from coldwarm.report.view import suite_view
+from coldwarm.stats.plan import benching
+from coldwarm.stats.plan.leading import leads
+from coldwarm.stats.plan.paying import payoffs
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.bench import BenchReport
+    from coldwarm.contracts.plan import BreakEven, Plan
+    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.runner.suite import Outcome
+    from coldwarm.stats.plan.leading import Lead
+
+_WIDTH = 88
+
+
+@dataclass(frozen=True, repr=False)
+class BenchComparison:
+    """What ``coldwarm.bench`` of several functions has found out, by the names of candidates.
+
+    Attributes:
+        report: Figures, verdicts with their intervals and break-even: what ``coldwarm bench
+            --json`` prints. Its first candidate is the reference.
+        suite: The run as a whole, in seconds and in the order of its processes.
+        cases: Everything about each candidate, the observations of its processes too.
+        plan: What the break-even is from; ``None``: not all of it was measured.
+    """
+
+    report: BenchReport
+    suite: SuiteResult
+    cases: dict[str, CaseResult]
+    plan: Plan | None = None
+
+    @property
+    def answer(self) -> list[str]:
+        """What the verdicts come to, a line for each figure."""
+        view = suite_view(self.suite, list(self.cases.values()), self._payoffs, verbose=False)
+        lines, label = [], ""
+        for one in (line for group in view.groups for line in group.lead):
+            label = one.label or label
+            lines.append(f"{label}: {one.text}")
+        return lines
+
+    @property
+    def leads(self) -> tuple[Lead, ...]:
+        """The same as data: for each cache mode who is the fastest, and all verdicts."""
+        cases = list(self.cases.values())
+        return leads(cases, cases[0].protocol.cache_modes)
+
+    @cached_property
+    def _payoffs(self) -> dict[str, tuple[BreakEven, ...]]:
+        return payoffs(list(self.cases.values()))
+
+    def __repr__(self) -> str:
+        """Return the answer and the tables as text."""
+        console = PlainConsole(file=StringIO(), width=_WIDTH, record=True, color_system=None)
+        cases = list(self.cases.values())
+        terminal.render(self.report, self.suite, cases, self.plan, console, payoffs=self._payoffs)
+        lines = console.export_text().splitlines()
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _repr_markdown_(self) -> str:
+        """Return the same as Markdown."""
+        return text.as_markdown(self.report, self.suite, list(self.cases.values()), self._payoffs)
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook."""
+        return html.as_html(self.report, self.suite, list(self.cases.values()), self._payoffs)
+
+
+def compared(outcome: Outcome) -> BenchComparison:
+    """Return what a run of several functions has found out."""
+    path = str(outcome.path)
+    report, plan = benching.report(outcome.suite, outcome.cases, path, Policy())
+    cases = {case.candidate: case for case in outcome.cases}
+    return BenchComparison(codec.without_secrets(report), outcome.suite, cases, plan)

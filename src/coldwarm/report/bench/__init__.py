@@ -1,0 +1,1 @@
+"""A bench in words and tables."""

@@ -1,0 +1,102 @@
+"""A bench as Markdown, and as annotations of a GitHub workflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.report import leading, markdown
+from coldwarm.report.bench import words
+from coldwarm.report.compare import limits
+from coldwarm.report.shown import annotation
+from coldwarm.report.view import suite_view
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.bench import BenchReport, BenchVerdict
+    from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.report.view import Payoffs
+
+
+def as_markdown(
+    report: BenchReport,
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    payoffs: Payoffs,
+    *,
+    verbose: bool = False,
+) -> str:
+    """Return a bench for the summary of a CI job: the answer, the tables, ratios with intervals."""
+    ahead = [f"**FAIL**: {markdown.escaped(text)}" for text in words.failures(report)]
+    more: list[str] = []
+    if said := limits.of_bench(report, words.metric_name):
+        more.append(markdown.terms(said))
+    if new := words.new_shapes(report):
+        more += [f"{words.NEW_SHAPES}:", markdown.terms(new)]
+    if report.verdicts:
+        against = f"Ratios to {markdown.code(report.reference)}:"
+        heading = ["candidate", "figure", "verdict", "ratio", words.INTERVAL]
+        rows = [
+            [
+                markdown.code(one.candidate),
+                markdown.escaped(words.metric_name(one.comparison.metric)),
+                one.comparison.verdict,
+                words.ratio(one.comparison),
+                words.interval(one.comparison).replace("\n", "<br>"),
+            ]
+            for one in report.verdicts
+        ]
+        more += [against, markdown.table(heading, rows, labels=3)]
+    return markdown.render(
+        suite,
+        cases,
+        ahead=ahead,
+        more=more,
+        care=words.noted(report),
+        payoffs=payoffs,
+        verbose=verbose,
+    )
+
+
+def github(
+    report: BenchReport, suite: SuiteResult, cases: Sequence[CaseResult], payoffs: Payoffs
+) -> str:
+    """Return workflow commands: errors for what fails, warnings for what is slower, the answer."""
+    files = {one.candidate: _file(one.target) for one in report.candidates}
+    lines = [
+        _annotated(one, report.reference, files.get(one.candidate))
+        for one in report.verdicts
+        if one.fails_beyond is not None or one.comparison.verdict in {"faster", "slower"}
+    ]
+    view = suite_view(suite, cases, payoffs, verbose=False)
+    for group in view.groups:
+        lines += [annotation("error", "coldwarm: failed", text) for text in group.failures]
+        label = ""
+        for one in group.lead:
+            label = one.label or label
+            lines.append(annotation("notice", f"coldwarm: {label}", one.text))
+    label = ""
+    for term, text in (
+        *limits.of_bench(report, words.metric_name),
+        *view.care,
+        *words.noted(report),
+    ):
+        label = term or label
+        lines.append(annotation("notice", f"coldwarm: {label}", text))
+    lines.append(annotation("notice", "coldwarm bench", view.closing[0]))
+    return "\n".join(lines) + "\n"
+
+
+def _file(target: str | None) -> str | None:
+    place = (target or "").rpartition(":")[0]
+    return place if place.endswith(".py") else None
+
+
+def _annotated(one: BenchVerdict, reference: str, file: str | None) -> str:
+    comparison = one.comparison
+    what = words.metric_name(comparison.metric)
+    title = f"{one.candidate}: {what} {comparison.verdict}"
+    if one.fails_beyond is not None:
+        return annotation("error", title, words.failing(one, reference), file)
+    level = "warning" if comparison.verdict == "slower" else "notice"
+    return annotation(level, title, f"{leading.ratio(comparison)} than {reference}", file)

@@ -1,0 +1,108 @@
+"""What the verdicts on a group of candidates come to: who leads each figure. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from coldwarm.contracts.base import WARM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.summary import Comparison
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A candidate and its verdict against the baseline."""
+
+    candidate: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What the verdicts on one figure say, the fastest candidate first in each part.
+
+    ``fastest`` is the candidate whose figure is told apart from those of all others, the baseline
+    among them; ``None``: the data cannot tell.
+    """
+
+    mode: CacheMode
+    baseline: str
+    fastest: str | None
+    faster: tuple[Judged, ...]
+    same: tuple[Judged, ...]
+    slower: tuple[Judged, ...]
+    undecided: tuple[Judged, ...]
+
+
+def leads(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[Lead, ...]:
+    """Return for each mode what the verdicts of a group's cases say; nothing where none was given.
+
+    The warm call comes first.
+    """
+    ordered = sorted(modes, key=lambda mode: mode != WARM)
+    found = (_lead(cases, mode) for mode in ordered)
+    return tuple(one for one in found if one is not None)
+
+
+def metric(case: CaseResult, mode: CacheMode) -> str:
+    """Name the metric that stands for a mode: of a scenario, that of its whole loop."""
+    if mode == WARM:
+        return "warm.call_s"
+    return f"{mode}.{'total_s' if case.scenario else 'ttfr_s'}"
+
+
+def _lead(cases: Sequence[CaseResult], mode: CacheMode) -> Lead | None:
+    judged = [
+        Judged(case.candidate, comparison)
+        for case in cases
+        for comparison in case.comparisons
+        if comparison.metric == metric(case, mode)
+    ]
+    names = {case.case: case.candidate for case in cases}
+    baselines = {one.comparison.baseline for one in judged}
+    if len(baselines) != 1:  # none, or each has its own
+        return None
+    judged.sort(key=lambda one: one.comparison.ratio or 1.0)
+    only = baselines.pop()
+    baseline = names.get(only, only)
+    return Lead(
+        mode=mode,
+        baseline=baseline,
+        fastest=_fastest(judged, baseline),
+        faster=_of(judged, "faster"),
+        same=_of(judged, "same"),
+        slower=_of(judged, "slower"),
+        undecided=_of(judged, "undecided"),
+    )
+
+
+def _of(
+    judged: Sequence[Judged], verdict: Literal["faster", "slower", "same", "undecided"]
+) -> tuple[Judged, ...]:
+    return tuple(one for one in judged if one.comparison.verdict == verdict)
+
+
+def _fastest(judged: Sequence[Judged], baseline: str) -> str | None:
+    """Return who is told apart from all others: by the verdict, and by bounds that do not meet."""
+    if all(one.comparison.verdict == "slower" for one in judged):
+        return baseline
+    first, *others = judged
+    high = first.comparison.high
+    if first.comparison.verdict != "faster" or high is None:
+        return None
+    return first.candidate if all(_above(one.comparison, high) for one in others) else None
+
+
+def _above(comparison: Comparison, bound: float) -> bool:
+    """Say whether a candidate's ratio lies above a bound.
+
+    What is undecided has bounds that are worth as much only where a difference could be shown.
+    """
+    told = comparison.verdict != "undecided" or comparison.smallest_detectable is not None
+    return told and comparison.low is not None and comparison.low > bound

@@ -1,0 +1,68 @@
+"""What ``coldwarm bench`` prints: the answer first, in each format, and what fails."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOURCE = """
+import time
+
+def quick(n):
+    sum(range(5000))
+    return n
+
+def slow(n):
+    time.sleep(0.002)
+    return n
+"""
+BENCH = ["bench", "sums.py:quick", "sums.py:slow", "--input", "n=3", "--warm-only"]
+
+
+def coldwarm(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "coldwarm", *arguments]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=200, check=False
+    )
+
+
+@pytest.mark.slow
+def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Path) -> None:
+    (tmp_path / "sums.py").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "limits.toml").write_text(
+        '[fail_on]\nslower = "5%"\n[[rule]]\ncases = "*"\nmetrics = "warm.*"\nfail_on = {}\n',
+        encoding="utf-8",
+    )
+    limits = ["--fail-on", "cold:slower:5%,warm:slower:20%", "--out-dir", "out"]
+    done = coldwarm(tmp_path, *BENCH, "--min-runs", "3", "--max-runs", "3", *limits)
+    assert done.returncode == 1, done.stdout + done.stderr
+    first, *lines = done.stdout.splitlines()
+    assert re.match(r"FAIL +slow, warm call: .*× slower than quick; the limit is 20 %", first)
+    assert any(re.match(r"warm call +slow is \S+× slower than quick", one) for one in lines)
+    assert "Verdicts against" not in done.stdout
+    assert lines[-1] == "More: coldwarm show out --verbose"
+    # A line for each round, not for each process.
+    rounds = [one for one in done.stderr.splitlines() if one.startswith("[")]
+    assert len(rounds) == 3
+    assert all("2 processes" in one for one in rounds)
+
+    more = coldwarm(tmp_path, "show", "out", "--verbose").stdout
+    assert "Verdicts against quick" in more
+    assert "slow is " in more
+    told = coldwarm(tmp_path, "show", "out", "--format", "markdown").stdout
+    assert re.search(r"\| `slow` \| warm call \| slower \| \S+ \| \S+ … \S+", told)
+
+    given = ["--policy", "limits.toml", "--format", "github"]
+    done = coldwarm(tmp_path, *BENCH, "--min-runs", "3", "--max-runs", "3", *given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(
+        r"^::warning file=sums.py,title=slow%3A warm call slower::", done.stdout, re.MULTILINE
+    )
+    assert "::notice title=coldwarm%3A warm call::slow is " in done.stdout
