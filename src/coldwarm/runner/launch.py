@@ -44,6 +44,7 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         "allocator": slot.allocator,
         "cache_settings": slot.cache_settings,
         "analyse": slot.analyse,
+        "other_calls": slot.other_calls,
         "list_modules": False,
         # Such calls show their cost at the end of a cold process, and disturb nothing after them.
         "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,

@@ -8,6 +8,7 @@ theirs, and not the processors'. Only the main thread is bound, where the calls 
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -19,11 +20,13 @@ from coldwarm.runner.schedule.batches import (
     batch_for,
     block_count,
     block_seconds,
+    life_s,
 )
 from coldwarm.runner.schedule.options import affinity
+from coldwarm.stats.selection import warmup_s
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.observation import Block
     from coldwarm.runner.running import Place, Running
@@ -46,16 +49,21 @@ class Turns:
     failed: Failed
     _call_s: dict[str, float] = field(default_factory=dict)
     """Case to a rough duration of a warm call."""
+    _warmups_s: dict[str, list[float]] = field(default_factory=dict)
+    """Case to the warm-up of each of its processes so far that became steady."""
 
     def first(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
-        """Run a first block of each, to see how long a call takes; return those that lasted."""
+        """Run a first block of each; of a new case to see how long a call takes.
+
+        Returns those that lasted.
+        """
         tried = [running for running in shuffle(live, len(live)) if self._tried(running, None)]
         return [running for running in live if running in tried]
 
     def run(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
         """Alternate the further blocks in random order; return the processes that lasted."""
         one_each = all(_in_one_processor(running.blocks[0]) for running in live)
-        counts = {running.slot.case.id: self._count(running) for running in live}
+        counts = self._counts(live)
         allowed = affinity(self.place.options) if one_each else []
         for turn in range(max(counts.values(), default=0)):
             if turn > 0 and self.late():
@@ -66,6 +74,8 @@ class Turns:
                     live = [other for other in live if other is not running]
         for running in live:
             launch.bind(running, affinity(self.place.options))
+            if (warmed_s := warmup_s(running.blocks)) is not None:
+                self._warmups_s.setdefault(running.slot.case.id, []).append(warmed_s)
         return live
 
     def _tried(
@@ -79,22 +89,37 @@ class Turns:
             return None
 
     def _first(self, running: Running) -> Block:
+        if running.slot.case.id in self._call_s:
+            return self._block(running, None, _FIRST_BLOCK_S)
         made = self._taken(running, 1, _FIRST_BLOCK_S)
         later = made.samples_s[len(made.samples_s) // 2 :]
-        self._call_s.setdefault(running.slot.case.id, statistics.median(later))
+        self._call_s[running.slot.case.id] = statistics.median(later)
         return made
 
     def _seconds(self, running: Running) -> float:
         return block_seconds(self._call_s[running.slot.case.id], self.place.options.block_s)
 
-    def _count(self, running: Running) -> int:
+    def _counts(self, live: Sequence[Running]) -> dict[str, int]:
+        """Return how many blocks each case has; all live as long as the longest warm-up needs."""
         options = self.place.options
-        return block_count(self._seconds(running), options.blocks, options.block_s)
+        warmups_s = [self._warmups_s.get(running.slot.case.id) for running in live]
+        known_s = [statistics.median(found) for found in warmups_s if found]
+        start_s = statistics.fmean(running.process.active_s for running in live) if live else 0.0
+        # The plan of a deterministic run depends on nothing seen.
+        seen = live and len(known_s) == len(live) and not options.deterministic
+        warmed_s = max(known_s) if seen else None
+        together_s = life_s(start_s, options.blocks * options.block_s, warmed_s)
+        return {
+            running.slot.case.id: block_count(self._seconds(running), options.blocks, together_s)
+            for running in live
+        }
 
-    def _block(self, running: Running, bound_to: int | None) -> Block:
+    def _block(
+        self, running: Running, bound_to: int | None, at_most_s: float = math.inf
+    ) -> Block:
         case = running.slot.case
         batch = batch_for(self._call_s[case.id]) if case.batches else 1
-        seconds = self._seconds(running)
+        seconds = min(at_most_s, self._seconds(running))
         if bound_to is not None:
             launch.bind(running, [bound_to])
         return self._taken(running, batch, seconds, bound_to)

@@ -22,6 +22,7 @@ import numpy as np
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.changepoints import condensed, is_slope, segments
+from coldwarm.stats.drift import slope
 from coldwarm.stats.levels import TwoLevels, two_levels
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class Steadiness:
     ``warmup`` counts the samples of the raw series before the steady state; ``reentry`` those
     dropped after it, at the start of later blocks. ``samples`` are the steady ones in order; of
     a process that is not steady, the second half of its series, so that there is a figure to show
-    beside the reason. ``levels`` is set where they jump between two levels.
+    beside the reason. ``levels`` is set where they jump between two levels. ``change`` is what
+    the series shows from half-time on, or from where it became steady if that was later, as a
+    logarithm of the last level over the first (``drift.slope``); ``None``: there are too few samples.
     """
 
     steady: bool
@@ -62,6 +65,7 @@ class Steadiness:
     reentry: int
     samples: tuple[float, ...]
     levels: TwoLevels | None = None
+    change: float | None = None
 
 
 def detect(blocks: Sequence[Sequence[float]]) -> Steadiness:
@@ -101,6 +105,7 @@ def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
         reentry=total - warmup - len(samples),
         samples=samples,
         levels=two_levels(samples),
+        change=slope(series[max(start, len(series) // 2) :]),
     )
 
 
@@ -209,4 +214,5 @@ def _unsteady(reason: Reason, series: Floats, where: NDArray[np.int64], total: i
         warmup=warmup,
         reentry=total - warmup - len(samples),
         samples=samples,
+        change=slope(series[start:]),
     )

@@ -13,13 +13,14 @@ from coldwarm.contracts.comparison import ComparedMetric
 from coldwarm.stats.intervals import centre
 from coldwarm.stats.ratio import CONFIDENCE, beyond, compare, fault
 from coldwarm.stats.selection import by_round, counted, warm_processes
+from coldwarm.stats.settled import steady_state
 from coldwarm.stats.summarise import weakened
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.comparison import ComparedVerdict, MetricKind
     from coldwarm.contracts.policy import FigureLimits, Policy
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, SteadyState
 
     Values = dict[str, list[float]]
 
@@ -31,8 +32,8 @@ class Side(NamedTuple):
 
     values: Values
     """By process, in seconds or bytes."""
-    unsteady: int = 0
-    """Processes, of a warm metric, that did not become steady."""
+    steady: SteadyState | None = None
+    """Of a warm metric: whether the calls were steady."""
 
 
 _NONE = Side({})
@@ -63,8 +64,7 @@ def _cold(case: CaseResult, mode: CacheMode) -> dict[tuple[str, MetricKind], Sid
 def _warm(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
     processes = warm_processes(case.observations)
     values = by_round((p.observation, p.steadiness.samples) for p in processes)
-    unsteady = sum(not process.steadiness.steady for process in processes)
-    return {("warm.call_s", "warm"): Side(values, unsteady)}
+    return {("warm.call_s", "warm"): Side(values, steady_state(processes))}
 
 
 def judge(a: CaseResult, b: CaseResult, policy: Policy) -> list[ComparedMetric]:
@@ -88,7 +88,7 @@ def _judged(
     if kind == "memory":
         verdict = _OF_MEMORY.get(verdict, verdict)
     limit = next((share for name, share in limits.fail_on.items() if name == verdict), None)
-    unsteady = sum(side.unsteady for side in sides)
+    states = [side.steady for side in sides if side.steady is not None]
     return ComparedMetric(
         case=case,
         metric=metric,
@@ -105,7 +105,7 @@ def _judged(
         threshold=limits.threshold,
         smallest_detectable=judged.smallest_detectable,
         verdict=verdict,
-        reason=lacking or weakened(judged.reason, unsteady, len(a) + len(b)),
+        reason=lacking or weakened(judged.reason, *states),
         fails_beyond=beyond(judged, limit),
     )
 
