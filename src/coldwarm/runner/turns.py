@@ -103,7 +103,7 @@ class Turns:
         """Return how many blocks each case has; all live as long as the longest warm-up needs."""
         options = self.place.options
         warmups_s = [self._warmups_s.get(running.slot.case.id) for running in live]
-        known_s = [statistics.median(found) for found in warmups_s if found]
+        known_s = [statistics.median_low(found) for found in warmups_s if found]
         start_s = statistics.fmean(running.process.active_s for running in live) if live else 0.0
         # The plan of a deterministic run depends on nothing seen.
         seen = live and len(known_s) == len(live) and not options.deterministic
