@@ -25,10 +25,12 @@ class Process:
     """A process whose calls have a warm-up of so many seconds of calls."""
 
     def __init__(self, start_s: float, warmup_s: float) -> None:
+        """Let it have made no call yet."""
         self.active_s, self.warmup_s, self.called_s, self.spawned_ns = start_s, warmup_s, 0.0, 0
 
     def block(self, batch: int, seconds: float) -> Block:
-        samples_s = []
+        """Return a block, its calls three times slower in the warm-up."""
+        samples_s: list[float] = []
         while not samples_s or sum(samples_s) < seconds:
             wavering = 1 + 0.01 * (len(samples_s) % 3)
             samples_s.append(CALL_S * wavering * (3 if self.called_s < self.warmup_s else 1))

@@ -100,9 +100,11 @@ def test_a_drift_is_told_with_its_size(change: float) -> None:
     found = judged(3, 1 + change * TIME)
     assert found.reason.code == "drifts_across"
     assert found.drift_share == pytest.approx(change / 2, abs=0.007)
-    assert found.drift_low is not None
-    assert found.drift_high is not None
-    assert found.drift_low < found.drift_share < found.drift_high
+    low, share, high = found.drift_low, found.drift_share, found.drift_high
+    assert low is not None
+    assert share is not None
+    assert high is not None
+    assert low < share < high
 
 
 @pytest.mark.slow

@@ -199,6 +199,8 @@ def finish(place: Place, running: Running) -> None:
         _refuse_unchecked(running)
         if running.end.more:
             running.other_calls = _other_calls(process)
+        elif running.slot.persistent and "function" in running.slot.case.job:
+            running.other_calls = because("shown_by_others")
     except BaseException:
         process.kill()
         raise

@@ -49,8 +49,9 @@ class Turns:
     failed: Failed
     _call_s: dict[str, float] = field(default_factory=dict)
     """Case to a rough duration of a warm call."""
-    _warmups_s: dict[str, list[float]] = field(default_factory=dict)
-    """Case to the warm-up of each of its processes so far that became steady."""
+    _warmup_s: dict[str, float] = field(default_factory=dict)
+    """Case to the shortest warm-up of its processes that became steady: what the program does
+    by itself happens in all of them, and what its neighbours do makes it longer in some."""
 
     def first(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
         """Run a first block of each; of a new case to see how long a call takes.
@@ -75,7 +76,8 @@ class Turns:
         for running in live:
             launch.bind(running, affinity(self.place.options))
             if (warmed_s := warmup_s(running.blocks)) is not None:
-                self._warmups_s.setdefault(running.slot.case.id, []).append(warmed_s)
+                known_s = self._warmup_s.get(running.slot.case.id, warmed_s)
+                self._warmup_s[running.slot.case.id] = min(known_s, warmed_s)
         return live
 
     def _tried(
@@ -102,21 +104,19 @@ class Turns:
     def _counts(self, live: Sequence[Running]) -> dict[str, int]:
         """Return how many blocks each case has; all live as long as the longest warm-up needs."""
         options = self.place.options
-        warmups_s = [self._warmups_s.get(running.slot.case.id) for running in live]
-        known_s = [statistics.median_low(found) for found in warmups_s if found]
         start_s = statistics.fmean(running.process.active_s for running in live) if live else 0.0
+        warmups_s = [self._warmup_s.get(running.slot.case.id) for running in live]
+        known_s = [one_s for one_s in warmups_s if one_s is not None]
         # The plan of a deterministic run depends on nothing seen.
-        seen = live and len(known_s) == len(live) and not options.deterministic
-        warmed_s = max(known_s) if seen else None
+        unknown = len(known_s) < len(live) or not live or options.deterministic
+        warmed_s = None if unknown else max(known_s)
         together_s = life_s(start_s, options.blocks * options.block_s, warmed_s)
         return {
             running.slot.case.id: block_count(self._seconds(running), options.blocks, together_s)
             for running in live
         }
 
-    def _block(
-        self, running: Running, bound_to: int | None, at_most_s: float = math.inf
-    ) -> Block:
+    def _block(self, running: Running, bound_to: int | None, at_most_s: float = math.inf) -> Block:
         case = running.slot.case
         batch = batch_for(self._call_s[case.id]) if case.batches else 1
         seconds = min(at_most_s, self._seconds(running))

@@ -39,9 +39,9 @@ def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:
         n_processes=len(states),
         n_steady=sum(state.steady for state in states),
         warmup_samples=[process.warmup for process in processes],
-        drift_share=found and found.share,
-        drift_low=found and found.low,
-        drift_high=found and found.high,
+        drift_share=None if found is None else found.share,
+        drift_low=None if found is None else found.low,
+        drift_high=None if found is None else found.high,
     )
 
 

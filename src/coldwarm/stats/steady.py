@@ -56,7 +56,7 @@ class Steadiness:
     a process that is not steady, the second half of its series, so that there is a figure to show
     beside the reason. ``levels`` is set where they jump between two levels. ``change`` is what
     the series shows from half-time on, or from where it became steady if that was later, as a
-    logarithm of the last level over the first (``drift.slope``); ``None``: there are too few samples.
+    logarithm of the last level over the first (``drift.slope``); ``None``: samples are too few.
     """
 
     steady: bool
