@@ -17,12 +17,13 @@ from coldwarm.runner import launch, translate
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.schedule.batches import (
     BLOCK_LIMIT,
+    Plan,
     batch_for,
     block_count,
     block_seconds,
-    life_s,
 )
 from coldwarm.runner.schedule.options import affinity
+from coldwarm.stats.pairs import scatter
 from coldwarm.stats.selection import warmup_s
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Turns:
     _warmup_s: dict[str, float] = field(default_factory=dict)
     """Case to the shortest warm-up of its processes that became steady: what the program does
     by itself happens in all of them, and what its neighbours do makes it longer in some."""
+    _scatters: dict[str, list[float]] = field(default_factory=dict)
+    """Case to the scatter of its blocks in each round, against those of another process."""
 
     def first(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
         """Run a first block of each; of a new case to see how long a call takes.
@@ -75,9 +78,7 @@ class Turns:
                     live = [other for other in live if other is not running]
         for running in live:
             launch.bind(running, affinity(self.place.options))
-            if (warmed_s := warmup_s(running.blocks)) is not None:
-                known_s = self._warmup_s.get(running.slot.case.id, warmed_s)
-                self._warmup_s[running.slot.case.id] = min(known_s, warmed_s)
+        self._learn(live)
         return live
 
     def _tried(
@@ -102,19 +103,39 @@ class Turns:
         return block_seconds(self._call_s[running.slot.case.id], self.place.options.block_s)
 
     def _counts(self, live: Sequence[Running]) -> dict[str, int]:
-        """Return how many blocks each case has; all live as long as the longest warm-up needs."""
-        options = self.place.options
-        start_s = statistics.fmean(running.process.active_s for running in live) if live else 0.0
-        warmups_s = [self._warmup_s.get(running.slot.case.id) for running in live]
-        known_s = [one_s for one_s in warmups_s if one_s is not None]
-        # The plan of a deterministic run depends on nothing seen.
-        unknown = len(known_s) < len(live) or not live or options.deterministic
-        warmed_s = None if unknown else max(known_s)
-        together_s = life_s(start_s, options.blocks * options.block_s, warmed_s)
+        """Return how many blocks each case has."""
+        options, plan = self.place.options, self._plan(live)
+        most_s = options.blocks * options.block_s
         return {
-            running.slot.case.id: block_count(self._seconds(running), options.blocks, together_s)
+            running.slot.case.id: block_count(self._seconds(running), options.blocks, most_s, plan)
             for running in live
         }
+
+    def _plan(self, live: Sequence[Running]) -> Plan | None:
+        """Return what is known of the processes; ``None``: one is the first of its case.
+
+        The plan of a deterministic run depends on nothing seen.
+        """
+        names = [running.slot.case.id for running in live]
+        unknown = any(name not in self._warmup_s or name not in self._scatters for name in names)
+        if not live or unknown or self.place.options.deterministic:
+            return None
+        return Plan(
+            start_s=statistics.fmean(running.process.active_s for running in live),
+            warmup_s=max(self._warmup_s[name] for name in names),
+            scatter=max(statistics.median(self._scatters[name]) for name in names),
+        )
+
+    def _learn(self, live: Sequence[Running]) -> None:
+        """Keep what the processes have shown, for how many blocks later ones have."""
+        for running in live:
+            name = running.slot.case.id
+            if (warmed_s := warmup_s(running.blocks)) is not None:
+                self._warmup_s[name] = min(self._warmup_s.get(name, warmed_s), warmed_s)
+            others = [other.blocks for other in live if other is not running]
+            seen = scatter(running.blocks, others[0] if others else None)
+            if seen is not None:
+                self._scatters.setdefault(name, []).append(seen)
 
     def _block(self, running: Running, bound_to: int | None, at_most_s: float = math.inf) -> Block:
         case = running.slot.case
