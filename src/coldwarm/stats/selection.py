@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.steady import Steadiness, detect
+from coldwarm.stats.steady.process import Steadiness, detect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

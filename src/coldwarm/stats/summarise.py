@@ -25,7 +25,7 @@ from coldwarm.stats.selection import (
     rejected,
     warm_processes,
 )
-from coldwarm.stats.settled import steady_state
+from coldwarm.stats.steady.case import steady_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

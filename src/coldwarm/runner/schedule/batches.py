@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from coldwarm.stats.precision import MEDIAN_ERROR
-
 SHORT_CALL_S = 100e-6
 """Calls below this are batched: reading the clock would be seen in them."""
 BATCH_WINDOW_S = 500e-6
@@ -16,6 +14,8 @@ BLOCK_S, BLOCKS = 0.02, 24
 """Of a user's functions: in short blocks, so that a neighbour's burst falls on all of them. So many
 in the first process of a case, and in others at most."""
 _LONGEST_BLOCK_S = 2.0
+_MEDIAN_ERROR = math.sqrt(math.pi / 2)
+"""Standard error of a median over that of a mean."""
 PROCESSES_DIFFER = 0.005
 """How much processes of one program differ, relatively (``docs/explanation/trials.md``)."""
 
@@ -57,5 +57,5 @@ def block_count(seconds: float, most: int, most_s: float, plan: Plan | None) -> 
     allowed = min(most, max(FEWEST_BLOCKS, math.ceil(most_s / seconds)))
     if plan is None:
         return allowed
-    wanted = MEDIAN_ERROR * plan.scatter / PROCESSES_DIFFER * math.sqrt(plan.start_s / seconds)
+    wanted = _MEDIAN_ERROR * plan.scatter / PROCESSES_DIFFER * math.sqrt(plan.start_s / seconds)
     return min(allowed, max(FEWEST_BLOCKS, math.ceil(wanted)) + math.ceil(plan.warmup_s / seconds))

@@ -13,7 +13,7 @@ from coldwarm.contracts.comparison import ComparedMetric
 from coldwarm.stats.intervals import centre
 from coldwarm.stats.ratio import CONFIDENCE, beyond, compare, fault
 from coldwarm.stats.selection import by_round, counted, warm_processes
-from coldwarm.stats.settled import steady_state
+from coldwarm.stats.steady.case import steady_state
 from coldwarm.stats.summarise import weakened
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.changepoints import condensed, is_slope, segments
-from coldwarm.stats.drift import slope
-from coldwarm.stats.levels import TwoLevels, two_levels
+from coldwarm.stats.steady.changepoints import condensed, is_slope, segments
+from coldwarm.stats.steady.levels import TwoLevels, two_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +55,7 @@ class Steadiness:
     a process that is not steady, the second half of its series, so that there is a figure to show
     beside the reason. ``levels`` is set where they jump between two levels. ``change`` is what
     the series shows from half-time on, or from where it became steady if that was later, as a
-    logarithm of the last level over the first (``drift.slope``); ``None``: samples are too few.
+    logarithm of the last level over the first (``slope``); ``None``: samples are too few.
     """
 
     steady: bool
@@ -178,6 +177,20 @@ def _drift(series: Floats) -> Reason | None:
     if abs(change) <= TOLERANCE / 2 or abs(later) < CLEAR_DRIFT * error:
         return None
     return because("drifts", change_share=change)
+
+
+def slope(values: Floats) -> float | None:
+    """Return the logarithm of the last level over the first, on the line through a series.
+
+    The line is that of the median slope between all pairs (Theil and Sen), which a burst of slow
+    samples does not turn. ``None``: there are too few values, or some are not positive.
+    """
+    if len(values) < FEWEST_SAMPLES or values.min() <= 0:
+        return None
+    points, _ = condensed(values)
+    logs = np.log(points)
+    first, second = np.triu_indices(len(logs), 1)
+    return float(np.median((logs[second] - logs[first]) / (second - first)) * (len(logs) - 1))
 
 
 def _halves(series: Floats) -> float:

@@ -14,19 +14,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from coldwarm.stats.changepoints import condensed
 from coldwarm.stats.intervals import paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
 SMALLEST_DRIFT = 0.005
 """Change from half-time to the end that is too small to matter, relatively."""
-FEWEST_SAMPLES = 5
 FEWEST_PROCESSES = 3
 CONFIDENCE = 0.95
 
@@ -46,22 +40,8 @@ class Drift:
         return self.low > SMALLEST_DRIFT or self.high < -SMALLEST_DRIFT
 
 
-def slope(values: NDArray[np.float64]) -> float | None:
-    """Return the logarithm of the last level over the first, on the line through a series.
-
-    The line is that of the median slope between all pairs (Theil and Sen), which a burst of slow
-    samples does not turn. ``None``: there are too few values, or some are not positive.
-    """
-    if len(values) < FEWEST_SAMPLES or values.min() <= 0:
-        return None
-    points, _ = condensed(values)
-    logs = np.log(points)
-    first, second = np.triu_indices(len(logs), 1)
-    return float(np.median((logs[second] - logs[first]) / (second - first)) * (len(logs) - 1))
-
-
 def across(changes: Sequence[float | None]) -> Drift | None:
-    """Return what processes show together, each by its ``slope``; ``None``: they are too few."""
+    """Return what processes show together, each by its slope; ``None``: they are too few."""
     known = [change for change in changes if change is not None]
     if len(known) < FEWEST_PROCESSES:
         return None

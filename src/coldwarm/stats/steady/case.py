@@ -9,15 +9,15 @@ import numpy as np
 
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import SteadyState
-from coldwarm.stats import drift
+from coldwarm.stats.steady import drift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.stats.drift import Drift
     from coldwarm.stats.selection import WarmProcess
-    from coldwarm.stats.steady import Steadiness
+    from coldwarm.stats.steady.drift import Drift
+    from coldwarm.stats.steady.process import Steadiness
 
 LARGE_MOTION = 0.2
 """Motion of a process that is not put down to the machine, relatively."""
