@@ -26,7 +26,14 @@ UNFINISHED = (
     "busy_afterwards",
 )
 """What may be said of a call that returns before its work is done."""
-UNEVEN = ("two_levels", "drifts", "level_moves", "steady_slower", "slow_after_pause")
+UNEVEN = (
+    "two_levels",
+    "drifts",
+    "drifts_across",
+    "level_moves",
+    "steady_slower",
+    "slow_after_pause",
+)
 """What may be said of calls that do not all cost the same."""
 REPEATED = ("arguments_changed", "answers_kept")
 """What may be said of a call that is cheap because its arguments were seen before."""

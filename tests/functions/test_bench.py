@@ -376,6 +376,29 @@ def test_a_verdict_beyond_a_limit_fails_the_bench(fit: Desk) -> None:
     assert code == 0
 
 
+def test_calls_that_become_slower_by_themselves_are_told_of_the_candidate(desk: Desk) -> None:
+    desk.write(
+        "parts.py",
+        """
+        import time
+        seen = []
+
+        def parts(x):
+            seen.append(x)
+            until = time.perf_counter() + 0.002 * (1 + 0.005 * len(seen))
+            while time.perf_counter() < until:
+                pass
+            return x + 1.0
+        """,
+    )
+    runs = ("--warm-only", "--no-check", "--min-runs", "5", "--max-runs", "5")
+    assert desk.bench("parts.py:parts", *X, *runs).code == 0
+    warm = desk.case("parts")["warm"]["steady"]
+    assert warm["steady"] is False
+    assert warm["reason"]["code"] == "drifts_across"
+    assert warm["drift_low"] > 0.005
+
+
 def test_a_time_budget_is_kept(fit: Desk) -> None:
     code, report = fit.report("fit.py:fit", "fit.py:other", *X, "--time-budget", "10s")
     assert code == 0

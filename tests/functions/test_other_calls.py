@@ -231,3 +231,17 @@ def test_the_command_makes_the_calls_with_and_without_arguments(
     assert calls["collecting_s"] is not None
     assert (calls["other_arguments_s"] is not None) == bool(given), calls
     assert set(calls["null_reasons"]) == (set() if given else {"other_arguments_s"})
+
+
+@pytest.mark.slow
+def test_three_processes_show_other_calls_and_later_ones_make_room_for_more_rounds(
+    desk: Desk,
+) -> None:
+    desk.write("mine.py", "def f(x):\n    return x + 1.0\n")
+    given = ("--input", "x=f64[64]", "--warm-only", "--min-runs", "5", "--max-runs", "5")
+    assert desk.bench("mine.py:f", *given).code == 0
+    seen = desk.case("f")["observations"]
+    assert [one["other_calls"] is not None for one in seen] == [True] * 3 + [False] * 2
+    assert [one["null_reasons"].get("other_calls") for one in seen[3:]] == [
+        {"code": "shown_by_others"}
+    ] * 2

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because, brief
-from coldwarm.stats.changepoints import segments
-from coldwarm.stats.levels import two_levels
-from coldwarm.stats.steady import detect
+from coldwarm.stats.steady.changepoints import segments
+from coldwarm.stats.steady.levels import two_levels
+from coldwarm.stats.steady.process import detect
 
 SEEDS = st.integers(0, 10_000)
 

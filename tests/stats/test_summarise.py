@@ -172,7 +172,8 @@ def test_warnings_say_cause_and_remedy() -> None:
     by_kind = {w.kind: w for w in found}
     assert list(by_kind) == ["precision", "unsteady", "second_call", "noisy"]
     assert by_kind["precision"].reason.values["asked_share"] == 0.001
-    assert (by_kind["unsteady"].n_processes, by_kind["unsteady"].reason.code) == (5, "drifts")
+    assert by_kind["unsteady"].n_processes == 5
+    assert by_kind["unsteady"].reason.code == "drifts_across"
     assert by_kind["second_call"].reason.values["steady_ratio"] == pytest.approx(7.2, abs=0.05)
     assert by_kind["noisy"].reason.values == {"foreign_processors": 4.5}
 
@@ -218,13 +219,23 @@ def test_a_case_is_compared_by_mode() -> None:
     assert missing.verdict == "undecided"
 
 
-def test_a_comparison_says_where_a_process_was_not_steady() -> None:
+def test_a_verdict_says_where_a_side_was_not_steady_and_one_restless_process_is_not_that() -> None:
     falling = [
         Block(order=0, start_s=1, batch=1, compiles=0, samples_s=np.linspace(2, 1, 40).tolist())
     ]
-    ours = [observed(0, blocks=falling), observed(1), observed(2)]
-    (warm,) = compare_case("base", [observed(i) for i in range(3)], ours, [WARM])
-    assert warm.reason.parts[1] == because("unsteady", n_unsteady=1, n_processes=6)
+    theirs = [observed(i) for i in range(5)]
+    restless = [observed(0, blocks=falling), *(observed(i) for i in range(1, 5))]
+    (warm,) = compare_case("base", theirs, restless, [WARM])
+    assert warm.reason.code != "several"
+    found = summarise(restless, [WARM])
+    assert found.warm is not None
+    assert (found.warm.steady.steady, found.warm.steady.n_steady) == (True, 4)
+    assert found.warm.steady.reason.code == "steady_across"
+    assert "unsteady" not in {caution.kind for caution in found.warnings}
+    (warm,) = compare_case("base", theirs, [observed(i, blocks=falling) for i in range(5)], [WARM])
+    assert [part.code for part in warm.reason.parts[1:]] == ["drifts_across"]
+    change = warm.reason.parts[1].values["change_share"]
+    assert change == pytest.approx(1 / 1.5 - 1, abs=0.03)
 
 
 def test_single_calls_that_chose_the_batch_are_no_part_of_a_batched_series() -> None:

@@ -64,14 +64,20 @@ class ColdSummary(Record, frozen=True, kw_only=True):
 
 
 class SteadyState(Record, frozen=True, kw_only=True):
-    """Where each process became steady."""
+    """Whether the calls of a case were steady, and where each process became so."""
 
     steady: bool
+    """Of the case: its processes together show no drift; single ones may be restless."""
     reason: Reason
     n_processes: Count
     n_steady: Count
     warmup_samples: list[Count]
     """For each process, the samples before its steady state (kept in the raw series)."""
+    drift_share: float | None = None
+    """Relative change of a call from half-time on, across three processes or more, and its
+    interval at 95 %; ``None``: fewer have shown it."""
+    drift_low: float | None = None
+    drift_high: float | None = None
 
 
 class WarmSummary(Record, frozen=True, kw_only=True):

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     OfCases = list[tuple[CaseResult, Caution]]
 
 
+DRIFTS = "drifts_across"
+
+
 class Remark(NamedTuple):
     """What to heed: in a word or two, in a sentence, and what to do about it."""
 
@@ -97,6 +100,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
             for case, caution in _of_kind(cases, kind)
         ]
     remarks += _by_candidate(cases, "unsteady", "the warm call did not become steady")
+    remarks += _drifting(cases)
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
     remarks += _settings(cases)
@@ -154,6 +158,8 @@ def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> 
     """Say a kind once, the candidates of equal figures together."""
     figures: dict[str, list[str]] = {}
     for case, caution in _of_kind(cases, kind):
+        if caution.reason.code == DRIFTS:
+            continue
         figures.setdefault(_figure(caution), []).append(case.candidate)
     if not figures:
         return []
@@ -164,6 +170,14 @@ def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> 
         for (figure, candidates), noun in zip(figures.items(), nouns, strict=False)
     ]
     return [Remark(KINDS[kind], f"{', '.join(names)}: {what}", CAUTION_ADVICE[kind])]
+
+
+def _drifting(cases: Sequence[CaseResult]) -> list[Remark]:
+    """Say whose warm calls change by themselves, by how much."""
+    found = [one for one in _of_kind(cases, "unsteady") if one[1].reason.code == DRIFTS]
+    texts = [f"{case.candidate}: {words(caution.reason)}" for case, caution in found]
+    advice_ = CAUTION_ADVICE["unsteady"]
+    return [Remark(KINDS["unsteady"], f"{'; '.join(texts)}; {advice_}")] if texts else []
 
 
 def _settings(cases: Sequence[CaseResult]) -> list[Remark]:

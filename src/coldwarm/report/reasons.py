@@ -226,7 +226,14 @@ WORDS: dict[str, str] = {
     "steady_slower": "steady after {n_warmup} of {n_samples:# sample}, {slower_share:.0%} slower"
     " than before",
     "steady": "{n_processes:# process}, all steady after at most {n_warmup:# sample}",
+    "shown_by_others": "other processes of this candidate have shown it",
+    "steady_across": "{n_steady} of {n_processes:# process} steady by themselves; across all,"
+    " calls change by {change_share:+.1%} from half-time on ({low_share:+.1%} to"
+    " {high_share:+.1%})",
+    "steady_of_few": "{n_steady} of {n_processes:# process} steady",
     "unsteady": "{n_unsteady} of {n_processes:# process} did not become steady",
+    "drifts_across": "across {n_processes:# process}, warm calls are still {change_share:drift}"
+    " from half-time on ({low_share:+.1%} to {high_share:+.1%})",
     "interval_outside": "the {confidence_share:.0%} interval of the ratio, from {parts}, lies"
     " beyond the threshold",
     "interval_inside": "the {confidence_share:.0%} interval of the ratio, from {parts}, lies"

@@ -44,6 +44,7 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         "allocator": slot.allocator,
         "cache_settings": slot.cache_settings,
         "analyse": slot.analyse,
+        "other_calls": slot.other_calls,
         "list_modules": False,
         # Such calls show their cost at the end of a cold process, and disturb nothing after them.
         "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
@@ -198,6 +199,8 @@ def finish(place: Place, running: Running) -> None:
         _refuse_unchecked(running)
         if running.end.more:
             running.other_calls = _other_calls(process)
+        elif running.slot.persistent and "function" in running.slot.case.job:
+            running.other_calls = because("shown_by_others")
     except BaseException:
         process.kill()
         raise

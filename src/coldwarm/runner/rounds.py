@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 MAX_ATTEMPTS = 3
 ENOUGH = 2
 """Processes in which every call compiled, after which no other would do otherwise."""
+OTHER_CALLS = 3
+"""Processes that show what calls take which the timed loop does not make: a third of a second in
+each, and what most of three show is not by chance."""
 COLD_ORDER: tuple[CacheMode, ...] = (
     "first_ever",
     "cold_process_cold_cache",
@@ -197,8 +200,18 @@ class Rounds:
             root = self._filled[case.id]
         elif mode == "warm_process":  # nothing is asked of its start, so it may be a quick one
             root = self._filled.get(case.id) or case.filled or fresh
-        analyse = persistent and not self.ledger.good(case, "warm_process")
-        return Slot(case, mode, round_, attempt, root, persistent=persistent, analyse=analyse)
+        stayed = len(self.ledger.good(case, "warm_process"))
+        analyse, other_calls = (persistent and stayed < most for most in (1, OTHER_CALLS))
+        return Slot(
+            case,
+            mode,
+            round_,
+            attempt,
+            root,
+            persistent=persistent,
+            analyse=analyse,
+            other_calls=other_calls,
+        )
 
     def _cold(self, case: Case, mode: CacheMode, round_: int) -> None:
         """Measure one process that ends after its second call; retry a rejected one."""

@@ -59,6 +59,8 @@ class Slot:
     """Its caches."""
     persistent: bool = False
     analyse: bool = False
+    other_calls: bool = False
+    """Whether it shows, after its last word, what calls take that the timed loop does not make."""
     allocator: Allocator = "as_it_is"
     cache_settings: CacheSettings = "keep_all"
 

@@ -8,6 +8,7 @@ theirs, and not the processors'. Only the main thread is bound, where the calls 
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,14 +17,17 @@ from coldwarm.runner import launch, translate
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.schedule.batches import (
     BLOCK_LIMIT,
+    Plan,
     batch_for,
     block_count,
     block_seconds,
 )
 from coldwarm.runner.schedule.options import affinity
+from coldwarm.stats.pairs import scatter
+from coldwarm.stats.selection import warmup_s
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.observation import Block
     from coldwarm.runner.running import Place, Running
@@ -46,16 +50,24 @@ class Turns:
     failed: Failed
     _call_s: dict[str, float] = field(default_factory=dict)
     """Case to a rough duration of a warm call."""
+    _warmup_s: dict[str, float] = field(default_factory=dict)
+    """Case to the shortest warm-up of its processes that became steady: what the program does
+    by itself happens in all of them, and what its neighbours do makes it longer in some."""
+    _scatters: dict[str, list[float]] = field(default_factory=dict)
+    """Case to the scatter of its blocks in each round, against those of another process."""
 
     def first(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
-        """Run a first block of each, to see how long a call takes; return those that lasted."""
+        """Run a first block of each; of a new case to see how long a call takes.
+
+        Returns those that lasted.
+        """
         tried = [running for running in shuffle(live, len(live)) if self._tried(running, None)]
         return [running for running in live if running in tried]
 
     def run(self, live: list[Running], shuffle: Shuffle) -> list[Running]:
         """Alternate the further blocks in random order; return the processes that lasted."""
         one_each = all(_in_one_processor(running.blocks[0]) for running in live)
-        counts = {running.slot.case.id: self._count(running) for running in live}
+        counts = self._counts(live)
         allowed = affinity(self.place.options) if one_each else []
         for turn in range(max(counts.values(), default=0)):
             if turn > 0 and self.late():
@@ -66,6 +78,7 @@ class Turns:
                     live = [other for other in live if other is not running]
         for running in live:
             launch.bind(running, affinity(self.place.options))
+        self._learn(live)
         return live
 
     def _tried(
@@ -79,22 +92,55 @@ class Turns:
             return None
 
     def _first(self, running: Running) -> Block:
+        if running.slot.case.id in self._call_s:
+            return self._block(running, None, _FIRST_BLOCK_S)
         made = self._taken(running, 1, _FIRST_BLOCK_S)
         later = made.samples_s[len(made.samples_s) // 2 :]
-        self._call_s.setdefault(running.slot.case.id, statistics.median(later))
+        self._call_s[running.slot.case.id] = statistics.median(later)
         return made
 
     def _seconds(self, running: Running) -> float:
         return block_seconds(self._call_s[running.slot.case.id], self.place.options.block_s)
 
-    def _count(self, running: Running) -> int:
-        options = self.place.options
-        return block_count(self._seconds(running), options.blocks, options.block_s)
+    def _counts(self, live: Sequence[Running]) -> dict[str, int]:
+        """Return how many blocks each case has."""
+        options, plan = self.place.options, self._plan(live)
+        most_s = options.blocks * options.block_s
+        return {
+            running.slot.case.id: block_count(self._seconds(running), options.blocks, most_s, plan)
+            for running in live
+        }
 
-    def _block(self, running: Running, bound_to: int | None) -> Block:
+    def _plan(self, live: Sequence[Running]) -> Plan | None:
+        """Return what is known of the processes; ``None``: one is the first of its case.
+
+        The plan of a deterministic run depends on nothing seen.
+        """
+        names = [running.slot.case.id for running in live]
+        unknown = any(name not in self._warmup_s or name not in self._scatters for name in names)
+        if not live or unknown or self.place.options.deterministic:
+            return None
+        return Plan(
+            start_s=statistics.fmean(running.process.active_s for running in live),
+            warmup_s=max(self._warmup_s[name] for name in names),
+            scatter=max(statistics.median(self._scatters[name]) for name in names),
+        )
+
+    def _learn(self, live: Sequence[Running]) -> None:
+        """Keep what the processes have shown, for how many blocks later ones have."""
+        for running in live:
+            name = running.slot.case.id
+            if (warmed_s := warmup_s(running.blocks)) is not None:
+                self._warmup_s[name] = min(self._warmup_s.get(name, warmed_s), warmed_s)
+            others = [other.blocks for other in live if other is not running]
+            seen = scatter(running.blocks, others[0] if others else None)
+            if seen is not None:
+                self._scatters.setdefault(name, []).append(seen)
+
+    def _block(self, running: Running, bound_to: int | None, at_most_s: float = math.inf) -> Block:
         case = running.slot.case
         batch = batch_for(self._call_s[case.id]) if case.batches else 1
-        seconds = self._seconds(running)
+        seconds = min(at_most_s, self._seconds(running))
         if bound_to is not None:
             launch.bind(running, [bound_to])
         return self._taken(running, batch, seconds, bound_to)

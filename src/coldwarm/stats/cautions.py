@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation, OtherCalls
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import ColdSummary, WarmSummary
+    from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
     from coldwarm.contracts.summary import CautionKind
-    from coldwarm.stats.levels import TwoLevels
+    from coldwarm.stats.steady.levels import TwoLevels
 
 COLLECTING = 0.1
 """From what share of a call on the collector is worth a caution."""
@@ -141,11 +141,8 @@ def _warm(
 ) -> list[Caution]:
     cautions = []
     total = len(processes)
-    unsteady = [p.steadiness.reason for p in processes if not p.steadiness.steady]
-    if unsteady:
-        n_unsteady = warm.steady.n_processes - warm.steady.n_steady
-        reason = _most_common(unsteady, key=lambda reason: reason.code)
-        cautions.append(_caution("unsteady", WARM, (n_unsteady, total), reason))
+    if processes and not warm.steady.steady:
+        cautions.append(_unsteady(warm.steady, processes))
     levels = [p.steadiness.levels for p in processes if p.steadiness.levels is not None]
     if levels:
         cautions.append(_caution("bimodal", WARM, (len(levels), total), two_levels(levels)))
@@ -155,6 +152,15 @@ def _warm(
         cautions.append(_caution("second_call", WARM, (total, total), reason))
     cautions += _memory(warm, processes) + _compiled(observations)
     return cautions + _other_calls(processes)
+
+
+def _unsteady(found: SteadyState, processes: Sequence[WarmProcess]) -> Caution:
+    """Warn of calls that are not steady: of their drift across processes, or of every process."""
+    reason = found.reason
+    if reason.parts:
+        states = [process.steadiness.reason for process in processes]
+        reason = _most_common(states, key=lambda reason: reason.code)
+    return _caution("unsteady", WARM, (len(processes), len(processes)), reason)
 
 
 def two_levels(levels: Sequence[TwoLevels]) -> Reason:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Block
     from coldwarm.stats.selection import WarmProcess
 
+_QUARTILE_RANGE = 1.349
+"""Of normal values, in standard deviations."""
 FEWEST_PAIRS = 3
 """Pairs of blocks in a round below which its samples say more than its blocks."""
 
@@ -40,6 +42,20 @@ def log_ratios(
     }
     kept = {number: pairs for number, pairs in rounds.items() if len(pairs) >= FEWEST_PAIRS}
     return kept if len(kept) >= fewest_common(len(first), len(second)) else None
+
+
+def scatter(ours: Sequence[Block], theirs: Sequence[Block] | None) -> float | None:
+    """Return the standard deviation of the log-ratios of blocks of the same turns.
+
+    From the middle half of them, so that single bursts do not count. Without another process
+    it is that of the blocks themselves; ``None``: there are too few, or some took no time.
+    """
+    others = [1.0] * len(ours) if theirs is None else [_median(block) for block in theirs[1:]]
+    pairs = list(zip((_median(block) for block in ours[1:]), others, strict=False))
+    if len(pairs) < FEWEST_PAIRS or min(map(min, pairs)) <= 0:
+        return None
+    logs = np.log([mine / other for mine, other in pairs])
+    return float(np.ptp(np.quantile(logs, (0.25, 0.75)))) / _QUARTILE_RANGE
 
 
 def _of_round(ours: WarmProcess, theirs: WarmProcess) -> list[float]:

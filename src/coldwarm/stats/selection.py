@@ -7,12 +7,13 @@ A mode is proved, not declared: an observation counts for its own mode and for e
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.steady import Steadiness, detect
+from coldwarm.stats.steady.process import Steadiness, detect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,8 +103,22 @@ def clean_blocks(observation: Observation) -> list[Block]:
     Single
     calls that only served to choose the batch are left out: their noise is another one.
     """
-    clean = [block for block in observation.blocks if block.samples_s and is_clean(block)]
+    return _alike(observation.blocks)
+
+
+def _alike(blocks: Iterable[Block]) -> list[Block]:
+    clean = [block for block in blocks if block.samples_s and is_clean(block)]
     return [block for block in clean if block.batch == clean[-1].batch]
+
+
+def warmup_s(blocks: Iterable[Block]) -> float | None:
+    """Return the seconds of calls before the steady state of a process; ``None``: it has none."""
+    alike = _alike(blocks)
+    found = detect([block.samples_s for block in alike])
+    if not found.steady:
+        return None
+    samples = list(chain.from_iterable(block.samples_s for block in alike))
+    return alike[0].batch * sum(samples[: found.warmup])
 
 
 def is_clean(block: Block) -> bool:

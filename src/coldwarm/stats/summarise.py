@@ -10,7 +10,7 @@ import msgspec
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.reasons import because, distinct
-from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
+from coldwarm.contracts.result import ColdSummary, WarmSummary
 from coldwarm.stats import beside, faults, loops
 from coldwarm.stats.cautions import case_warnings, kept_itself
 from coldwarm.stats.distribution import summary
@@ -25,6 +25,7 @@ from coldwarm.stats.selection import (
     rejected,
     warm_processes,
 )
+from coldwarm.stats.steady.case import steady_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import SteadyState
     from coldwarm.contracts.summary import Caution, Comparison, DefaultSettings, Summary
 
 
@@ -230,34 +232,10 @@ def _against_plain(plain: Sequence[Observation], kept: Sequence[Observation]) ->
     return _compare_warm("as_it_is", plain, kept, limits)
 
 
-def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:
-    """Join the judgements of the processes: the case is steady where every process is."""
-    states = [process.steadiness for process in processes]
-    n_steady = sum(state.steady for state in states)
-    if not states:
-        reason = because("no_valid_process")
-    elif n_steady < len(states):
-        reasons = distinct(state.reason for state in states if not state.steady)
-        reason = because("several", _unsteady(len(states) - n_steady, len(states)), *reasons)
-    else:
-        longest = max(process.warmup for process in processes)
-        reason = because("steady", n_processes=len(states), n_warmup=longest)
-    return SteadyState(
-        steady=bool(states) and n_steady == len(states),
-        reason=reason,
-        n_processes=len(states),
-        n_steady=n_steady,
-        warmup_samples=[process.warmup for process in processes],
-    )
-
-
-def _unsteady(n_unsteady: int, n_processes: int) -> Reason:
-    return because("unsteady", n_unsteady=n_unsteady, n_processes=n_processes)
-
-
-def weakened(reason: Reason, n_unsteady: int, n_processes: int) -> Reason:
-    """Add to a verdict's reason that processes were not steady, where there are any."""
-    return because("several", reason, _unsteady(n_unsteady, n_processes)) if n_unsteady else reason
+def weakened(reason: Reason, *states: SteadyState) -> Reason:
+    """Add to a verdict's reason why the calls of a side, or of both, are not steady."""
+    moving = distinct(state.reason for state in states if state.n_processes and not state.steady)
+    return because("several", reason, *moving) if moving else reason
 
 
 def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
@@ -300,7 +278,7 @@ def _compare_warm(
     ours: Sequence[Observation],
     limits: _Limits,
 ) -> Comparison:
-    """Compare the warm calls; say so where a process on either side was not steady.
+    """Compare the warm calls; say so where those of either side were not steady.
 
     Blocks that alternated are compared in pairs; else the steady samples of the processes.
     """
@@ -311,6 +289,5 @@ def _compare_warm(
     else:
         first, second = (by_round((p.observation, p.steadiness.samples) for p in s) for s in sides)
         judged = compare("warm.call_s", baseline, first, second, **limits)
-    steady = [process.steadiness.steady for side in sides for process in side]
-    reason = weakened(judged.reason, steady.count(False), len(steady))
+    reason = weakened(judged.reason, *map(steady_state, sides))
     return msgspec.structs.replace(judged, reason=reason)

@@ -63,7 +63,8 @@ def end(prepared: "Prepared") -> "dict[str, Any]":
 
 
 def _has_other_calls(prepared: "Prepared") -> bool:
-    return bool(prepared.job["persistent"]) and prepared.job.get("function") is not None
+    asked = prepared.job["persistent"] and prepared.job.get("other_calls")
+    return bool(asked) and prepared.job.get("function") is not None
 
 
 def other_calls(prepared: "Prepared") -> "dict[str, Any] | None":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -23,6 +24,7 @@ from coldwarm.stats.compare.runs import are_unit, compare_runs
 from coldwarm.stats.intervals import centre
 from coldwarm.stats.ratio import compare, fault
 from coldwarm.stats.selection import by_round, counted, warm_processes
+from coldwarm.stats.steady.case import steady_state
 from coldwarm.stats.summarise import weakened
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import ComparedVerdict, MetricKind, UnshownLimit
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.policy import FigureLimits, Policy
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.result import CaseResult, SteadyState
     from coldwarm.contracts.summary import Comparison
 
     Values = dict[str, list[float]]
@@ -45,8 +47,8 @@ class Side(NamedTuple):
 
     values: Values
     """By process, in seconds or bytes."""
-    unsteady: int = 0
-    """Processes, of a warm metric, that did not become steady."""
+    states: tuple[SteadyState, ...] = ()
+    """Of a warm metric: whether the calls of each result were steady."""
 
 
 _NONE = Side({})
@@ -77,8 +79,7 @@ def _cold(case: CaseResult, mode: CacheMode) -> dict[tuple[str, MetricKind], Sid
 def _warm(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
     processes = warm_processes(case.observations)
     values = by_round((p.observation, p.steadiness.samples) for p in processes)
-    unsteady = sum(not process.steadiness.steady for process in processes)
-    return {("warm.call_s", "warm"): Side(values, unsteady)}
+    return {("warm.call_s", "warm"): Side(values, (steady_state(processes),))}
 
 
 class Figure(NamedTuple):
@@ -182,7 +183,7 @@ def _processes(sides: Sequence[Side], label: str) -> Values:
 
 
 def _joined(sides: Sequence[Side], label: str) -> Side:
-    return Side(_processes(sides, label), sum(side.unsteady for side in sides))
+    return Side(_processes(sides, label), tuple(chain.from_iterable(side.states for side in sides)))
 
 
 def _process_s(cases: Iterable[CaseResult], metric: str) -> float | None:
@@ -219,8 +220,7 @@ def _worded(figure: Figure, judged: Comparison) -> tuple[ComparedMetric, Unshown
         verdict = _OF_MEMORY.get(verdict, verdict)
     fail_on = {str(name): share for name, share in figure.limits.fail_on.items()}
     fails_beyond = fails(judged, verdict, fail_on)
-    n_processes = sum(len(side.values) for side in figure.sides)
-    unsteady = sum(side.unsteady for side in figure.sides)
+    states = [state for side in figure.sides for state in side.states]
     made = ComparedMetric(
         case=figure.case,
         metric=figure.metric,
@@ -238,7 +238,7 @@ def _worded(figure: Figure, judged: Comparison) -> tuple[ComparedMetric, Unshown
         smallest_detectable=judged.smallest_detectable,
         p_value=judged.p_value,
         verdict=verdict,
-        reason=lacking or weakened(judged.reason, unsteady, n_processes),
+        reason=lacking or weakened(judged.reason, *states),
         fails_beyond=fails_beyond,
     )
     if fails_beyond is not None and verdict != "undecided":

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.changepoints import condensed, is_slope, segments
-from coldwarm.stats.levels import TwoLevels, two_levels
+from coldwarm.stats.steady.changepoints import condensed, is_slope, segments
+from coldwarm.stats.steady.levels import TwoLevels, two_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,9 @@ class Steadiness:
     ``warmup`` counts the samples of the raw series before the steady state; ``reentry`` those
     dropped after it, at the start of later blocks. ``samples`` are the steady ones in order; of
     a process that is not steady, the second half of its series, so that there is a figure to show
-    beside the reason. ``levels`` is set where they jump between two levels.
+    beside the reason. ``levels`` is set where they jump between two levels. ``change`` is what
+    the series shows from half-time on, or from where it became steady if that was later, as a
+    logarithm of the last level over the first (``slope``); ``None``: samples are too few.
     """
 
     steady: bool
@@ -62,6 +64,7 @@ class Steadiness:
     reentry: int
     samples: tuple[float, ...]
     levels: TwoLevels | None = None
+    change: float | None = None
 
 
 def detect(blocks: Sequence[Sequence[float]]) -> Steadiness:
@@ -101,6 +104,7 @@ def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
         reentry=total - warmup - len(samples),
         samples=samples,
         levels=two_levels(samples),
+        change=slope(series[max(start, len(series) // 2) :]),
     )
 
 
@@ -175,6 +179,20 @@ def _drift(series: Floats) -> Reason | None:
     return because("drifts", change_share=change)
 
 
+def slope(values: Floats) -> float | None:
+    """Return the logarithm of the last level over the first, on the line through a series.
+
+    The line is that of the median slope between all pairs (Theil and Sen), which a burst of slow
+    samples does not turn. ``None``: there are too few values, or some are not positive.
+    """
+    if len(values) < FEWEST_SAMPLES or values.min() <= 0:
+        return None
+    points, _ = condensed(values)
+    logs = np.log(points)
+    first, second = np.triu_indices(len(logs), 1)
+    return float(np.median((logs[second] - logs[first]) / (second - first)) * (len(logs) - 1))
+
+
 def _halves(series: Floats) -> float:
     """Return the relative change of the median from the first half to the second."""
     half = len(series) // 2
@@ -209,4 +227,5 @@ def _unsteady(reason: Reason, series: Floats, where: NDArray[np.int64], total: i
         warmup=warmup,
         reentry=total - warmup - len(samples),
         samples=samples,
+        change=slope(series[start:]),
     )

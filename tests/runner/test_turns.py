@@ -1,0 +1,131 @@
+"""How long warm processes live: by what a start costs and how much their blocks scatter."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pytest
+
+from coldwarm.contracts.observation import Block
+from coldwarm.runner import launch, translate
+from coldwarm.runner.schedule.batches import (
+    BLOCK_S,
+    BLOCKS,
+    FEWEST_BLOCKS,
+    PROCESSES_DIFFER,
+    Plan,
+    block_count,
+)
+from coldwarm.runner.schedule.options import Options
+from coldwarm.runner.turns import Turns
+from coldwarm.stats.precision import MEDIAN_ERROR
+
+if TYPE_CHECKING:
+    from coldwarm.runner.running import Place, Running
+
+CALL_S = 1e-3
+OPTIONS = Options(block_s=BLOCK_S, blocks=BLOCKS, min_runs=3)
+MOST_S = BLOCKS * BLOCK_S
+
+
+class Process:
+    """A process whose calls have a warm-up of so many seconds of calls."""
+
+    def __init__(self, start_s: float, warmup_s: float, scatter: float) -> None:
+        """Let it have made no call yet."""
+        self.active_s, self.warmup_s, self.called_s, self.spawned_ns = start_s, warmup_s, 0.0, 0
+        self.scatter, self.noise = scatter, np.random.default_rng(3)
+
+    def block(self, batch: int, seconds: float) -> Block:
+        """Return a block, its calls three times slower in the warm-up."""
+        samples_s: list[float] = []
+        level = CALL_S * (1 + self.scatter * self.noise.standard_normal())
+        while not samples_s or sum(samples_s) < seconds:
+            samples_s.append(level * (3 if self.called_s < self.warmup_s else 1))
+            self.called_s += samples_s[-1]
+        return Block(
+            order=0, start_s=self.called_s, batch=batch, samples_s=samples_s, compiles=0,
+            cpu_s=seconds, wall_s=seconds,
+        )  # fmt: skip
+
+
+def running(label: str, start_s: float, warmup_s: float, scatter: float) -> Running:
+    case = SimpleNamespace(id=label, batches=True)
+    process = Process(start_s, warmup_s, scatter)
+    process.noise = np.random.default_rng(ord(label))
+    made = SimpleNamespace(slot=SimpleNamespace(case=case), process=process, blocks=[])
+    return cast("Running", made)
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
+    def block(_place: object, one: Any, batch: int, seconds: float, _limit: int) -> Any:
+        return one.process.block(batch, seconds), 0
+
+    monkeypatch.setattr(launch, "block", block)
+    monkeypatch.setattr(launch, "bind", lambda *_: None)
+    monkeypatch.setattr(translate, "block", lambda reply, *_: reply)
+    place = cast("Place", SimpleNamespace(options=OPTIONS))
+    return Turns(place, lambda: False, lambda *_: pytest.fail("no process fails"))
+
+
+def rounds(
+    turns: Turns, n: int, *starts: tuple[str, float, float], scatter: float = 0.01
+) -> list[list[int]]:
+    """Return how many blocks each process had, by round."""
+    found = []
+    for _ in range(n):
+        live = [running(*start, scatter) for start in starts]
+        live = turns.first(live, lambda some, _: list(some))
+        found.append([len(one.blocks) for one in turns.run(live, lambda some, _: list(some))])
+    return found
+
+
+def test_a_quick_start_makes_a_short_life_from_the_second_round_on(turns: Turns) -> None:
+    first, *others = rounds(turns, 3, ("a", 0.1, 0.0), ("b", 0.14, 0.0), scatter=0.003)
+    assert first == [1 + BLOCKS] * 2
+    assert all(1 + FEWEST_BLOCKS <= n <= BLOCKS / 2 for pair in others for n in pair), others
+
+
+def test_a_dear_start_makes_a_life_as_long_as_the_first(turns: Turns) -> None:
+    assert rounds(turns, 2, ("a", 9.0, 0.0), ("b", 0.1, 0.0))[1] == [1 + BLOCKS] * 2
+
+
+def test_blocks_that_scatter_make_a_long_life(turns: Turns) -> None:
+    found = rounds(turns, 2, ("a", 0.1, 0.0), ("b", 0.1, 0.0), scatter=0.05)
+    assert found[1] == [1 + BLOCKS] * 2
+
+
+def test_a_warmup_comes_on_top_for_all_of_the_round(turns: Turns) -> None:
+    """GIVEN one candidate of two with a warm-up THEN the steady blocks of both overlap."""
+    without = rounds(turns, 2, ("a", 0.1, 0.0), ("b", 0.1, 0.0), scatter=0.002)[1]
+    turns = Turns(turns.place, turns.late, turns.failed)
+    first, second = rounds(turns, 2, ("a", 0.1, 0.2), ("b", 0.1, 0.0), scatter=0.002)
+    assert first == [1 + BLOCKS] * 2
+    assert second[0] == second[1] >= without[0] + round((0.2 - 0.05) / BLOCK_S)
+
+
+def plan(*, start_s: float = 0.16, scatter: float = 0.01, warmup_s: float = 0.0) -> Plan:
+    return Plan(start_s, warmup_s, scatter)
+
+
+def test_there_are_as_many_blocks_as_make_a_round_worth_its_seconds() -> None:
+    """GIVEN what processes and blocks scatter by THEN no other number of blocks is cheaper."""
+    start_s, scatter = 0.16, 0.01
+    chosen = block_count(BLOCK_S, BLOCKS, MOST_S, plan(start_s=start_s, scatter=scatter))
+
+    def variance_for_its_seconds(n: int) -> float:
+        of_blocks = (MEDIAN_ERROR * scatter) ** 2 / n
+        return (PROCESSES_DIFFER**2 + of_blocks) * (start_s + n * BLOCK_S)
+
+    best = min(range(1, 100), key=variance_for_its_seconds)
+    assert chosen in {best, best + 1}
+
+
+def test_there_are_always_a_few_blocks_and_never_more_than_asked_for() -> None:
+    assert block_count(0.3, BLOCKS, MOST_S, plan(scatter=0.0)) == FEWEST_BLOCKS
+    assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(scatter=1.0)) == BLOCKS
+    assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=9.0)) == BLOCKS
+    assert block_count(0.15, 2, 0.3, None) == 2
