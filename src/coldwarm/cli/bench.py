@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _counts, _options
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.errors import ExitCode, printable
 from coldwarm.private.masking import masked
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 @_options.min_runs
 @_options.max_runs
 @_options.threshold
-@_options.fail_on("slower:2%,faster:2%.")
+@_options.fail_on("slower:2%,faster:2%,programs:+0,equations:5%.")
 @_options.seed
 @_options.threads
 @_options.timeout
@@ -86,14 +86,16 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     from coldwarm.runner.functions import bench
     from coldwarm.stats.plan import benching
 
-    limits = _options.failures(given["failures"], ("slower", "faster"))
+    verdicts, guarded = _counts.split(given["failures"])
+    limits = _options.failures(verdicts, ("slower", "faster"))
     request = _request(given, origins(ctx))
     out_dir = given["out_dir"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
-    report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), limits)
+    report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), limits, guarded)
     report = codec.without_secrets(report)
     _show(report, plan, outcome, given["form"])
+    _counts.refuse_unheard(guarded, report)
     return _code(report, outcome)
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _counts, _options
 from coldwarm.cli._commands import Configured
 from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.policy import Policy
@@ -28,7 +30,10 @@ if TYPE_CHECKING:
     help="Difference that matters: 3%, or one for each kind of figure: cold:5%,warm:2%,memory:5%. "
     "Default: cold:10%,warm:5%,memory:10%.",
 )
-@_options.fail_on("slower:5%,more:10%. Verdicts: slower, faster (times), more, less (memory).")
+@_options.fail_on(
+    "slower:5%,more:10%. Verdicts: slower, faster (times), more, less (memory). Counts:"
+    " programs:+0,equations:5%."
+)
 @click.option(
     "--policy",
     type=click.Path(path_type=Path),
@@ -68,21 +73,23 @@ def command(
     from coldwarm.runner.stored import reading
     from coldwarm.stats.compare import results
 
-    limits = _policy(thresholds, failures, policy)
+    verdicts, guarded = _counts.split(failures)
+    limits = _policy(thresholds, verdicts, policy)
     fields = _options.parts(allowed, "--allow")
     second = reading.read(b)
     try:
-        comparison = results.compare_results(reading.read(a), second, limits, fields)
+        comparison = results.compare_results(reading.read(a), second, limits, fields, guarded)
     except results.IncomparableError as error:
         raise ListedError(refusals.refused(error)) from None
     except results.NothingValidError as error:
         raise NothingComparableError(refusals.nothing_valid(error)) from None
     comparison = codec.without_secrets(comparison)
     _show(comparison, second, form, everything=everything)
+    _counts.refuse_unheard(guarded, comparison)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 
 
-def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path | None) -> Policy:
+def _policy(thresholds: tuple[str, ...], failures: Sequence[str], path: Path | None) -> Policy:
     from coldwarm.contracts.files.policy_file import read_policy
     from coldwarm.contracts.policy import DIRECTIONS, KINDS, THRESHOLDS, Policy
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import Count, Difference, Positive, Record, Sha256
+from coldwarm.contracts.counts import CountVerdict
 from coldwarm.contracts.reasons import Reason
 
 MetricKind = Literal["cold", "warm", "memory"]
@@ -85,6 +86,7 @@ class RunComparison(Record, frozen=True, kw_only=True):
     a: ComparedSide
     b: ComparedSide
     metrics: list[ComparedMetric]
+    counts: list[CountVerdict] = []
     allowed: list[SideDifference]
     software: list[Difference]
     """What else differs: libraries, interpreter, kernel, variables. Often it is what is being
@@ -92,4 +94,4 @@ class RunComparison(Record, frozen=True, kw_only=True):
     left_out: list[LeftOutCase]
     warnings: list[Reason]
     n_failing: Count
-    """Metrics beyond a limit of ``--fail-on`` or of the policy."""
+    """Metrics and counts beyond a limit of ``--fail-on`` or of the policy."""

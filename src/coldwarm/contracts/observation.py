@@ -16,6 +16,7 @@ from coldwarm.contracts.base import (
     Seconds,
     Sha256,
 )
+from coldwarm.contracts.counts import Counts
 from coldwarm.contracts.names import Name
 from coldwarm.contracts.reasons import Reason
 
@@ -332,6 +333,7 @@ class Observation(Record, frozen=True, kw_only=True):
     device: Device | None = None
     compiled: dict[str, int | float | None] = {}
     """Memory and cost analysis of the compiled program (``_bytes``, ``_flops``)."""
+    counts: Counts = Counts()
     versions: dict[str, str] = {}
     settings: dict[str, str] = {}
     """By name, what was set and may change what was measured: variables of the user's, and what

@@ -9,6 +9,7 @@ from msgspec.structs import asdict, replace
 
 from coldwarm.caches import modes
 from coldwarm.contracts.base import WARM
+from coldwarm.contracts.counts import Counts
 from coldwarm.contracts.observation import (
     COUNTS,
     Block,
@@ -170,6 +171,7 @@ def observation(running: Running) -> Observation:
         bytecode=start.bytecode,
         device=device(end.device if end else start.device),
         compiled=end.analysis if end else {},
+        counts=end.counts if end else Counts(),
         versions=start.versions,
         settings=in_force,
         harness=_harness(start, end.harness if end else None),

@@ -14,6 +14,7 @@ import msgspec
 
 from coldwarm import wire
 from coldwarm.contracts.base import Count, Record, Seconds, Sha256
+from coldwarm.contracts.counts import Counts
 from coldwarm.contracts.observation import (
     PHASES,
     BlockCounts,
@@ -155,6 +156,7 @@ class End(_Ended, frozen=True, kw_only=True, tag="end"):
     first: Checked | None = None
     """Of a process with blocks, which are measured before anything is checked."""
     harness: HarnessFigures | None
+    counts: Counts = Counts()
     analysis: dict[str, float | int | None]
     more: bool = False
     """Whether ``OtherCalls`` come."""

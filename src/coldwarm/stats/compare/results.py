@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from coldwarm.contracts.comparison import ComparedSide, LeftOutCase, RunComparison
@@ -18,15 +19,18 @@ from coldwarm.stats.compare.comparable import (
     software_differences,
 )
 from coldwarm.stats.compare.metrics import judge, metrics
+from coldwarm.stats.counts import judge as count_verdicts
+from coldwarm.stats.counts import n_failing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.comparison import SideDifference
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.stats.counts import CountLimit
 
 
 class IncomparableError(UsageError):
@@ -51,7 +55,11 @@ class NothingValidError(NothingComparableError):
 
 
 def compare_results(
-    a: Measured, b: Measured, policy: Policy, allow: Collection[str] = ()
+    a: Measured,
+    b: Measured,
+    policy: Policy,
+    allow: Collection[str] = (),
+    guarded: Mapping[str, CountLimit] = MappingProxyType({}),
 ) -> RunComparison:
     """Judge B against A in every case and metric that both have.
 
@@ -60,6 +68,7 @@ def compare_results(
         b: What is judged.
         policy: Which differences matter, and which fail.
         allow: ``FIELDS`` that may differ; ``failed`` leaves failed cases out.
+        guarded: Limits of counts.
 
     Raises:
         IncomparableError: a field differs that must agree, or a case failed.
@@ -83,15 +92,21 @@ def compare_results(
         reason = judged[0].reason if judged else because("no_valid_process")
         raise NothingValidError(a.path, b.path, reason, [] if judged else [*failed, *missing])
     policy.refuse_unmatched({(item.case, item.metric, item.kind) for item in judged})
+    counts = [
+        verdict
+        for name in live
+        for verdict in count_verdicts(name, a.cases[name].counts, b.cases[name].counts, guarded)
+    ]
     return RunComparison(
         a=_side(a),
         b=_side(b),
         metrics=judged,
+        counts=counts,
         allowed=differing,
         software=software_differences(a, b, live),
         left_out=[*failed, *missing],
         warnings=cautions(a, b, live),
-        n_failing=sum(item.fails_beyond is not None for item in judged),
+        n_failing=sum(item.fails_beyond is not None for item in judged) + n_failing(counts),
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.counts import judge, n_failing
 from coldwarm.stats.plan.jobs import Job
 from coldwarm.stats.plan.planning import gather, plan
 from coldwarm.stats.ratio import beyond
@@ -14,19 +16,25 @@ from coldwarm.stats.ratio import beyond
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from coldwarm.contracts.counts import CountVerdict
     from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.stats.counts import CountLimit
 
 _MODES_OF_A_PLAN = {"cold_process_cold_cache", "cold_process_warm_cache", WARM}
 
 
 def report(
-    suite: SuiteResult, cases: Sequence[CaseResult], path: str, limits: Mapping[str, float]
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    path: str,
+    limits: Mapping[str, float],
+    guarded: Mapping[str, CountLimit] = MappingProxyType({}),
 ) -> tuple[BenchReport, Plan | None]:
     """Return the report of a bench, and the plan that its break-even is from.
 
     ``limits``: for ``faster`` and ``slower``, the relative difference that a verdict must
-    exceed to fail.
+    exceed to fail. ``guarded``: limits of counts.
     """
     reference = next((case.candidate for case in cases if case.baseline), cases[0].candidate)
     verdicts = [
@@ -38,6 +46,7 @@ def report(
         for case in cases
         for comparison in case.comparisons
     ]
+    counts = _counts(cases, guarded)
     asked = set(cases[0].protocol.cache_modes)
     planned = None
     if len(cases) > 1 and asked >= _MODES_OF_A_PLAN:
@@ -50,10 +59,22 @@ def report(
         wall_s=suite.wall_s,
         candidates=[_candidate(case) for case in cases],
         verdicts=verdicts,
+        counts=counts,
         break_even=planned.break_even if planned else [],
-        n_failing=sum(one.fails_beyond is not None for one in verdicts),
+        n_failing=sum(one.fails_beyond is not None for one in verdicts) + n_failing(counts),
     )
     return made, planned
+
+
+def _counts(cases: Sequence[CaseResult], guarded: Mapping[str, CountLimit]) -> list[CountVerdict]:
+    """Hold the counts of every candidate against those of the reference."""
+    reference = next((case for case in cases if case.baseline), cases[0])
+    return [
+        verdict
+        for case in cases
+        if case is not reference
+        for verdict in judge(case.candidate, reference.counts, case.counts, guarded)
+    ]
 
 
 def _candidate(case: CaseResult) -> BenchCandidate:
@@ -88,6 +109,7 @@ def _candidate(case: CaseResult) -> BenchCandidate:
         framework_default=next(
             (one.framework_default for one in case.cold if one.cache_mode == FILLED), None
         ),
+        counts=case.counts,
         limitations=case.limitations,
         null_reasons=reasons,
     )
