@@ -1,0 +1,107 @@
+"""Counts of what was compiled: joined over processes, and held against those of others. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from coldwarm.contracts.counts import COUNT_NAMES, Counts, CountVerdict
+from coldwarm.contracts.observation import published
+from coldwarm.contracts.reasons import because
+from coldwarm.contracts.summary import Caution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coldwarm.contracts.observation import Observation
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class CountLimit:
+    """How many more are allowed than there were: a number of them, or a share of those."""
+
+    more: int = 0
+    share: float = 0.0
+
+    def allowed(self, reference: int) -> int:
+        """Return the most that does not fail."""
+        return reference + max(self.more, math.floor(reference * self.share + _ROUNDING))
+
+
+def of_case(observations: Sequence[Observation]) -> tuple[Counts, list[Caution]]:
+    """Return what the processes of a case have counted alike, and a caution where they differ."""
+    seen = [one.counts for one in published(observations) if one.status == "ok"]
+    names = dict.fromkeys(name for one in seen for name in (*one.numbers, *one.null_reasons))
+    made, cautions = Counts(numbers={}, null_reasons={}), []
+    for name in names:
+        numbers = [one.numbers[name] for one in seen if name in one.numbers]
+        told = [one.null_reasons[name] for one in seen if name in one.null_reasons]
+        if not numbers:
+            made.null_reasons[name] = told[0]
+        elif min(numbers) == max(numbers):
+            made.numbers[name] = numbers[0]
+        else:
+            why = because("counts_differ", name=name, n_least=min(numbers), n_most=max(numbers))
+            made.null_reasons[name] = why
+            ((_, n_alike),) = Counter(numbers).most_common(1)
+            cautions.append(
+                Caution(
+                    kind="counts",
+                    n_processes=len(numbers) - n_alike,
+                    of_processes=len(numbers),
+                    reason=why,
+                )
+            )
+    return made, cautions
+
+
+def judge(
+    case: str, reference: Counts, counts: Counts, limits: Mapping[str, CountLimit]
+) -> list[CountVerdict]:
+    """Hold the counts of a case against those of a reference; guarded ones are always there."""
+    known = {*reference.numbers, *counts.numbers, *limits}
+    return [
+        _judged(case, name, reference, counts, limits.get(name))
+        for name in COUNT_NAMES
+        if name in known
+    ]
+
+
+def _judged(
+    case: str, name: str, reference: Counts, counts: Counts, limit: CountLimit | None
+) -> CountVerdict:
+    before, now = reference.numbers.get(name), counts.numbers.get(name)
+    verdict: Literal["more", "less", "same", "undecided"] = "undecided"
+    reason = fails_beyond = None
+    if before is None or now is None:
+        told = [one.null_reasons.get(name) for one in (counts, reference)]
+        reason = next((why for why in told if why is not None), because("not_counted"))
+    else:
+        verdict = "same" if now == before else "more" if now > before else "less"
+        if limit is not None and now > limit.allowed(before):
+            fails_beyond = limit.allowed(before)
+    return CountVerdict(
+        case=case,
+        name=name,
+        reference=before,
+        count=now,
+        verdict=verdict,
+        reason=reason,
+        guarded=limit is not None,
+        fails_beyond=fails_beyond,
+    )
+
+
+def n_failing(verdicts: Sequence[CountVerdict]) -> int:
+    """Return how many are beyond what was allowed."""
+    return sum(one.fails_beyond is not None for one in verdicts)
+
+
+def unheard(limits: Mapping[str, CountLimit], verdicts: Sequence[CountVerdict]) -> list[str]:
+    """Return the guarded names that nothing has counted, which a build would guard in vain."""
+    counted = {one.name for one in verdicts if one.reference is not None or one.count is not None}
+    return [name for name in limits if name not in counted]
