@@ -217,7 +217,8 @@ class NumbaWatch(Watch):
 
         Of one that was read from a cache, neither what it calls nor its LLVM can be seen.
         """
-        if self._count("cache_hits") or self.loads:
+        # Of ``vectorize`` no hits are counted; but nothing was compiled where it loads.
+        if self._count("cache_hits") or (self.loads and not self.compiles):
             self._marked = because("inside_cached", cache="Numba's cache")
         elif self._nameless:
             self._marked = because("not_told", by="numba.vectorize")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from coldwarm.report import counts, terminal, units
 from coldwarm.report import plan as plan_view
-from coldwarm.report import terminal, units
 from coldwarm.report.reasons import with_advice
 from coldwarm.report.shown import line
 from coldwarm.report.words import HEADINGS
@@ -42,6 +42,11 @@ def render(
     if report.verdicts:
         against = f"Verdicts against {report.reference}"
         more += [line(against, "bold"), _verdicts(report, width), Text()]
+    guarded = counts.shown(report.counts)
+    if guarded:
+        more += [line(f"Counts against {report.reference}", "bold")]
+        more += [counts.laid_out(guarded, (report.reference, "count"), width)]
+        more += [terminal.listing(counts.unknown(guarded)), Text()]
     shapes = [
         (one.candidate, units.duration(one.new_shape.median))
         for one in report.candidates

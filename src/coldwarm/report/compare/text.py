@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import visible
+from coldwarm.report import counts
 from coldwarm.report.compare.terminal import (
     CERTAINTY,
     HEADINGS,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coldwarm.contracts.comparison import ComparedMetric, RunComparison
+    from coldwarm.contracts.counts import CountVerdict
 
 _WORSE = ("slower", "more")
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -34,6 +36,11 @@ def markdown(comparison: RunComparison, *, everything: bool) -> str:
     for case, items in shown(comparison, everything=everything).items():
         rows = [[escaped(cell) for cell in row(item)] for item in items]
         blocks += [code(case), table(["figure", *HEADINGS[1:]], rows)]
+    compiled = counts.shown(comparison.counts, everything=everything)
+    if compiled:
+        rows = [[escaped(cell) for cell in counts.cells(one)] for one in compiled]
+        blocks += [table(["case", "count", "A", "B", "verdict"], rows)]
+        blocks += [terms(counts.unknown(compiled))]
     blocks += [terms(remarks(comparison)), "How to read this:", terms(legend(comparison))]
     closing = [summary(comparison, everything=everything), failing(comparison)]
     blocks += [f"**{escaped(line)}**" for line in closing if line]
@@ -52,6 +59,11 @@ def github(comparison: RunComparison, files: Mapping[str, str]) -> str:
         for item in comparison.metrics
         if item.fails_beyond is not None or item.verdict not in ("same", "undecided")
     ]
+    lines += [
+        annotation("error", f"{one.case}: more {one.name}", _of_count(one), files.get(one.case))
+        for one in comparison.counts
+        if one.fails_beyond is not None
+    ]
     lines += [annotation("notice", f"coldwarm: {term}", text) for term, text in remarks(comparison)]
     lines.append(annotation("notice", "coldwarm compare", summary(comparison)))
     return "\n".join(lines) + "\n"
@@ -62,6 +74,10 @@ def annotation(level: str, title: str, message: str, file: str | None = None) ->
     place = f"file={visible(file.translate(_PROPERTY))}," if file else ""
     title = visible(title.translate(_PROPERTY))
     return f"::{level} {place}title={title}::{visible(message.translate(_DATA))}"
+
+
+def _of_count(one: CountVerdict) -> str:
+    return f"{one.reference} became {one.count}; at most {one.fails_beyond} are allowed"
 
 
 def _annotated(item: ComparedMetric, file: str | None) -> str:
