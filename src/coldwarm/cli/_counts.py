@@ -8,10 +8,9 @@ from coldwarm.cli import _options
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from coldwarm.contracts.bench import BenchReport
-    from coldwarm.contracts.comparison import RunComparison
+    from coldwarm.contracts.counts import CountVerdict
     from coldwarm.stats.counts import CountLimit
 
 
@@ -47,7 +46,7 @@ def _limit(name: str, text: str) -> CountLimit:
     raise _options.wrong("--fail-on", wrong)
 
 
-def refuse_unheard(limits: Mapping[str, CountLimit], report: BenchReport | RunComparison) -> None:
+def refuse_unheard(limits: Mapping[str, CountLimit], verdicts: Sequence[CountVerdict]) -> None:
     """Refuse to guard what nothing has counted.
 
     Raises:
@@ -55,7 +54,6 @@ def refuse_unheard(limits: Mapping[str, CountLimit], report: BenchReport | RunCo
     """
     from coldwarm.stats.counts import unheard
 
-    verdicts = report.counts
     names = unheard(limits, verdicts)
     if names:
         counted = dict.fromkeys(one.name for one in verdicts if one.name not in names)

@@ -95,8 +95,10 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), limits, guarded)
     report = codec.without_secrets(report)
     _show(report, plan, outcome, given["form"])
-    _counts.refuse_unheard(guarded, report)
-    return _code(report, outcome)
+    code = _code(report, outcome)
+    if code in {ExitCode.FINE, ExitCode.REGRESSION} and len(report.candidates) > 1:
+        _counts.refuse_unheard(guarded, report.counts)
+    return code
 
 
 def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:

@@ -85,7 +85,7 @@ def command(
         raise NothingComparableError(refusals.nothing_valid(error)) from None
     comparison = codec.without_secrets(comparison)
     _show(comparison, second, form, everything=everything)
-    _counts.refuse_unheard(guarded, comparison)
+    _counts.refuse_unheard(guarded, comparison.counts)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 
 

@@ -62,7 +62,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
     remarks += _settings(cases)
-    remarks += _counts(cases)
+    remarks += _counted_apart(cases)
     remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
     return tuple(remarks + _memory(cases) + _second_call(cases) + _other_calls(cases))
 
@@ -113,7 +113,7 @@ def _reasons(record: CaseResult | ColdSummary | WarmSummary | None, *keys: str) 
     return [words(record.null_reasons[key]) for key in keys if key in record.null_reasons]
 
 
-def _counts(cases: Sequence[CaseResult]) -> list[Remark]:
+def _counted_apart(cases: Sequence[CaseResult]) -> list[Remark]:
     """Say which counts are not the same in all processes, though they should be."""
     found = [
         f"{case.candidate}: {words(caution.reason)}" for case, caution in _of_kind(cases, "counts")
