@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
+import textwrap
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +16,6 @@ from coldwarm.frameworks import programs
 from coldwarm.frameworks.base import Watch
 from coldwarm.frameworks.jax import JaxWatch
 from coldwarm.frameworks.numba import NumbaWatch
-from coldwarm.frameworks.torch import CompileWatch
 from coldwarm.wire import because
 
 if TYPE_CHECKING:
@@ -149,7 +152,7 @@ def test_a_bench_guards_programs_of_jax_and_all_processes_count_alike(desk: Desk
         """,
     )
     # Calls with another shape compile again, and belong to no count.
-    given = ("of_jax.py:whole", "of_jax.py:parts", "--input", "x=f32[32];[40]")
+    given = ("of_jax.py:whole", "of_jax.py:parts", "--input", "x=f32[32];[40]", "--no-check")
     code, report = desk.report(*given, "--fail-on", "programs:+0,equations:1000%")
     assert code == 1
     assert report.n_failing == 1
@@ -186,7 +189,7 @@ def test_a_bench_guards_signatures_of_numba(desk: Desk) -> None:
         """,
     )
     given = ("of_numba.py:once", "of_numba.py:both", "--input", "x=f64[100]", "--no-check")
-    code, report = desk.report(*given, "--fail-on", "signatures:+1,llvm_lines:100000%")
+    code, report = desk.report(*given, "--fail-on", "signatures:+1,llvm_lines:1000%")
     assert code == 1
     found = by_name(report.counts)
     assert (found["signatures"].reference, found["signatures"].count) == (1, 3)
@@ -200,40 +203,43 @@ def test_a_bench_guards_signatures_of_numba(desk: Desk) -> None:
     assert all(one["signatures"]["code"] == "inside_cached" for one in filled)
 
 
-@pytest.mark.slow
-def test_graphs_and_kernels_of_torch_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    torch = pytest.importorskip("torch")
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
-    import torch._dynamo as dynamo  # its events arrive there
+OF_TORCH = """
+    import json
+    import torch
+    from coldwarm.frameworks.torch import CompileWatch
 
-    dynamo.utils.counters.clear()
-    dynamo.reset()
+    @torch.compile
+    def broken(x):
+        y = torch.sin(x) @ x
+        torch._dynamo.graph_break()
+        return torch.cos(y)
+
     watch = CompileWatch()
     watch.install()
-    try:
+    watch.begin_call()
+    broken(torch.ones(8, 8))
+    watch.mark()
+    broken(torch.ones(9, 9))
+    found = [watch.counts()]
+    watch.mark()
+    found.append(watch.counts())
+    torch._dynamo.utils.counters.clear()
+    watch.mark()
+    print(json.dumps([*found, watch.counts()]))
+"""
 
-        @torch.compile
-        def broken(x: Any) -> Any:
-            y = torch.sin(x) @ x
-            dynamo.graph_break()
-            return torch.cos(y)
 
-        before = (
-            sys.modules["torch._inductor.metrics"].generated_kernel_count
-            if ("torch._inductor.metrics" in sys.modules)
-            else 0
-        )
-        broken(torch.ones(8, 8))
-        watch.mark()
-        broken(torch.ones(9, 9))  # after the mark
-        found = watch.counts()
-        assert (found["graphs"], found["graph_breaks"]) == (2, 1)
-        assert isinstance(found["kernels"], int)
-        assert found["kernels"] - before == 3  # a sine, a product that a library computes, a cosine
-        dynamo.utils.counters.clear()
-        watch.mark()
-        assert watch.counts()["kernels"] == because("counters_cleared")
-    finally:
-        watch.uninstall()
+@pytest.mark.slow
+def test_graphs_and_kernels_of_torch_are_counted(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "graphs.py"
+    script.write_text(textwrap.dedent(OF_TORCH), encoding="utf-8")
+    variables = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, script], env=variables, capture_output=True, timeout=300, check=True
+    )
+    found, again, cleared = json.loads(done.stdout)
+    # A sine, a product that a library computes, a cosine; not what comes after the mark.
+    assert found == {"graphs": 2, "graph_breaks": 1, "kernels": 3}
+    assert again["graphs"] > 2
+    assert cleared["kernels"] == because("counters_cleared")
