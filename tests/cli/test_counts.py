@@ -12,9 +12,9 @@ from tests.stats import results
 
 from coldwarm.cli import _counts
 from coldwarm.contracts.comparison import RunComparison
-from coldwarm.contracts.counts import Counts
 from coldwarm.contracts.files import codec
-from coldwarm.stats.counts import CountLimit
+from coldwarm.contracts.observation import Counts
+from coldwarm.stats.compare.counts import CountLimit
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.functions.conftest import Desk
 
-    from coldwarm.contracts.counts import CountVerdict
+    from coldwarm.contracts.summary import CountVerdict
 
 pytest_plugins = ("tests.functions.conftest",)
 
@@ -48,7 +48,7 @@ def put_executables(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:
 
     client = SimpleNamespace(live_executables=lambda: list(map(one, texts)))
     bridge = SimpleNamespace(_backends={"cpu": client})
-    monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", bridge)  # type: ignore[arg-type] # like one
+    monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", bridge)
 
 
 HLO = """HloModule jit_f, is_scheduled=true

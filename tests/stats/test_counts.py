@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.contracts import samples
 
-from coldwarm.contracts.counts import Counts
+from coldwarm.contracts.observation import Counts
 from coldwarm.contracts.reasons import because
 from coldwarm.report.reasons import words
-from coldwarm.stats.counts import CountLimit, judge, n_failing, of_case, unheard
+from coldwarm.stats.compare.counts import CountLimit, judge, n_failing, of_case, unheard
 
 if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CACHED = because("inside_cached", cache="Numba's cache")
 
 
-def counted(n: int | None, **changes: object) -> Observation:
+def counted(n: int | None, **changes: Any) -> Observation:
     counts = (
         Counts(null_reasons={"signatures": CACHED})
         if n is None

@@ -230,7 +230,7 @@ class Backend(ABC):
             self.watcher.mark()
 
     def counts(self) -> "dict[str, int | Mapping[str, Any]]":
-        """Return what was compiled up to ``mark``, counted, by name; see ``contracts.counts``.
+        """Return what was compiled up to ``mark``, counted, by name; see ``CountName``.
 
         A number, or a coded reason why there is none. Asked for when nothing more is timed.
         """

@@ -10,8 +10,8 @@ from coldwarm.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from coldwarm.contracts.counts import CountVerdict
-    from coldwarm.stats.counts import CountLimit
+    from coldwarm.contracts.summary import CountVerdict
+    from coldwarm.stats.compare.counts import CountLimit
 
 
 def split(values: Iterable[str]) -> tuple[list[str], dict[str, CountLimit]]:
@@ -20,7 +20,7 @@ def split(values: Iterable[str]) -> tuple[list[str], dict[str, CountLimit]]:
     Raises:
         BadParameter: a limit is none, or one is given twice.
     """
-    from coldwarm.contracts.counts import COUNT_NAMES
+    from coldwarm.contracts.summary import COUNT_NAMES
 
     limits: dict[str, CountLimit] = {}
     others = []
@@ -35,14 +35,15 @@ def split(values: Iterable[str]) -> tuple[list[str], dict[str, CountLimit]]:
     return others, limits
 
 
-def _limit(name: str, text: str) -> CountLimit:
-    from coldwarm.stats.counts import CountLimit
+def _limit(name: str, given: str) -> CountLimit:
+    from coldwarm.stats.compare.counts import CountLimit
 
-    if text.startswith("+") and text[1:].isdecimal() and text.isascii():
-        return CountLimit(more=int(text[1:9]))
-    if text.endswith("%"):
-        return CountLimit(share=_options.relative("--fail-on", text, zero=True))
-    wrong = f"{text!r:.40} is no limit of {name}: write how many more are allowed, +1 or 5%"
+    more = given.removeprefix("+")
+    if more != given and more.isdecimal() and more.isascii():
+        return CountLimit(more=int(more[:9]))
+    if given[-1:] == "%":
+        return CountLimit(share=_options.relative("--fail-on", given, zero=True))
+    wrong = f"{given!r:.40} is no limit of {name}: write how many more are allowed, +1 or 5%"
     raise _options.wrong("--fail-on", wrong)
 
 
@@ -52,7 +53,7 @@ def refuse_unheard(limits: Mapping[str, CountLimit], verdicts: Sequence[CountVer
     Raises:
         UsageError: a build would guard it in vain.
     """
-    from coldwarm.stats.counts import unheard
+    from coldwarm.stats.compare.counts import unheard
 
     names = unheard(limits, verdicts)
     if names:

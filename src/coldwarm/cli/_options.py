@@ -203,7 +203,7 @@ def failures(values: Iterable[str], known: Sequence[Verdict]) -> dict[Verdict, f
     Raises:
         BadParameter: no such verdict can fail, one is given twice, or a difference is none.
     """
-    from coldwarm.contracts.counts import COUNT_NAMES
+    from coldwarm.contracts.summary import COUNT_NAMES
 
     limits: dict[Verdict, float] = {}
     for part in parts(values, "--fail-on"):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
-from coldwarm.contracts.counts import Counts, CountVerdict
+from coldwarm.contracts.observation import Counts
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.summary import (
     CacheSetting,
     Comparison,
+    CountVerdict,
     DefaultSettings,
     KeptMemory,
     Summary,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from coldwarm.contracts.base import Count, Difference, Positive, Record, Sha256
-from coldwarm.contracts.counts import CountVerdict
 from coldwarm.contracts.reasons import Reason
+from coldwarm.contracts.summary import CountVerdict
 
 MetricKind = Literal["cold", "warm", "memory"]
 ComparedVerdict = Literal["faster", "slower", "less", "more", "same", "undecided"]

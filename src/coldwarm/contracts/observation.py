@@ -16,7 +16,6 @@ from coldwarm.contracts.base import (
     Seconds,
     Sha256,
 )
-from coldwarm.contracts.counts import Counts
 from coldwarm.contracts.names import Name
 from coldwarm.contracts.reasons import Reason
 
@@ -275,6 +274,14 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
     """Calls of a user's own function as the timed loop does not make them; part of no figure."""
 
     null_reasons: dict[str, Reason] = {}
+
+
+class Counts(Record, frozen=True, kw_only=True):
+    """What was compiled by the end of the second call, counted, by ``CountName``."""
+
+    numbers: dict[str, Count] = {}
+    null_reasons: dict[str, Reason] = {}
+    """By name, why there is no number."""
 
 
 class Device(Record, frozen=True, kw_only=True):

@@ -17,10 +17,10 @@ from coldwarm.contracts.base import (
     Status,
     group_name,
 )
-from coldwarm.contracts.counts import Counts
 from coldwarm.contracts.names import Name, SuiteName
 from coldwarm.contracts.observation import (
     CacheEvidence,
+    Counts,
     Device,
     FirstCallParts,
     Observation,

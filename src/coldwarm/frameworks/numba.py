@@ -256,7 +256,7 @@ def _is_numbas(dispatcher: "Any") -> bool:
 
 def _n_lines(text: str) -> int:
     """Return the lines of LLVM's language that are neither empty nor a comment."""
-    return sum(bool(line) and line[0] != ";" for line in map(str.strip, text.splitlines()))
+    return sum(row[:1] not in ("", ";") for row in map(str.strip, text.splitlines()))
 
 
 def _tellers(event: "Any") -> "list[Any]":

@@ -112,7 +112,7 @@ def _n_instructions(executable: "Any") -> int:
     In its text every instruction has a line, ``%name = …`` or ``ROOT %name = …``.
     """
     return sum(
-        line.startswith(" ") and " = " in line
+        row[:1] == " " and " = " in row
         for module in executable.hlo_modules()
-        for line in module.to_string().splitlines()
+        for row in module.to_string().splitlines()
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from coldwarm.contracts.counts import CountVerdict
+    from coldwarm.contracts.summary import CountVerdict
 
 _STYLES = {"more": "red", "less": "green", "same": "bold", "undecided": "dim italic"}
 

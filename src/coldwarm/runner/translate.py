@@ -9,12 +9,12 @@ from msgspec.structs import asdict, replace
 
 from coldwarm.caches import modes
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.counts import Counts
 from coldwarm.contracts.observation import (
     COUNTS,
     Block,
     BlockCounts,
     CacheEvidence,
+    Counts,
     Device,
     Gate,
     HarnessCost,

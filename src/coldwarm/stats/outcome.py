@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.contracts.counts import Counts
 from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.observation import published
+from coldwarm.contracts.observation import Counts, published
 from coldwarm.contracts.reasons import because
 from coldwarm.stats import many, ratio, summarise
 from coldwarm.stats.selection import counted, failure, warm_processes

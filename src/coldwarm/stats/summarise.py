@@ -11,8 +11,9 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
-from coldwarm.stats import beside, counts, faults, loops
+from coldwarm.stats import beside, faults, loops
 from coldwarm.stats.cautions import case_warnings, kept_itself
+from coldwarm.stats.compare import counts
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.pairs import log_ratios
 from coldwarm.stats.precision import precision_of
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.counts import Counts
-    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.observation import Counts, Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.summary import Caution, Comparison, DefaultSettings, Summary
 

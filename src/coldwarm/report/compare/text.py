@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coldwarm.contracts.comparison import ComparedMetric, RunComparison
-    from coldwarm.contracts.counts import CountVerdict
+    from coldwarm.contracts.summary import CountVerdict
 
 _WORSE = ("slower", "more")
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})

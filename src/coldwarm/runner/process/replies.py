@@ -14,12 +14,12 @@ import msgspec
 
 from coldwarm import wire
 from coldwarm.contracts.base import Count, Record, Seconds, Sha256
-from coldwarm.contracts.counts import Counts
 from coldwarm.contracts.observation import (
     PHASES,
     BlockCounts,
     CacheCounts,
     CallParts,
+    Counts,
     Device,
     GateFigures,
     HarnessFigures,

@@ -18,9 +18,9 @@ from coldwarm.stats.compare.comparable import (
     failure,
     software_differences,
 )
+from coldwarm.stats.compare.counts import judge as count_verdicts
+from coldwarm.stats.compare.counts import n_failing
 from coldwarm.stats.compare.metrics import judge, metrics
-from coldwarm.stats.counts import judge as count_verdicts
-from coldwarm.stats.counts import n_failing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.stats.counts import CountLimit
+    from coldwarm.stats.compare.counts import CountLimit
 
 
 class IncomparableError(UsageError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.bench import BenchCandidate, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.counts import judge, n_failing
+from coldwarm.stats.compare.counts import judge, n_failing
 from coldwarm.stats.plan.jobs import Job
 from coldwarm.stats.plan.planning import gather, plan
 from coldwarm.stats.ratio import beyond
@@ -16,10 +16,10 @@ from coldwarm.stats.ratio import beyond
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.counts import CountVerdict
     from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.stats.counts import CountLimit
+    from coldwarm.contracts.summary import CountVerdict
+    from coldwarm.stats.compare.counts import CountLimit
 
 _MODES_OF_A_PLAN = {"cold_process_cold_cache", "cold_process_warm_cache", WARM}
 

@@ -7,10 +7,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from coldwarm.contracts.counts import COUNT_NAMES, Counts, CountVerdict
-from coldwarm.contracts.observation import published
+from coldwarm.contracts.observation import Counts, published
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.summary import Caution
+from coldwarm.contracts.summary import COUNT_NAMES, Caution, CountVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
