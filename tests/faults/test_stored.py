@@ -136,7 +136,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
         lambda c: c["observations"].append({**_seen(c), "attempt": 7}),
         "the place of another process",
     ),
-    "one less": (lambda c: c["observations"].pop(), "says 6, but its observations say 5"),
+    "one less": (lambda c: c["observations"].pop(), "says 3, but its observations say 2"),
     "ttfr": (lambda c: _seen(c).update(ttfr_s=1e-6), "observations[0].ttfr_s: says 1e-06"),
     "a phase": (lambda c: _seen(c)["phases"][1].update(duration_s=1e-6), "observations[0].ttfr_s"),
     "phases in each other": (

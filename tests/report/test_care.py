@@ -141,3 +141,12 @@ def test_undecided_verdicts_are_explained_once(cases: list[CaseResult]) -> None:
 def test_nothing_to_heed_is_no_remark(three: list[CaseResult]) -> None:
     assert care.of_group([three[1]], tuple(MODE_NAMES)[1:]) == ()
     assert care.of_suite([three[1]]) == ()
+
+
+def test_counts_that_differ_are_told_with_what_to_do(three: list[CaseResult]) -> None:
+    why = because("counts_differ", name="programs", n_least=3, n_most=5)
+    cases = [warned(three[0], caution("counts", why)), *three[1:]]
+    (text,) = told(of_group(cases), "counts differ")
+    assert text == (
+        f"numpy: programs differ from process to process: 3 to 5; {CAUTION_ADVICE['counts']}"
+    )

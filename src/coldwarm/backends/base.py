@@ -224,6 +224,18 @@ class Backend(ABC):
         """
         return {} if self.watcher is None else self.watcher.counters()
 
+    def mark(self) -> None:
+        """Let ``counts`` be of what was compiled up to here. Untimed."""
+        if self.watcher is not None:
+            self.watcher.mark()
+
+    def counts(self) -> "dict[str, int | Mapping[str, Any]]":
+        """Return what was compiled up to ``mark``, counted, by name; see ``CountName``.
+
+        A number, or a coded reason why there is none. Asked for when nothing more is timed.
+        """
+        return {} if self.watcher is None else self.watcher.counts(self.uncounted())
+
     def compiles_so_far(self) -> "int | None":
         """Return how many programs this process has compiled; ``None``: unknown. Cheap to ask."""
         if self.watcher is not None:

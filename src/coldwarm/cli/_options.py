@@ -214,12 +214,15 @@ def failures(values: Iterable[str], known: Sequence[Verdict]) -> dict[Verdict, f
     Raises:
         BadParameter: no such verdict can fail, one is given twice, or a difference is none.
     """
+    from coldwarm.contracts.summary import COUNT_NAMES
+
     limits: dict[Verdict, float] = {}
     for part in parts(values, "--fail-on"):
         name, colon, share = part.partition(":")
         direction = next((verdict for verdict in known if verdict == name), None)
         if direction is None:
-            text = f"{name!r} is no verdict that can fail: {', '.join(known)}"
+            text = f"{name!r} is no verdict that can fail: {', '.join(known)}; nor a count: "
+            text += ", ".join(COUNT_NAMES)
             raise wrong("--fail-on", text)
         if direction in limits:
             raise wrong("--fail-on", f"{name} is given twice; give one limit")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from coldwarm.cli import _options, _printing
+from coldwarm.cli import _counts, _options, _printing
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.policy import Failing, Policy
@@ -62,7 +65,10 @@ if TYPE_CHECKING:
 @_options.min_runs
 @_options.max_runs
 @_options.threshold
-@_options.fail_on("slower:2%,undecided, or by kind of figure: cold:slower:10%,warm:slower:2%.")
+@_options.fail_on(
+    "slower:2%,undecided, or by kind of figure: cold:slower:10%,warm:slower:2%. Counts:"
+    " programs:+0,equations:5%."
+)
 @_options.policy
 @click.option(
     "--no-control",
@@ -93,7 +99,8 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     from coldwarm.runner.functions import bench
     from coldwarm.stats.plan import benching
 
-    policy = _policy(given)
+    verdicts, guarded = _counts.split(given["failures"])
+    policy = replace(_policy(given, verdicts), counts=guarded)
     request = _request(given, origins(ctx))
     out_dir = given["out_dir"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True)) as progress:
@@ -101,7 +108,10 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), policy)
     report = codec.without_secrets(report)
     _show(report, plan, outcome, given["form"], verbose=given["verbose"])
-    return _code(report, outcome)
+    code = _code(report, outcome)
+    if code in {ExitCode.FINE, ExitCode.REGRESSION} and len(report.candidates) > 1:
+        _counts.refuse_unheard(guarded, report.counts)
+    return code
 
 
 def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
@@ -138,13 +148,13 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
     )
 
 
-def _policy(given: dict[str, Any]) -> Policy:
+def _policy(given: dict[str, Any], failures: Sequence[str]) -> Policy:
     """Return what fails, by kind of figure and by the rules of a file."""
     from coldwarm.contracts.files.policy_file import read_policy
     from coldwarm.contracts.policy import KINDS, Policy
 
     names: tuple[Failing, ...] = ("slower", "faster", "undecided")
-    of_all, of_kind = _options.failures_by_kind(given["failures"], names, KINDS[:2])
+    of_all, of_kind = _options.failures_by_kind(failures, names, KINDS[:2])
     matters = _options.relative("--threshold", given["threshold"])
     base = Policy(dict.fromkeys(KINDS, matters), of_all, of_kind)
     return base if given["policy"] is None else read_policy(given["policy"], base)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _counts, _options
 from coldwarm.cli._commands import Configured
 from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.policy import Policy
@@ -28,7 +31,10 @@ if TYPE_CHECKING:
     help="Difference that matters: 3%, or one for each kind of figure: cold:5%,warm:2%,memory:5%. "
     "Default: cold:10%,warm:5%,memory:10%.",
 )
-@_options.fail_on("slower:5%,more:10%,undecided. Also: faster (times), less (memory).")
+@_options.fail_on(
+    "slower:5%,more:10%,undecided. Also: faster (times), less (memory). Counts:"
+    " programs:+0,equations:5%."
+)
 @click.option(
     "--policy",
     type=click.Path(path_type=Path),
@@ -79,7 +85,8 @@ def command(
     from coldwarm.runner.stored import reading
     from coldwarm.stats.compare import results
 
-    limits = _policy(thresholds, failures, policy)
+    verdicts, guarded = _counts.split(failures)
+    limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
     fields = _options.parts(allowed, "--allow")
     first, second = ([reading.read(path) for path in _paths(side)] for side in (a, b))
     reports = stored_noise.read(noises or None, [Path(run.path).parent for run in first])
@@ -91,6 +98,7 @@ def command(
         raise NothingComparableError(refusals.nothing_valid(error)) from None
     comparison = codec.without_secrets(comparison)
     _show(comparison, second[0], form, everything=everything)
+    _counts.refuse_unheard(guarded, comparison.counts)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
 
 
@@ -101,7 +109,7 @@ def _paths(text: str) -> list[Path]:
     return [Path(part) for part in _options.parts([text], "A and B")]
 
 
-def _policy(thresholds: tuple[str, ...], failures: tuple[str, ...], path: Path | None) -> Policy:
+def _policy(thresholds: tuple[str, ...], failures: Sequence[str], path: Path | None) -> Policy:
     from coldwarm.contracts.files.policy_file import read_policy
     from coldwarm.contracts.policy import FAILING, KINDS, THRESHOLDS, Policy
 

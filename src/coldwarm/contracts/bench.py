@@ -6,11 +6,13 @@ from typing import Literal
 
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
 from coldwarm.contracts.comparison import UnshownLimit
+from coldwarm.contracts.observation import Counts
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.summary import (
     CacheSetting,
     Comparison,
+    CountVerdict,
     DefaultSettings,
     KeptMemory,
     Summary,
@@ -42,6 +44,7 @@ class BenchCandidate(Record, frozen=True, kw_only=True):
     """What gives a program of one's own the filled caches of the figures."""
     framework_default: DefaultSettings | None = None
     """Starts with what the framework's own settings keep, where that is less."""
+    counts: Counts = Counts()
     limitations: list[Reason] = []
     null_reasons: dict[str, Reason] = {}
 
@@ -78,9 +81,10 @@ class BenchReport(Record, frozen=True, kw_only=True):
     wall_s: Seconds
     candidates: list[BenchCandidate]
     verdicts: list[BenchVerdict]
+    counts: list[CountVerdict] = []
     break_even: list[BreakEven]
     n_failing: Count
-    """Verdicts beyond a limit of ``--fail-on``."""
+    """Verdicts, those of counts too, beyond a limit of ``--fail-on``."""
     control: BenchControl | None = None
     """``None``: none was measured."""
     unshown: list[UnshownLimit] = []

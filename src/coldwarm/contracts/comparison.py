@@ -6,6 +6,7 @@ from typing import Literal
 
 from coldwarm.contracts.base import Count, Difference, Positive, Record, Seconds, Sha256
 from coldwarm.contracts.reasons import Reason
+from coldwarm.contracts.summary import CountVerdict
 
 MetricKind = Literal["cold", "warm", "memory"]
 ComparedVerdict = Literal["faster", "slower", "less", "more", "same", "undecided"]
@@ -124,6 +125,7 @@ class RunComparison(Record, frozen=True, kw_only=True):
     unshown: list[UnshownLimit] = []
     """Limits that these data could not have shown."""
     metrics: list[ComparedMetric]
+    counts: list[CountVerdict] = []
     allowed: list[SideDifference]
     software: list[Difference]
     """What else differs: libraries, interpreter, kernel, variables. Often it is what is being
@@ -131,4 +133,4 @@ class RunComparison(Record, frozen=True, kw_only=True):
     left_out: list[LeftOutCase]
     warnings: list[Reason]
     n_failing: Count
-    """Metrics beyond a limit of ``--fail-on`` or of the policy."""
+    """Metrics and counts beyond a limit of ``--fail-on`` or of the policy."""

@@ -276,6 +276,14 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
     null_reasons: dict[str, Reason] = {}
 
 
+class Counts(Record, frozen=True, kw_only=True):
+    """What was compiled by the end of the second call, counted, by ``CountName``."""
+
+    numbers: dict[str, Count] = {}
+    null_reasons: dict[str, Reason] = {}
+    """By name, why there is no number."""
+
+
 class Device(Record, frozen=True, kw_only=True):
     """The device the candidate ran on, as its framework names it."""
 
@@ -332,6 +340,7 @@ class Observation(Record, frozen=True, kw_only=True):
     device: Device | None = None
     compiled: dict[str, int | float | None] = {}
     """Memory and cost analysis of the compiled program (``_bytes``, ``_flops``)."""
+    counts: Counts = Counts()
     versions: dict[str, str] = {}
     settings: dict[str, str] = {}
     """By name, what was set and may change what was measured: variables of the user's, and what

@@ -5,6 +5,7 @@ Of several rules for a figure, each later one replaces what it sets itself.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, get_args
@@ -14,6 +15,8 @@ from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+_ROUNDING = 1e-9
 
 Failing = Literal["faster", "slower", "less", "more", "undecided"]
 FAILING: tuple[Failing, ...] = get_args(Failing)
@@ -33,6 +36,18 @@ They are wider than within a run, since they must also hold what changes between
 program and shows in neither's interval: the frequency and neighbours of the hour for a warm call,
 besides that the state of the file cache for a start, and for memory how many pages of mapped
 files happen to be resident."""
+
+
+@dataclass(frozen=True)
+class CountLimit:
+    """How many more are allowed than there were: a number of them, or a share of those."""
+
+    more: int = 0
+    share: float = 0.0
+
+    def allowed(self, reference: int) -> int:
+        """Return the most that does not fail."""
+        return reference + max(self.more, math.floor(reference * self.share + _ROUNDING))
 
 
 @dataclass(frozen=True)
@@ -69,6 +84,8 @@ class Policy:
     path: str = ""
     noise: Mapping[MetricKind, float] = field(default_factory=dict)
     """The relative difference that two equal runs stay within: no threshold is below it."""
+    counts: Mapping[str, CountLimit] = field(default_factory=dict)
+    """What fails of counts of what was compiled."""
 
     def limits(self, case: str, metric: str, kind: MetricKind) -> FigureLimits:
         """Return what holds for a figure."""

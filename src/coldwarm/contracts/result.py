@@ -20,6 +20,7 @@ from coldwarm.contracts.base import (
 from coldwarm.contracts.names import Name, SuiteName
 from coldwarm.contracts.observation import (
     CacheEvidence,
+    Counts,
     Device,
     FirstCallParts,
     Observation,
@@ -166,6 +167,8 @@ class CaseResult(Record, frozen=True, kw_only=True):
     cold: list[ColdSummary] = []
     warm: WarmSummary | None = None
     comparisons: list[Comparison] = []
+    counts: Counts = Counts()
+    """What all processes have counted alike."""
     inspected_call_s: Seconds | None = None
     """What making and calling a user's own function for the first time took when it was
     inspected, before anything was measured."""

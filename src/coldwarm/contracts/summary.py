@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -73,6 +73,7 @@ CautionKind = Literal[
     "kept",
     "allocator",
     "other_calls",
+    "counts",
 ]
 
 
@@ -88,6 +89,41 @@ class Caution(Record, frozen=True, kw_only=True):
     """Processes that could have shown it."""
     reason: Reason
     """What was seen, with its figures: of several processes the worst, or the most common."""
+
+
+CountName = Literal[
+    "programs",
+    "equations",
+    "instructions",
+    "graphs",
+    "graph_breaks",
+    "kernels",
+    "signatures",
+    "llvm_lines",
+]
+COUNT_NAMES: tuple[CountName, ...] = get_args(CountName)
+"""Of JAX: programs compiled or read, equations traced in them, instructions after XLA's
+optimisations. Of ``torch.compile``: graphs, graph breaks, kernels that the graphs call. Of Numba:
+signatures compiled, and their lines of optimised LLVM."""
+
+
+class CountVerdict(Record, frozen=True, kw_only=True):
+    """One count held against the same count of what it is compared with."""
+
+    case: str
+    """In a bench, the candidate."""
+    name: str
+    reference: Count | None
+    """Of A, or of the candidate that others are compared with."""
+    count: Count | None
+    verdict: Literal["more", "less", "same", "undecided"]
+    """``undecided``: it is not known on both sides."""
+    reason: Reason | None = None
+    """Why it is undecided."""
+    guarded: bool = False
+    """Whether ``--fail-on`` names it."""
+    fails_beyond: Count | None = None
+    """The most that was allowed, where there are more; ``None``: this count fails nothing."""
 
 
 class DefaultSettings(Record, frozen=True, kw_only=True):

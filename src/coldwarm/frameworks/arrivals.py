@@ -89,6 +89,17 @@ class Arrivals:
             return None
         return sum(watch.compiles_so_far() for watch in self.watches)
 
+    def mark(self) -> None:
+        """Let ``counts`` be of what was compiled up to here."""
+        for watch in self.watches:
+            watch.mark()
+
+    def counts(self) -> "dict[str, Any]":
+        """Return the counts of every framework; where one was not watched, there are none."""
+        self.check()
+        every = [watch.counts(self.gap) for watch in self.watches]
+        return {name: number for counts in every for name, number in counts.items()}
+
     def counters(self) -> "dict[str, dict[str, Any]]":
         """Return the counts of every framework's cache; incomplete ones are no counts."""
         self.check()

@@ -6,10 +6,14 @@ of the framework but the part that tells of events, which is loaded with it.
 
 import sys
 
+from coldwarm.wire import because
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
+
+    Numbers = dict[str, int | Mapping[str, Any]]
 
 PARTS = ("trace_s", "lower_s", "compile_s", "cache_read_s")
 """What the time of a first call is divided into, beside the rest."""
@@ -17,12 +21,21 @@ WATCHES = {"jax": "JaxWatch", "torch": "CompileWatch", "numba": "NumbaWatch"}
 """By framework, the class here that watches it."""
 
 
+_LONGEST = 200
+"""Characters of an error's message that are passed on."""
+
+
 class Watch:
     """Follows what one framework does in this process, from ``install`` to ``uninstall``."""
+
+    counted: "tuple[str, ...]" = ()
+    """Names of what ``counts`` gives."""
 
     def __init__(self, device: str = "cpu") -> None:
         """Start with nothing seen; ``device`` is where the computing is done."""
         self.device = device
+        self._uncountable: Mapping[str, Any] | None = None
+        """Why there are no counts, where what they are from could not be read."""
         self._undo: list[Callable[[], object]] = []
 
     def install(self) -> None:
@@ -58,6 +71,34 @@ class Watch:
         """Return, for each cache owner, this process's counters so far."""
         return {}
 
+    def mark(self) -> None:
+        """Let ``counts`` be of what was compiled up to here. Untimed."""
+        try:
+            self.note()
+        except Exception as error:  # noqa: BLE001 - another version may lack what is looked into
+            self._uncountable = _told(error)
+
+    def counts(self, gap: "Mapping[str, Any] | None" = None) -> "Numbers":
+        """Return by name how much was compiled up to ``mark``, or why that is not known.
+
+        Numbers without noise, the same in every process. Asked for when nothing more is timed.
+        ``gap``: why what was seen is not all there was.
+        """
+        why = gap or self._uncountable
+        if why is not None:
+            return dict.fromkeys(self.counted, why)
+        try:
+            return self.numbers()
+        except Exception as error:  # noqa: BLE001 - as above
+            return dict.fromkeys(self.counted, _told(error))
+
+    def note(self) -> None:
+        """Keep what ``numbers`` needs of what was compiled up to here. Quick."""
+
+    def numbers(self) -> "Numbers":
+        """Return a number, or why there is none, for each name in ``counted``."""
+        return {}
+
     def compiles_so_far(self) -> int:
         """Return how many programs were compiled, or read from a cache on disk; cheap to ask."""
         return 0
@@ -72,6 +113,10 @@ class Watch:
         ``None``: it has none.
         """
         return None
+
+
+def _told(error: Exception) -> "dict[str, Any]":
+    return because("exception", error=type(error).__name__, text=str(error)[:_LONGEST])
 
 
 def module_of(framework: str) -> "Any":

@@ -9,6 +9,7 @@ import sys
 import time
 
 from coldwarm.frameworks.base import Watch, versions
+from coldwarm.frameworks.programs import Programs
 from coldwarm.frameworks.spans import SpanAccount
 from coldwarm.wire import because
 
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from coldwarm.frameworks.base import Numbers
+
 _COMPILE = "/jax/core/compile/backend_compile_duration"
+_LOWER = "/jax/core/compile/jaxpr_to_mlir_module_duration"
 _SPANS = {
     "/jax/core/compile/jaxpr_trace_duration": "trace_s",
-    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower_s",
+    _LOWER: "lower_s",
     _COMPILE: "compile_s",
 }
 _now_s = time.perf_counter  # as it was before the user's program
@@ -40,6 +44,8 @@ class JaxWatch(Watch):
     making the key, and what XLA does with the entry; the read itself is ``cache_read_s``.
     """
 
+    counted = ("programs", "equations", "instructions")
+
     def __init__(self, device: str = "cpu") -> None:
         """Start with nothing seen."""
         super().__init__(device)
@@ -54,6 +60,7 @@ class JaxWatch(Watch):
         """Whether a step ended of which no beginning was told, as before JAX 0.6.1."""
         self._begun = self._hit = False
         self._tellers: list[Any] = []
+        self._programs = Programs()
         self.names: list[str] = []
         """The first programs that were compiled or read, as JAX names them."""
 
@@ -62,6 +69,8 @@ class JaxWatch(Watch):
         if event in _SPANS:
             self._begun = True
             self.spans.open(event, _SPANS[event])
+            if event == _LOWER:
+                self._programs.lowering()
 
     def on_event(self, event: str, **_details: "Any") -> None:
         """Count a request, a hit or a write."""
@@ -166,6 +175,17 @@ class JaxWatch(Watch):
         A read counts too: a warm window must need neither.
         """
         return self.compiles + self.hits
+
+    def note(self) -> None:
+        """Count up to here alone."""
+        self._programs.mark(self.compiles + self.hits)
+
+    def numbers(self) -> "Numbers":
+        """Return programs, equations traced, and instructions after XLA's optimisations."""
+        counts = self._programs.counts()
+        if self.untold:
+            counts["equations"] = because("begins_not_reported")
+        return counts
 
     def versions(self) -> "dict[str, str]":
         """Return the versions of JAX, jaxlib and NumPy."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from coldwarm.frameworks.base import Numbers
+
 _LOCK = "numba:compiler_lock"
 _COMPILE = "numba:compile"
 _STEP = "numba:run_pass"
@@ -40,6 +42,8 @@ _TARGET = "target initialisation"
 
 class NumbaWatch(Watch):
     """Adds up what Numba's events tell."""
+
+    counted = ("signatures", "llvm_lines")
 
     def __init__(self, device: str = "cpu") -> None:
         """Start with nothing seen."""
@@ -53,6 +57,11 @@ class NumbaWatch(Watch):
         """Time in LLVM since the last step: its calls are too many for spans."""
         self.dispatchers: list[Any] = []
         """Functions with a cache on disk: those wrapped, and others seen compiling."""
+        self._seen: dict[int, Any] = {}
+        """Functions of others than Numba that were compiled, by their identity."""
+        self._nameless = 0
+        """Compiled functions of which no event tells what they are."""
+        self._marked: list[Any] | Mapping[str, Any] = []
         self._hits_before = self._loads_before = 0
         self._registered: list[tuple[str, Any]] = []
         self._tellers: list[Any] = []
@@ -110,12 +119,15 @@ class NumbaWatch(Watch):
             dispatcher = data.get("dispatcher")
             if getattr(getattr(dispatcher, "stats", None), "cache_path", None):
                 self.keep(dispatcher)
+            if dispatcher is not None and not _is_numbas(dispatcher):
+                self._seen[id(dispatcher)] = dispatcher
             self.spans.open(kind, "lower_s")
         else:
             compiling = self.spans.enclosing(_COMPILE)
             if compiling is None and _FIRST_STEP in str(data.get("name")):
                 # Of ``vectorize`` and the like, of which no event tells that they compile.
                 self.compiles += 1
+                self._nameless += 1
                 lock = self.spans.outermost()
                 if lock is not None and lock.name == _LOCK:
                     lock.marked = True
@@ -200,6 +212,30 @@ class NumbaWatch(Watch):
             }
         }
 
+    def note(self) -> None:
+        """Count up to here alone: keep what each function was compiled to. Quick.
+
+        Of one that was read from a cache, neither what it calls nor its LLVM can be seen.
+        """
+        # Of ``vectorize`` no hits are counted; but nothing was compiled where it loads.
+        if self._count("cache_hits") or (self.loads and not self.compiles):
+            self._marked = because("inside_cached", cache="Numba's cache")
+        elif self._nameless:
+            self._marked = because("not_told", by="numba.vectorize")
+        else:
+            self._marked = [made for one in self._seen.values() for made in one.overloads.values()]
+
+    def numbers(self) -> "Numbers":
+        """Return signatures compiled, of all functions but Numba's own, and their lines of LLVM.
+
+        The lines are of optimised code, what was linked in from Numba's own functions included.
+        """
+        made = self._marked
+        if not isinstance(made, list):
+            return dict.fromkeys(self.counted, made)
+        texts = (one.library.get_llvm_str() for one in made)
+        return {"signatures": len(made), "llvm_lines": sum(map(_n_lines, texts))}
+
     def compiles_so_far(self) -> int:
         """Return the functions compiled or read from disk: a warm window needs neither."""
         return self.compiles + self.loads
@@ -211,6 +247,16 @@ class NumbaWatch(Watch):
     def _count(self, counter: str) -> int:
         known = self.dispatchers
         return sum(sum(getattr(one.stats, counter).values()) for one in known)
+
+
+def _is_numbas(dispatcher: "Any") -> bool:
+    """Say whether a function is of Numba's own, which it compiles on the way."""
+    return str(dispatcher.py_func.__module__).split(".")[0] == "numba"
+
+
+def _n_lines(text: str) -> int:
+    """Return the lines of LLVM's language that are neither empty nor a comment."""
+    return sum(row[:1] not in ("", ";") for row in map(str.strip, text.splitlines()))
 
 
 def _tellers(event: "Any") -> "list[Any]":

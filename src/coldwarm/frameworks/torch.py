@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
+    from coldwarm.frameworks.base import Numbers
+
 _UTILS = "torch._dynamo.utils"
 _HOOK = "record_chromium_event_internal"
 _CODEGEN = "fx_codegen_and_compile"
@@ -55,6 +57,7 @@ _COMPILING_ENDS = ("_template_autotuning", "_template_precompiling")
 
 # The events of which a call makes one or more when it compiles anything.
 _FILE = "compile_file"
+_GRAPH = "backend_compile"
 _STEPS = ("entire_frame_compile", "entire_backward_compile", _CODEGEN, _FILE)
 # The same by PyTorch's own list of durations, where there are no events.
 _DURATIONS = ("_compile.compile_inner", "backward._backward_impl", _CODEGEN, _FILE)
@@ -94,12 +97,15 @@ class EagerWatch(Watch):
 class CompileWatch(EagerWatch):
     """Follows this process's compilations; PyTorch must have loaded Dynamo by itself."""
 
+    counted = ("graphs", "graph_breaks", "kernels")
+
     def __init__(self, device: str = "cpu") -> None:
         """Start with nothing seen."""
         super().__init__(device)
         self._spans = SpanAccount()
         self._listening = False
         self._listen: Any = None
+        self._marked: Numbers = {}
         self._hits_before = 0
         self._hit_events = 0
         """Hits by their events: a program can clear PyTorch's counters."""
@@ -167,6 +173,33 @@ class CompileWatch(EagerWatch):
     def counters(self) -> "dict[str, dict[str, Any]]":
         """Return the counts of Inductor's and AOTAutograd's caches together."""
         return {"inductor": self._counted(), **super().counters()}
+
+    def note(self) -> None:
+        """Count up to here alone: these are numbers of PyTorch's own, quickly read."""
+        self._marked = self._graphs_and_kernels()
+
+    def numbers(self) -> "Numbers":
+        """Return graphs, graph breaks, and the kernels that the graphs call."""
+        return self._marked
+
+    def _graphs_and_kernels(self) -> "Numbers":
+        if _UTILS not in sys.modules:
+            return dict.fromkeys(self.counted, 0)
+        told = _counters("stats").get("unique_graphs", 0)
+        graphs = self._steps_of(_GRAPH) if self._listening else told
+        if graphs > told:  # somebody has cleared PyTorch's counters, which the others are from
+            cleared = because("counters_cleared")
+            return {**dict.fromkeys(self.counted, cleared), "graphs": graphs}
+        metrics = sys.modules.get("torch._inductor.metrics")
+        generated = getattr(metrics, "generated_kernel_count", None)
+        found: Numbers = {
+            "graphs": graphs,
+            "graph_breaks": sum(_counters("graph_break").values()),
+            "kernels": because("no_inductor"),
+        }
+        if generated is not None:
+            found["kernels"] = generated + _counters("inductor").get("extern_calls", 0)
+        return found
 
     def compiles_so_far(self) -> int:
         """Return how many compile steps this process has made; takes about a microsecond.

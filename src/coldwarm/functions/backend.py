@@ -332,6 +332,14 @@ class UserFunction(Backend):
         """Return the counts of every framework's cache."""
         return self._arrivals.counters()
 
+    def mark(self) -> None:
+        """Let ``counts`` be of what was compiled up to here."""
+        self._arrivals.mark()
+
+    def counts(self) -> "dict[str, Any]":
+        """Return the counts of every framework."""
+        return self._arrivals.counts()
+
     def compiles_so_far(self) -> "int | None":
         """Return the programs that all frameworks have compiled or read; ``None``: unknown."""
         return self._arrivals.compiles_so_far()

@@ -104,6 +104,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
     remarks += _settings(cases)
+    remarks += _counted_apart(cases)
     remarks += _by_candidate(cases, "bytecode", "loaded modules were parsed by every process")
     return tuple(remarks + _memory(cases) + _second_call(cases) + _other_calls(cases))
 
@@ -152,6 +153,18 @@ def _reasons(record: CaseResult | ColdSummary | WarmSummary | None, *keys: str) 
     if record is None:
         return []
     return [words(record.null_reasons[key]) for key in keys if key in record.null_reasons]
+
+
+def _counted_apart(cases: Sequence[CaseResult]) -> list[Remark]:
+    """Say which counts are not the same in all processes, though they should be."""
+    found = [
+        f"{case.candidate}: {words(caution.reason)}" for case, caution in _of_kind(cases, "counts")
+    ]
+    return (
+        [Remark(KINDS["counts"], f"{'; '.join(found)}; {CAUTION_ADVICE['counts']}")]
+        if found
+        else []
+    )
 
 
 def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> list[Remark]:

@@ -314,6 +314,13 @@ WORDS: dict[str, str] = {
     " first results, the imports that it needs are",
     "no_such_step": "{backend} has no such step",
     "not_read": "nothing was read from {cache}",
+    "programs_gone": "{n_programs:# program} was no longer loaded when they were counted",
+    "many_programs": "{n_programs:# program}, of which no more than {n_counted} are looked into",
+    "counters_cleared": "PyTorch's own counters were cleared meanwhile",
+    "no_inductor": "Inductor, which makes kernels, was not loaded",
+    "inside_cached": "read from {cache}, where what is inside cannot be counted",
+    "counts_differ": "{name} differ from process to process: {n_least} to {n_most}",
+    "not_counted": "nothing here counts it",
     "begins_not_reported": "JAX before 0.6.1 does not report when a step begins",
     "no_compile_events": "this version of PyTorch reports no compile events",
     "no_compiler": "no compiler that reports its steps was imported",
@@ -424,6 +431,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "kept": "empty what it keeps before each run, or quote it as filled",
     "settings": "unset them, or name them wherever the figures are quoted",
     "bytecode": "run python -m compileall on the folders that they are installed in",
+    "counts": "look for what depends on the moment, such as an order of sets or a random shape",
     "other_calls": "quote the figure for the calls that it is of",
     "allocator": "put `bytes(2**25 - 2**16)` into the program, before its loop",
 }
@@ -435,6 +443,7 @@ _SHARES: dict[CautionKind, str] = {
     "noisy": "at worst",
     "unsteady": "did not become steady",
     "bimodal": "have two levels",
+    "counts": "counted otherwise than most",
 }
 
 _SIDES = {"case": "this case", "baseline": "the baseline"}

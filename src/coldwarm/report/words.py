@@ -68,6 +68,7 @@ KINDS: dict[CautionKind, str] = {
     "kept": "kept by itself",
     "allocator": "memory",
     "other_calls": "other calls",
+    "counts": "counts differ",
 }
 """What a list of cautions calls each kind."""
 

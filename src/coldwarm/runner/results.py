@@ -77,6 +77,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         warm=summary.warm,
         limitations=_limitations(case, facts.options),
         warnings=summary.warnings,
+        counts=summary.counts,
         filled_by=limits.filled_by(observations, on_request=case.backend.keeps_on_request),
         made=[] if wrong else ledger.made(case),
         observations=[outcome.without_timing(seen) for seen in observations]

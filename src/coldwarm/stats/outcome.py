@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.observation import published
+from coldwarm.contracts.observation import Counts, published
 from coldwarm.contracts.reasons import because
 from coldwarm.stats import many, ratio, summarise
 from coldwarm.stats.compare import control
@@ -66,7 +66,7 @@ def summary_of(
     Where verdicts decided how much was measured, no precision was asked for.
     """
     if not observations or is_wrong(reason):
-        return summarise.CaseSummary(cold=[], warm=None, warnings=[])
+        return summarise.CaseSummary(cold=[], warm=None, warnings=[], counts=Counts())
     effort = protocol.effort
     return summarise.summarise(
         observations,

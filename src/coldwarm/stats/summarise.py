@@ -11,7 +11,7 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.observation import PHASES
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import ColdSummary, WarmSummary
-from coldwarm.stats import beside, faults, loops
+from coldwarm.stats import beside, counts, faults, loops
 from coldwarm.stats.cautions import case_warnings, kept_itself
 from coldwarm.stats.distribution import summary
 from coldwarm.stats.pairs import log_ratios
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.observation import Counts, Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import SteadyState
     from coldwarm.contracts.summary import Caution, Comparison, DefaultSettings, Summary
@@ -50,6 +50,7 @@ class CaseSummary:
     cold: list[ColdSummary]
     warm: WarmSummary | None
     warnings: list[Caution]
+    counts: Counts
 
 
 def summarise(
@@ -70,7 +71,8 @@ def summarise(
     warm = warm_summary(observations, processes) if WARM in cache_modes else None
     warnings = case_warnings(observations, cold, warm, processes, precision)
     warnings += kept_itself(cold, inspected_call_s)
-    return CaseSummary(cold, warm, warnings)
+    counted, differing = counts.of_case(observations)
+    return CaseSummary(cold, warm, warnings + differing, counted)
 
 
 def cold_summary(observations: Sequence[Observation], mode: CacheMode) -> ColdSummary:

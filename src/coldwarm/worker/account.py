@@ -43,6 +43,7 @@ def checked(prepared: "Prepared", first: "Any") -> "dict[str, Any]":
 
 def end(prepared: "Prepared") -> "dict[str, Any]":
     """Describe the end: a last call through the gate, totals, the harness's own cost."""
+    counted = _counts(prepared)
     last = prepared.answer(prepared.fresh()) if prepared.job["persistent"] else None
     if prepared.job["persistent"]:
         prepared.backend.refuse_unfinished(last)
@@ -55,11 +56,20 @@ def end(prepared: "Prepared") -> "dict[str, Any]":
         "gate": checked,
         **usage(),
         "counters": prepared.backend.counters(),
+        "counts": counted,
         "device": prepared.backend.device_info(),
         "harness": _harness(prepared) if prepared.job["persistent"] else None,
         "analysis": prepared.backend.analysis() if prepared.job["analyse"] else {},
         "more": _has_other_calls(prepared),
     }
+
+
+def _counts(prepared: "Prepared") -> "dict[str, Any]":
+    """Return what was compiled up to the second call, counted; nothing is timed any more."""
+    found = prepared.backend.counts()
+    numbers = {name: number for name, number in found.items() if isinstance(number, int)}
+    reasons = {name: why for name, why in found.items() if name not in numbers}
+    return {"numbers": numbers, "null_reasons": reasons}
 
 
 def _has_other_calls(prepared: "Prepared") -> bool:

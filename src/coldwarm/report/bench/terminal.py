@@ -9,7 +9,7 @@ from rich.text import Text
 from coldwarm.report import plan as plan_view
 from coldwarm.report import terminal
 from coldwarm.report.bench import words
-from coldwarm.report.compare import limits
+from coldwarm.report.compare import compiled, counts, limits
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ def render(  # noqa: PLR0913 - what is shown, and how
     more: list[Table | Text] = []
     if said := limits.of_bench(report, words.metric_name):
         more += [terminal.listing(said), Text()]
+    if guarded := counts.shown(report.counts, everything=verbose):
+        more += [line(f"Counts against {report.reference}", "bold")]
+        more += [compiled.laid_out(guarded, (report.reference, "count"), width)]
+        more += [terminal.listing(counts.unknown(guarded)), Text()]
     if new := words.new_shapes(report):
         more += [Text(words.NEW_SHAPES, style="bold"), terminal.listing(new), Text()]
     if verbose and report.verdicts:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import leading, markdown
 from coldwarm.report.bench import words
-from coldwarm.report.compare import limits
+from coldwarm.report.compare import counts, limits
 from coldwarm.report.shown import annotation
 from coldwarm.report.view import suite_view
 
@@ -31,6 +31,11 @@ def as_markdown(
     more: list[str] = []
     if said := limits.of_bench(report, words.metric_name):
         more.append(markdown.terms(said))
+    if compiled := counts.shown(report.counts, everything=verbose):
+        heading = ["", "", markdown.code(report.reference), "count", "verdict"]
+        rows = [[markdown.escaped(cell) for cell in counts.cells(one)] for one in compiled]
+        more += ["Counts:", markdown.table(heading, rows, labels=2)]
+        more += [markdown.terms(counts.unknown(compiled))]
     if new := words.new_shapes(report):
         more += [f"{words.NEW_SHAPES}:", markdown.terms(new)]
     if report.verdicts:
@@ -67,6 +72,13 @@ def github(
         _annotated(one, report.reference, files.get(one.candidate))
         for one in report.verdicts
         if one.fails_beyond is not None or one.comparison.verdict in {"faster", "slower"}
+    ]
+    lines += [
+        annotation(
+            "error", f"{one.case}: more {one.name}", counts.sentence(one), files.get(one.case)
+        )
+        for one in report.counts
+        if one.fails_beyond is not None
     ]
     view = suite_view(suite, cases, payoffs, verbose=False)
     for group in view.groups:

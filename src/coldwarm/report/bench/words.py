@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.report import leading, units
+from coldwarm.report.compare import counts
 from coldwarm.report.reasons import with_advice
 from coldwarm.report.words import HEADINGS
 from coldwarm.stats.ratio import CONFIDENCE
@@ -28,12 +29,17 @@ _LARGEST_RATIO = 1e4
 
 
 def failures(report: BenchReport) -> list[str]:
-    """Return a line for each verdict that fails."""
+    """Return a line for each verdict, and each count, that fails."""
+    compiled = [
+        f"{one.case}, {one.name}: {counts.sentence(one)}"
+        for one in report.counts
+        if one.fails_beyond is not None
+    ]
     return [
         f"{one.candidate}, {metric_name(one.comparison.metric)}: {failing(one, report.reference)}"
         for one in report.verdicts
         if one.fails_beyond is not None
-    ]
+    ] + compiled
 
 
 def failing(one: BenchVerdict, reference: str) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
-from coldwarm.report.compare import limits
+from coldwarm.report.compare import compiled, counts, limits
 from coldwarm.report.compare.refusals import change, disagreement
 from coldwarm.report.reasons import counted, with_advice
 from coldwarm.report.shown import line
@@ -79,6 +79,10 @@ def render(comparison: RunComparison, console: Console, *, everything: bool) -> 
     grouped = shown(comparison, everything=everything)
     if grouped:
         show(Text(), *_tables(grouped, width))
+    counted_ones = counts.shown(comparison.counts, everything=everything)
+    if counted_ones:
+        show(Text(), compiled.laid_out(counted_ones, ("A", "B"), width))
+        show(listing(counts.unknown(counted_ones), width=_TERM))
     show(Text(), listing(remarks(comparison), width=_TERM))
     show(Text(), listing(legend(comparison), "dim", _TERM))
     show(Text(), Text(summary(comparison, everything=everything), style="bold"))

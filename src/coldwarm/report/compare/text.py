@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.report.compare import counts
 from coldwarm.report.compare.terminal import (
     HEADINGS,
     failing,
@@ -32,6 +33,11 @@ def markdown(comparison: RunComparison, *, everything: bool) -> str:
     for case, items in shown(comparison, everything=everything).items():
         rows = [[escaped(cell) for cell in row(item)] for item in items]
         blocks += [code(case), table(["figure", *HEADINGS[1:]], rows)]
+    compiled = counts.shown(comparison.counts, everything=everything)
+    if compiled:
+        rows = [[escaped(cell) for cell in counts.cells(one)] for one in compiled]
+        blocks += [table(["case", "count", "A", "B", "verdict"], rows)]
+        blocks += [terms(counts.unknown(compiled))]
     blocks += [terms(remarks(comparison)), "How to read this:", terms(legend(comparison))]
     closing = [summary(comparison, everything=everything), failing(comparison)]
     blocks += [f"**{escaped(line)}**" for line in closing if line]
@@ -49,6 +55,13 @@ def github(comparison: RunComparison, files: Mapping[str, str]) -> str:
         _annotated(item, files.get(item.case))
         for item in comparison.metrics
         if item.fails_beyond is not None or item.verdict not in ("same", "undecided")
+    ]
+    lines += [
+        annotation(
+            "error", f"{one.case}: more {one.name}", counts.sentence(one), files.get(one.case)
+        )
+        for one in comparison.counts
+        if one.fails_beyond is not None
     ]
     lines += [annotation("notice", f"coldwarm: {term}", text) for term, text in remarks(comparison)]
     lines.append(annotation("notice", "coldwarm compare", summary(comparison)))

@@ -19,6 +19,7 @@ from coldwarm.contracts.observation import (
     BlockCounts,
     CacheCounts,
     CallParts,
+    Counts,
     Device,
     GateFigures,
     HarnessFigures,
@@ -155,6 +156,7 @@ class End(_Ended, frozen=True, kw_only=True, tag="end"):
     first: Checked | None = None
     """Of a process with blocks, which are measured before anything is checked."""
     harness: HarnessFigures | None
+    counts: Counts = Counts()
     analysis: dict[str, float | int | None]
     more: bool = False
     """Whether ``OtherCalls`` come."""

@@ -112,6 +112,7 @@ def computed(
         warm=made.warm,
         warnings=made.warnings,
         comparisons=[],
+        counts=made.counts,
         filled_by=[]
         if outcome.is_wrong(reason)
         else limits.filled_by(observations, on_request=any(one.code for one in case.filled_by)),

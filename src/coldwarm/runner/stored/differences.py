@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.summary import Summary
     from coldwarm.runner.stored.wrong import At
 
-_COMPUTED = ("status", "reason", "cold", "warm", "comparisons", "warnings", "filled_by")
+_COMPUTED = ("status", "reason", "cold", "warm", "comparisons", "warnings", "filled_by", "counts")
 _JUDGED = ("status", "reason", "judgements", "also_modes")
 _COUNTS = ("n_ok", "n_rejected", "n_failed", "n_processes")
 _POINTS = ("n_processes", "n_samples", "median", "minimum", "maximum", "p95")

@@ -20,9 +20,12 @@ from coldwarm.stats.compare.comparable import (
     labelled,
     software_differences,
 )
+from coldwarm.stats.compare.counts import judge as count_verdicts
+from coldwarm.stats.compare.counts import n_failing
 from coldwarm.stats.compare.known import known_noise
 from coldwarm.stats.compare.metrics import judge, metrics, worded
 from coldwarm.stats.compare.runs import are_unit
+from coldwarm.stats.counts import joined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.noise import NoiseReport
     from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.summary import CountVerdict
 
 
 class IncomparableError(UsageError):
@@ -104,6 +108,7 @@ def compare_results(
         raise NothingValidError(a[0].path, b[0].path, reason, left_out)
     policy.refuse_unmatched({(item.case, item.metric, item.kind) for item in judged})
     several = len(a) + len(b) > len(sides)
+    counts = [verdict for name in live for verdict in _counts(name, a, b, policy)]
     return RunComparison(
         a=_side(a[0]),
         b=_side(b[0]),
@@ -113,12 +118,21 @@ def compare_results(
         noise=noise,
         unshown=unshown,
         metrics=judged,
+        counts=counts,
         allowed=differing,
         software=software_differences(a[0], b[0], live),
         left_out=[*failed, *missing],
         warnings=cautions(sides, live, noise),
-        n_failing=sum(item.fails_beyond is not None for item in judged),
+        n_failing=sum(item.fails_beyond is not None for item in judged) + n_failing(counts),
     )
+
+
+def _counts(
+    name: str, a: Sequence[Measured], b: Sequence[Measured], policy: Policy
+) -> list[CountVerdict]:
+    """Judge what was compiled, as all runs of a side counted it."""
+    before, now = (joined([run.cases[name].counts for run in side]) for side in (a, b))
+    return count_verdicts(name, before, now, policy.counts)
 
 
 def _refuse_same(sides: Mapping[str, Sequence[Measured]]) -> None:

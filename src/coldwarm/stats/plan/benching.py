@@ -9,6 +9,7 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.compare.control import is_control
+from coldwarm.stats.compare.counts import judge, n_failing
 from coldwarm.stats.compare.limits import Asked, fails, unshown
 from coldwarm.stats.plan.jobs import Job
 from coldwarm.stats.plan.paying import MODES_OF_A_PLAN
@@ -16,18 +17,21 @@ from coldwarm.stats.plan.planning import gather, plan
 from coldwarm.stats.selection import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.comparison import MetricKind, UnshownLimit
     from coldwarm.contracts.plan import Plan
-    from coldwarm.contracts.policy import Policy
+    from coldwarm.contracts.policy import CountLimit, Policy
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.contracts.summary import Comparison
+    from coldwarm.contracts.summary import Comparison, CountVerdict
 
 
 def report(
-    suite: SuiteResult, cases: Sequence[CaseResult], path: str, policy: Policy
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    path: str,
+    policy: Policy,
 ) -> tuple[BenchReport, Plan | None]:
     """Return the report of a bench, and the plan that its break-even is from.
 
@@ -52,6 +56,7 @@ def report(
     ]
     figures = [_figure(case.case, one) for case in cases for one in case.comparisons]
     policy.refuse_unmatched(figures)
+    counts = _counts(others, policy.counts)
     asked = set(cases[0].protocol.cache_modes)
     planned = None
     if len(others) > 1 and asked >= MODES_OF_A_PLAN:
@@ -64,8 +69,9 @@ def report(
         wall_s=suite.wall_s,
         candidates=[_candidate(case) for case in cases],
         verdicts=verdicts,
+        counts=counts,
         break_even=planned.break_even if planned else [],
-        n_failing=sum(one.fails_beyond is not None for one in verdicts),
+        n_failing=sum(one.fails_beyond is not None for one in verdicts) + n_failing(counts),
         control=next((_control(case) for case in cases if is_control(case)), None),
         unshown=list(_unshown(others, verdicts, policy)),
     )
@@ -116,6 +122,17 @@ def _mode(metric: str, modes: Sequence[CacheMode]) -> CacheMode:
     return next((mode for mode in modes if metric.startswith(f"{mode}.")), WARM)
 
 
+def _counts(cases: Sequence[CaseResult], guarded: Mapping[str, CountLimit]) -> list[CountVerdict]:
+    """Hold the counts of every candidate against those of the reference."""
+    reference = next((case for case in cases if case.baseline), cases[0])
+    return [
+        verdict
+        for case in cases
+        if case is not reference
+        for verdict in judge(case.candidate, reference.counts, case.counts, guarded)
+    ]
+
+
 def _candidate(case: CaseResult) -> BenchCandidate:
     own = case.protocol.own
     cold = {summary.cache_mode: summary.seconds for summary in case.cold}
@@ -148,6 +165,7 @@ def _candidate(case: CaseResult) -> BenchCandidate:
         framework_default=next(
             (one.framework_default for one in case.cold if one.cache_mode == FILLED), None
         ),
+        counts=case.counts,
         limitations=case.limitations,
         null_reasons=reasons,
     )
