@@ -37,7 +37,7 @@ _POOLED = (b"multiprocessing.spawn", b"loky")
 _HELPERS = (b"multiprocessing.resource_tracker", b"multiprocessing.forkserver", b"compile_worker")
 """In the command line of one that does no work of a call: PyTorch starts its compiler's
 processes in advance, which takes them seconds."""
-_MOMENTS, _MOMENT_S = 5, 2e-4
+_MOMENTS, _MOST_MOMENTS, _MOMENT_S = 5, 100, 2e-4
 _LOOKS, _LOOK_S = 5, 0.003
 _USED_NS = 500_000
 """Processor time in such looks from which something is at work."""
@@ -67,10 +67,15 @@ class Running:
         # What a call has handed to another thread may not have begun.
         alone = len(sys._current_frames()) == 1  # noqa: SLF001 - as below
         begun = alone and set(_tasks()) <= self._started
-        n_threads = _still(self._n_threads, begun=begun)
+        n_threads = _still(self._n_threads, self._is_waking, begun=begun)
         if n_threads:
             return n_threads, 0, 0
-        return 0, _still(self._n_processes, begun=begun), self._n_tasks()
+        return 0, _still(self._n_processes, self._is_waking, begun=begun), self._n_tasks()
+
+    def _is_waking(self) -> bool:
+        """Say whether a new thread is about to begin, and only waits for a processor."""
+        new = set(_tasks()) - self._started
+        return any(_state(task) == "R" for task in map(int, new))
 
     def _n_threads(self) -> int:
         now = dict(_working_threads())
@@ -114,17 +119,18 @@ def _contexts(task: "Any") -> "list[Any]":
     return [one for one in gc.get_referents(task) if type(one).__name__ == "Context"]
 
 
-def _still(count: "Callable[[], int]", *, begun: bool) -> int:
+def _still(count: "Callable[[], int]", is_waking: "Callable[[], bool]", *, begun: bool) -> int:
     """Return how many are at work, and still are a moment later.
 
     What has given its result may still be on its way back to where it waits for the next job.
     """
     found = count()
-    for _ in range(_MOMENTS):
-        if begun and not found:
+    for moment in range(_MOST_MOMENTS):
+        if (begun and not found) or (found and moment >= _MOMENTS):
             break
         _sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
-        found, begun = count(), True
+        begun = not is_waking()
+        found = count()
     return found
 
 
