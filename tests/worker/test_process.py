@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -268,10 +269,13 @@ def test_short_calls_are_seen_to_use_one_processor() -> None:
     """What the loop does between the samples is in the processor time, and in the wall clock."""
     worker = Worker(job("numpy", persistent=True, size=2, threads=1))
     worker.receive()
-    worker.send({"op": "block", "batch": 1, "seconds": 10.0, "limit": 1000})
-    block = worker.receive()
-    assert block["wall_ns"] > sum(block["samples_ns"])
-    assert block["cpu_s"] <= turns.ONE_PROCESSOR * block["wall_ns"] / 1e9
+    shares = []
+    for _ in range(5):  # the process may be stopped between the readings of the two clocks
+        worker.send({"op": "block", "batch": 1, "seconds": 10.0, "limit": 1000})
+        block = worker.receive()
+        assert block["wall_ns"] > sum(block["samples_ns"])
+        shares.append(block["cpu_s"] / block["wall_ns"] * 1e9)
+    assert statistics.median(shares) <= turns.ONE_PROCESSOR
     worker.send({"op": "quit"})
     worker.receive()
     assert worker.end() == (0, b"")

@@ -67,10 +67,9 @@ class Warm:
                 gc.enable()
         after = resource.getrusage(resource.RUSAGE_SELF)
         wall_ns = now_ns() - start_ns
+        used_s = process_s() - cpu_s
         compiled = backend.compiles_so_far()
         counted = None if compiled is None or compiles is None else compiled - compiles
-        self._idle_since_cpu_s = process_s()
-        used_s = self._idle_since_cpu_s - cpu_s
         backend.refuse_pending()
         self._idle_since_cpu_s = process_s()
         return {
