@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from _generate import api, backends, commands, harness, records, workloads
+from _generate import api, backends, commands, coverage, harness, records, workloads
 from _generate.rst import heading, toctree
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ SECTIONS = {
     "records": records.pages,
     "api": api.pages,
     "harness": harness.pages,
+    "coverage": coverage.pages,
 }
 """Folder under ``reference/`` and the function that gives its pages by name."""
 

@@ -224,4 +224,5 @@ def test_a_program_of_ones_own_is_measured(tmp_path: Path) -> None:
     (figure,) = found.figures
     assert figure.pairs >= 2
     assert figure.horizons[-1].reliable is not None
-    assert not list(tmp_path.glob("out"))
+    (kept,) = tmp_path.glob("out/noise-*/noise.json")
+    assert decode_as(NoiseReport, kept.read_bytes(), "kept").figures == found.figures

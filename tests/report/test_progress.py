@@ -16,6 +16,7 @@ from rich.console import Console
 from coldwarm.caches import modes
 from coldwarm.contracts.observation import Block
 from coldwarm.contracts.reasons import because
+from coldwarm.report import progress as progress_lines
 from coldwarm.report.progress import LiveProgress, PlainProgress, open_progress
 
 if TYPE_CHECKING:
@@ -51,8 +52,10 @@ def test_the_display_fits_the_console() -> None:
 
 
 def test_plain_lines_are_one_for_each_round(
-    observation: Observation, cases: list[CaseResult]
+    observation: Observation, cases: list[CaseResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    clock = iter([0.0, 5.0, 39.6, 116.9, 134.2])
+    monkeypatch.setattr(progress_lines, "TIME", types.SimpleNamespace(perf_counter=clock.__next__))
     to = console(terminal=False)
     block = Block(order=1, start_s=2.0, batch=1, samples_s=[9.0, 0.000583, 0.0005], compiles=0)
     second = msgspec.structs.replace(observation, round=1)

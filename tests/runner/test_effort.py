@@ -166,3 +166,14 @@ def test_cheap_candidates_are_repeated_often_and_dear_ones_as_their_verdict_need
         round_ += 1
     assert 3 <= counts[dear.id] <= 4, "a verdict of a difference as large as that needs no more"
     assert min(counts[base.id], counts[other.id]) > 2 * counts[dear.id]
+
+
+def test_what_a_process_shows_by_the_way_is_measured_in_the_same_round(cases: list[Case]) -> None:
+    """GIVEN starts that need one round and warm calls that need five THEN one process shows both."""
+    base, other, _ = cases
+    seen = [*measured(base, EQUAL[:4], FILLED), *measured(other, NOISY[:4], FILLED)]
+    modes: tuple[CacheMode, ...] = (FILLED, "warm_process")
+    found = effort([base, other], seen, cache_modes=modes).next(None)
+    assert found is not None
+    assert found[1][FILLED]
+    assert {case.id for case in found[1]["warm_process"]} == {base.id, other.id}

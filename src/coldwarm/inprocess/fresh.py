@@ -18,7 +18,6 @@ from coldwarm.runner import suite
 from coldwarm.runner.functions import candidates, inspection
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.process.guarded import Guard
-from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
@@ -133,6 +132,4 @@ def _options(options: FreshOptions) -> Options:
         max_runs=options.processes,
         time_budget_s=options.time_budget_s,
         timeout_s=options.timeout_s,
-        block_s=BLOCK_S,
-        blocks=BLOCKS,
     )

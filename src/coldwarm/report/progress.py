@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from rich.live import Live
 from rich.text import Text
 
+from coldwarm.clock import TIME
 from coldwarm.contracts.base import WARM
 from coldwarm.errors import printable
 from coldwarm.report import units
@@ -81,8 +82,9 @@ class PlainProgress(Progress):
         """Write to this console."""
         super().__init__(console)
         self._round = 0
-        self._ended: list[float] = []
-        """Wall clock of the processes of this round, in seconds."""
+        self._n_ended = 0
+        """Processes of this round."""
+        self._since_s = TIME.perf_counter()
         self._group = ""
 
     def __exit__(self, *error: object) -> None:
@@ -91,6 +93,7 @@ class PlainProgress(Progress):
 
     def started(self, plan_total: int, budget_s: float | None) -> None:
         """Say what is planned."""
+        self._since_s = TIME.perf_counter()
         self._share.plan(plan_total)
         budget = "" if budget_s is None else f", within {units.duration(budget_s)}"
         self._print(f"measuring with at least {plan_total} processes{budget}")
@@ -99,7 +102,7 @@ class PlainProgress(Progress):
         """Count a finished process; print how it ended, where it did not end well."""
         _ended(self._share, observation)
         self._round = observation.round + 1
-        self._ended.append(observation.wall_s)
+        self._n_ended += 1
         shown = _what_it_shows(observation)
         if not shown.fine:
             kind = _kind(observation, shown.mode)
@@ -119,14 +122,15 @@ class PlainProgress(Progress):
         self._print_round("" if left_s is None else f"; about {units.clock(left_s)} left")
 
     def _print_round(self, left: str) -> None:
-        if not self._ended:
+        if not self._n_ended:
             return
         done = "[extra]" if self._share.beyond else f"[{100 * self._share.value:3.0f} %]"
         whose = f"{self._group}, " if self._group else ""
-        count = counted(len(self._ended), "process")
-        took = units.duration(sum(self._ended))
+        count = counted(self._n_ended, "process")
+        now_s = TIME.perf_counter()
+        took = units.duration(now_s - self._since_s)
         self._print(f"{done} {whose}round {self._round}: {count}, {took}{left}")
-        self._ended.clear()
+        self._n_ended, self._since_s = 0, now_s
 
     def _print(self, line: str) -> None:
         with suppress(OSError):  # a full disk behind it is no reason to measure nothing

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
@@ -46,8 +45,6 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
         max_runs=max(most, fewest),
         time_budget_s=time_budget_s,
         timeout_s=timeout_s,
-        block_s=BLOCK_S,
-        blocks=BLOCKS,
         decide=threshold,
         leave_out_private=leave_out_private,
         option_origins=option_origins or {},

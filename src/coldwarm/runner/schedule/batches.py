@@ -11,7 +11,7 @@ BATCH_WINDOW_S = 500e-6
 BLOCK_LIMIT = 1000
 FEWEST_BLOCKS = 4
 BLOCK_S, BLOCKS = 0.02, 24
-"""Of a user's functions: in short blocks, so that a neighbour's burst falls on all of them. So many
+"""Short blocks that alternate, so that a neighbour's burst falls on all candidates. So many
 in the first process of a case, and in others at most."""
 _LONGEST_BLOCK_S = 2.0
 _MEDIAN_ERROR = math.sqrt(math.pi / 2)

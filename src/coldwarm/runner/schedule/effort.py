@@ -9,6 +9,7 @@ verdict always beside its baseline.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from coldwarm.runner.schedule.options import Options
 
     Wanted = Mapping[CacheMode, Sequence[Case]]
+    _Chosen = dict[CacheMode, dict[str, Case]]
 
 _ALIKE = 4.0
 """How many times later than the first a need may be met, and be measured in the same round."""
@@ -46,6 +48,11 @@ class _Item(NamedTuple):
     """The baseline that has to be measured with it."""
     cost_s: float
     needs_per_s: float
+
+    @property
+    def cases(self) -> list[Case]:
+        """What is measured for it."""
+        return [self.case] if self.beside is None else [self.case, self.beside]
 
 
 @dataclass
@@ -117,16 +124,27 @@ class Effort:
         return self._known[key]
 
     def _together(self, items: Sequence[_Item], left_s: float | None) -> Wanted:
-        """Return the round of the first item, and of those that are needed nearly as soon."""
-        wanted: dict[CacheMode, dict[str, Case]] = {mode: {} for mode in self.options.cache_modes}
-        for item in items:
-            added = [one for one in (item.case, item.beside) if one is not None]
-            new = [one for one in added if one.id not in wanted[item.mode]]
-            shown = item.mode == FILLED and all(one.id in wanted.get(WARM, {}) for one in new)
-            cost_s = 0.0 if shown else sum(self.cost_s(one, item.mode) for one in new)
-            late = item.needs_per_s * _ALIKE < items[0].needs_per_s
-            if late or (left_s is not None and cost_s > left_s):
-                continue
-            left_s = None if left_s is None else left_s - cost_s
-            wanted[item.mode] |= {one.id: one for one in new}
+        """Return the round of the first item, and of those that are needed nearly as soon.
+
+        A persistent process shows a start with filled caches by the way; so where a case needs
+        both, the second costs next to nothing.
+        """
+        left_s = math.inf if left_s is None else left_s
+        wanted: _Chosen = {mode: {} for mode in self.options.cache_modes}
+        soon = [one for one in items if one.needs_per_s * _ALIKE >= items[0].needs_per_s]
+        shown = [one for one in items if one not in soon and one.mode in {FILLED, WARM}]
+        for item in (*soon, *shown):
+            new = [one for one in item.cases if one.id not in wanted[item.mode]]
+            cost_s = sum(self._further_s(one, item.mode, wanted) for one in new)
+            by_the_way = item.case.id in {**wanted.get(FILLED, {}), **wanted.get(WARM, {})}
+            if cost_s <= left_s and (item in soon or by_the_way):
+                left_s -= cost_s
+                wanted[item.mode] |= {one.id: one for one in new}
         return {mode: list(cases.values()) for mode, cases in wanted.items()}
+
+    def _further_s(self, case: Case, mode: CacheMode, wanted: _Chosen) -> float:
+        """Return the seconds that a mode of a case takes beside what is chosen."""
+        if mode == FILLED and case.id in wanted.get(WARM, {}):
+            return 0.0
+        known_s = self.cost_s(case, FILLED) if case.id in wanted.get(FILLED, {}) else 0.0
+        return max(0.0, self.cost_s(case, mode) - (known_s if mode == WARM else 0.0))

@@ -75,15 +75,18 @@ def of_verdict(
 
     different = judged(SETTLED_DIFFERENT)
     if n < FEWEST_FOR_CONFIDENCE and different.verdict == "undecided":
-        far = different.low and different.high and _is_far(different.low, different.high)
+        far = _are_far(*(_values(mode, ledger.good(one, mode)) for one in (baseline, case)))
         return max(1, (FEWEST_FOR_FAR if far else FEWEST_FOR_CONFIDENCE) - n)
     if different.verdict in {"faster", "slower"} or judged(SETTLED_SAME).verdict == "same":
         return 0
     return max(1, _rounds_for(different, n, math.log1p(threshold), options.max_runs) - n)
 
 
-def _is_far(low: float, high: float) -> bool:
-    return low > FAR or high < 1 / FAR
+def _are_far(ones: Sequence[float], others: Sequence[float]) -> bool:
+    """Say whether all values of one side lie so far beyond the other's that few rounds tell."""
+    if not ones or not others:
+        return False
+    return max(min(ones) / max(others), min(others) / max(ones)) > FAR
 
 
 def _rounds_for(seen: Comparison, n: int, band: float, most: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from coldwarm.contracts.base import MOST_S, CacheMode
+from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,8 +37,8 @@ class Options:
     max_runs: _Runs = 5
     time_budget_s: _Seconds | None = None
     timeout_s: _Seconds = 300.0
-    block_s: _Seconds = 0.15
-    blocks: _Runs = 4
+    block_s: _Seconds = BLOCK_S
+    blocks: _Runs = BLOCKS
     decide: float | None = None
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""

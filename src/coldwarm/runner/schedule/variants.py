@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Starts with what the framework's own settings keep: enough for an interval."""
+_FIGURES_FIRST = 6
 MOST_KEPT = 5
 """Processes that keep memory: enough to judge a difference in spite of noise."""
 _THRESHOLDS = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MAX_")
@@ -63,7 +64,10 @@ def thresholds_set(variables: Mapping[str, str]) -> bool:
 def wants_default(case: Case, ledger: Ledger, options: Options, round_: int) -> bool:
     """Say whether a start with what the framework's own settings keep is to be measured."""
     seen = filled_by_default(ledger.of(case))
-    if early(options, round_) or len(seen) >= MOST or any(one.round == round_ for one in seen):
+    most = MOST
+    if options.time_budget_s is not None:  # which is for the figures first
+        most = min(MOST, 1 + len(ledger.good(case, FILLED)) // _FIGURES_FIRST)
+    if early(options, round_) or len(seen) >= most or any(one.round == round_ for one in seen):
         return False
     if any(one.status == "failed" for one in seen):
         return False
