@@ -169,7 +169,7 @@ def test_cheap_candidates_are_repeated_often_and_dear_ones_as_their_verdict_need
 
 
 def test_what_a_process_shows_by_the_way_is_measured_in_the_same_round(cases: list[Case]) -> None:
-    """GIVEN starts that need one round and warm calls that need five THEN one process shows both."""
+    """GIVEN starts that need one round and warm calls that need five THEN one shows both."""
     base, other, _ = cases
     seen = [*measured(base, EQUAL[:4], FILLED), *measured(other, NOISY[:4], FILLED)]
     modes: tuple[CacheMode, ...] = (FILLED, "warm_process")

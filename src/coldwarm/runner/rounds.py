@@ -67,8 +67,6 @@ class Rounds:
     """Says whether the time is over, so that nothing more may be started."""
     _filled: dict[str, Path] = field(default_factory=dict)
     """Case to the cache directory that its last process with empty caches has filled."""
-    _beside_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
-    """The same of processes beside those that figures are from."""
     _made: set[str] = field(default_factory=set)
     """Cases whose artifacts were made in this part of the run."""
     _cost_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
@@ -82,7 +80,6 @@ class Rounds:
             for case in cases:
                 if not self.ledger.done(case, mode, round_):
                     self._make(case, round_)
-                self._beside_s.pop((case.id, mode), None)  # not every round has one
         staying = wanted.get("warm_process", ())
         for mode in COLD_ORDER:
             cases = [
@@ -112,15 +109,12 @@ class Rounds:
         )
 
     def cost_s(self, case: Case, mode: CacheMode) -> float | None:
-        """Return the seconds that a mode's last process of a case ran, and one beside it.
-
-        ``None``: none did.
-        """
+        """Return the seconds that a mode's last process of a case ran; ``None``: none did."""
         known = self._cost_s.get((case.id, mode))
-        if known is None:  # of a run that goes on: what its earlier part saw
-            seen = self.ledger.good(case, mode)
-            known = used_s(seen[-1]) if seen else None
-        return None if known is None else known + self._beside_s.get((case.id, mode), 0.0)
+        if known is not None:
+            return known
+        seen = self.ledger.good(case, mode)  # of a run that goes on: what its earlier part saw
+        return used_s(seen[-1]) if seen else None
 
     def _make(self, case: Case, round_: int) -> None:
         """Make what the case's processes load, once; where that fails, the case has failed."""
@@ -185,9 +179,9 @@ class Rounds:
             self.ledger.add(observation)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        costs = self._beside_s if is_beside(observation) else self._cost_s
-        mode = WARM if observation.blocks else observation.cache_mode
-        costs[observation.case, mode] = used_s(observation)
+        if not is_beside(observation):
+            mode = WARM if observation.blocks else observation.cache_mode
+            self._cost_s[observation.case, mode] = used_s(observation)
         self.listener.observed(observation)
 
     def _slot(self, case: Case, mode: CacheMode, round_: int, *, persistent: bool) -> Slot:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Wanted = Mapping[CacheMode, Sequence[Case]]
     _Chosen = dict[CacheMode, dict[str, Case]]
 
+_FIGURE = 0.2
+"""What a precise figure is worth, in settled verdicts."""
 _ALIKE = 4.0
 """How many times later than the first a need may be met, and be measured in the same round."""
 
@@ -104,7 +106,7 @@ class Effort:
         alone_s = self.cost_s(case, mode)
         beside = baseline if open_.verdict else None
         both_s = alone_s + (self.cost_s(beside, mode) if beside else 0.0)
-        needs_per_s = (1 / (open_.figure * alone_s) if open_.figure else 0.0) + (
+        needs_per_s = (_FIGURE / (open_.figure * alone_s) if open_.figure else 0.0) + (
             1 / (open_.verdict * both_s) if open_.verdict else 0.0
         )
         return _Item(case, mode, beside, both_s, needs_per_s)
