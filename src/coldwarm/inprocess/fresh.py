@@ -18,6 +18,7 @@ from coldwarm.runner import suite
 from coldwarm.runner.functions import candidates, inspection
 from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.process.guarded import Guard
+from coldwarm.runner.schedule.batches import BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ def _options(options: FreshOptions) -> Options:
         cache_modes=(*COLD, "warm_process") if options.warm else COLD,
         min_runs=options.processes,
         max_runs=options.processes,
+        blocks=BLOCKS,
         time_budget_s=options.time_budget_s,
         timeout_s=options.timeout_s,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from coldwarm.runner.schedule.batches import BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
         max_runs=max(most, fewest),
         time_budget_s=time_budget_s,
         timeout_s=timeout_s,
+        blocks=BLOCKS,
         decide=threshold,
         leave_out_private=leave_out_private,
         option_origins=option_origins or {},

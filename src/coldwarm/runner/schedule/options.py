@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from coldwarm.contracts.base import MOST_S, CacheMode
-from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS
+from coldwarm.runner.schedule.batches import BLOCK_S, BLOCKS_OF_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ class Options:
     time_budget_s: _Seconds | None = None
     timeout_s: _Seconds = 300.0
     block_s: _Seconds = BLOCK_S
-    blocks: _Runs = BLOCKS
+    blocks: _Runs = BLOCKS_OF_RUN
     decide: float | None = None
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""

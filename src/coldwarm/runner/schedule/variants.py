@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.base import FILLED
+from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.observation import published
 from coldwarm.stats.faults import gives_back
 from coldwarm.stats.selection import counts, filled_by_default, keeping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Starts with what the framework's own settings keep: enough for an interval."""
-_FIGURES_FIRST = 6
+_FIGURES_FIRST = 4
 MOST_KEPT = 5
 """Processes that keep memory: enough to judge a difference in spite of noise."""
 _THRESHOLDS = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MAX_")
@@ -38,6 +38,14 @@ def early(options: Options, round_: int) -> bool:
     return options.time_budget_s is not None and round_ == 0
 
 
+def _most(most: int, n_figures: int, options: Options) -> int:
+    """Return how many there may be beside so many processes that figures are from.
+
+    A time budget is for the figures first.
+    """
+    return most if options.time_budget_s is None else min(most, 1 + n_figures // _FIGURES_FIRST)
+
+
 def wants_kept(running: Running, ledger: Ledger, options: Options) -> bool:
     """Say whether a process that keeps memory is to run its blocks beside this one.
 
@@ -47,7 +55,8 @@ def wants_kept(running: Running, ledger: Ledger, options: Options) -> bool:
     kept = keeping(ledger.of(case))
     if case.device == "gpu" or early(options, round_) or not running.start.glibc:
         return False
-    if len(kept) >= MOST_KEPT or any(seen.round == round_ for seen in kept):
+    most = _most(MOST_KEPT, len(ledger.good(case, WARM)), options)
+    if len(kept) >= most or any(seen.round == round_ for seen in kept):
         return False
     if thresholds_set({**os.environ, **case.variables}):
         return False
@@ -64,9 +73,7 @@ def thresholds_set(variables: Mapping[str, str]) -> bool:
 def wants_default(case: Case, ledger: Ledger, options: Options, round_: int) -> bool:
     """Say whether a start with what the framework's own settings keep is to be measured."""
     seen = filled_by_default(ledger.of(case))
-    most = MOST
-    if options.time_budget_s is not None:  # which is for the figures first
-        most = min(MOST, 1 + len(ledger.good(case, FILLED)) // _FIGURES_FIRST)
+    most = _most(MOST, len(ledger.good(case, FILLED)), options)
     if early(options, round_) or len(seen) >= most or any(one.round == round_ for one in seen):
         return False
     if any(one.status == "failed" for one in seen):
