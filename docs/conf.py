@@ -38,7 +38,7 @@ highlight_language = "text"
 
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["pictures.css"]
+html_css_files = ["pages.css"]
 html_title = f"coldwarm {release}"
 html_show_sphinx = False
 
