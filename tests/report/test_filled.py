@@ -33,9 +33,7 @@ def test_only_a_variable_can_be_set(name: str) -> None:
 def test_a_line_to_copy_is_one_line_of_text_and_whole_in_a_picture() -> None:
     words = [f"NAME_{n}={'x' * n}" for n in range(20)]
     printed = StringIO()
-    terminal.print_blocks(
-        PlainConsole(file=printed, width=40), Text(" ".join(words), no_wrap=True)
-    )
+    terminal.print_blocks(PlainConsole(file=printed, width=40), Text(" ".join(words), no_wrap=True))
     assert printed.getvalue() == " ".join(words) + "\n"
     console = PlainConsole(file=StringIO(), width=40, record=True, force_terminal=True)
     terminal.print_blocks(console, Text(" ".join(words), no_wrap=True))
