@@ -21,16 +21,24 @@ author = "The coldwarm authors"
 project_copyright = "The coldwarm authors"
 version = release = coldwarm.__version__
 
-extensions = ["myst_parser"]
-myst_enable_extensions = ["colon_fence", "deflist"]
+# myst_nb reads notebooks, and loads myst_parser for the rest.
+extensions = ["myst_nb"]
+# A notebook is shown as it was committed; a test executes it again.
+nb_execution_mode = "off"
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 # Docstrings say `name` now and then; it is code.
 default_role = "literal"
 # Two hyphens are an option, not a dash.
 smartquotes = False
 
+# Blocks without a language are commands.
+highlight_language = "text"
+
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_title = f"coldwarm {release}"
 html_show_sphinx = False
 

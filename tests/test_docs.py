@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 import pkgutil
 import re
+import shutil
+import subprocess
+import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,7 +110,8 @@ def test_every_public_name_has_a_section(reference: Path) -> None:
 def test_every_page_of_the_guide_is_of_one_kind_and_in_the_index() -> None:
     index = (GUIDE / "index.md").read_text("utf-8")
     kinds = ("tutorial", "how-to", "explanation")
-    pages = [page.relative_to(GUIDE).with_suffix("") for page in GUIDE.rglob("*.md")]
+    files = [*GUIDE.rglob("*.md"), *GUIDE.rglob("*.ipynb")]
+    pages = [page.relative_to(GUIDE).with_suffix("") for page in files]
     pages = [page for page in pages if page.parts[0] not in {"reference", "_build", "index"}]
     assert [str(page) for page in pages if page.parts[0] not in (*kinds, "output")] == []
     assert [str(page) for page in pages if f"\n{page.as_posix()}\n" not in index] == []
@@ -118,6 +123,86 @@ def test_the_versions_that_the_guide_names_are_those_that_are_pinned() -> None:
     for name in ("NumPy", "JAX", "SciPy", "Numba"):
         versions = re.findall(rf"^{name.lower()}==(\S+)", pins, re.MULTILINE)
         assert f"| {name} | {versions[0]} | {versions[-1]} |" in page
+
+
+README = GUIDE.parent / "README.md"
+FIRST_SCREEN = 45
+MOST_OUTPUT = 150_000
+USERS = ("200 short fits", "pull request", "JAX script is slow", "JAX is 3× faster", "I publish")
+
+
+def test_the_first_screen_of_the_readme_has_a_command_a_picture_an_answer_and_the_ways_on() -> None:
+    text = "\n".join(README.read_text("utf-8").splitlines()[:FIRST_SCREEN])
+    picture = re.search(r"!\[[^\]]+\]\((\S+\.svg)\)", text)
+    assert picture
+    assert (README.parent / picture[1]).is_file()
+    assert "pip install '.[" in text
+    assert "uvx --from '.[" in text
+    assert "\ncoldwarm bench " in text
+    assert [one for one in USERS if one not in text] == []
+    home = (GUIDE / "index.md").read_text("utf-8")
+    assert [one for one in USERS if one not in home] == []
+
+
+def test_what_the_readme_links_to_is_there() -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#\s]+)", README.read_text("utf-8"))
+    assert len(links) > len(USERS)
+    assert [one for one in links if not (README.parent / one).exists()] == []
+
+
+def test_the_picture_shows_what_the_readme_says() -> None:
+    text = README.read_text("utf-8")
+    picture = (GUIDE / "_static" / "bench.svg").read_text("utf-8")
+    labels = set(re.findall(r"(fit_\w+)\.py:fit", text))
+    assert labels
+    assert [one for one in labels if one not in picture] == []
+    answers = re.findall(r"`([^`]* calls on)`", text)
+    drawn = re.sub(r"<[^>]+>|\s+|&#160;", "", picture)
+    assert answers
+    assert [one for one in answers if one.replace(" ", "") not in drawn] == []
+
+
+def notebooks() -> list[Path]:
+    return sorted((GUIDE / "tutorial").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("page", notebooks(), ids=lambda page: page.name)
+def test_a_notebook_is_committed_as_it_was_executed(page: Path) -> None:
+    cells = json.loads(page.read_text("utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
+    outputs = [one for cell in code for one in cell["outputs"]]
+    assert not [one for one in outputs if one["output_type"] == "error"]
+    assert 0 < len(json.dumps(outputs)) < MOST_OUTPUT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", notebooks(), ids=lambda page: page.name)
+def test_a_notebook_runs_to_its_end(page: Path, tmp_path: Path) -> None:
+    """With less time and fewer fits than the one that is shown."""
+    for name in ("jax", "numba", "matplotlib", "nbclient"):
+        pytest.importorskip(name)
+    folder = tmp_path / "tutorial"
+    shutil.copytree(page.parent, folder, ignore=shutil.ignore_patterns("out"))
+    copy = folder / page.name
+    text = copy.read_text("utf-8")
+    shorter = text.replace("time_budget_s=90", "time_budget_s=30").replace("range(200)", "range(9)")
+    assert shorter != text
+    copy.write_text(shorter, encoding="utf-8")
+    program = """
+import sys, nbformat
+from nbclient import NotebookClient
+NotebookClient(nbformat.read(sys.argv[1], 4), timeout=200, kernel_name="python3").execute()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, copy.name],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_page_of_what_is_gone_is_removed(tmp_path: Path) -> None:

@@ -58,6 +58,9 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
     assert "slow is " in more
     told = coldwarm(tmp_path, "show", "out", "--format", "markdown").stdout
     assert re.search(r"\| `slow` \| warm call \| slower \| \S+ \| \S+ … \S+", told)
+    picture = coldwarm(tmp_path, "show", "out", "--format", "svg").stdout
+    assert "coldwarm&#160;bench</text>" in picture
+    assert "slow&#160;is&#160;" in picture
 
     given = ["--policy", "limits.toml", "--format", "github"]
     done = coldwarm(tmp_path, *BENCH, "--min-runs", "3", "--max-runs", "3", *given)

@@ -88,6 +88,40 @@ def test_three_functions_are_one_interleaved_bench_with_one_answer(tmp_path: Pat
     assert "| `slow` | warm call | slower |" in told["markdown"]
 
 
+CARRIED = """
+import threading
+import numpy as np
+import coldwarm
+
+def times(n):
+    def total(x):
+        return {"total": float(n * x.sum()), "lock": threading.Lock()}
+
+    return total
+
+if __name__ == "__main__":
+    bench = coldwarm.Benchmark(processes=1, cold=False, time_budget_s=10, out_dir="kept")
+    bench({"one": times(2), "other": times(2)}, np.ones(100))
+"""
+
+
+@pytest.mark.slow
+def test_what_was_carried_by_value_is_believed_when_it_is_read_again(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(CARRIED, encoding="utf-8")
+    for command in (["program.py"], ["-m", "coldwarm", "validate", "kept"]):
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads((tmp_path / "kept" / "cases" / "one.json").read_text("utf-8"))
+    assert {"carried", "not_compared"} <= {one["code"] for one in told["limitations"]}
+
+
 @pytest.mark.parametrize(
     ("functions", "why"),
     [

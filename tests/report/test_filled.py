@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import msgspec
 import pytest
+from rich.text import Text
 
 from coldwarm.contracts.summary import CacheSetting
-from coldwarm.report import filled, markdown
+from coldwarm.report import filled, markdown, terminal
+from coldwarm.report.shown import PlainConsole
 
 
 def test_what_stands_in_a_value_ends_no_fence_and_controls_no_terminal() -> None:
@@ -24,3 +28,15 @@ def test_only_a_variable_can_be_set(name: str) -> None:
     plain = {"owner": "jax", "variables": {name: "1"}}
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(plain, CacheSetting)
+
+
+def test_a_line_to_copy_is_one_line_of_text_and_whole_in_a_picture() -> None:
+    words = [f"NAME_{n}={'x' * n}" for n in range(20)]
+    printed = StringIO()
+    terminal.print_blocks(PlainConsole(file=printed, width=40), Text(" ".join(words), no_wrap=True))
+    assert printed.getvalue() == " ".join(words) + "\n"
+    console = PlainConsole(file=StringIO(), width=40, record=True, force_terminal=True)
+    terminal.print_blocks(console, Text(" ".join(words), no_wrap=True))
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= 40
+    assert " ".join(lines).split() == words

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from contextlib import contextmanager
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -12,20 +15,23 @@ from coldwarm.errors import printable
 from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from rich.console import Console
 
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
+_PICTURE_COLUMNS = 80
+
 
 def print_run(
     suite: SuiteResult, cases: Sequence[CaseResult], form: str, *, verbose: bool = False
 ) -> None:
-    """Print a run as its index (``json``), as Markdown or as tables."""
+    """Print a run as its index (``json``), as Markdown, as a picture (``svg``) or as tables."""
     from coldwarm.report import markdown, terminal
-    from coldwarm.report.shown import PlainConsole
     from coldwarm.stats.plan.paying import payoffs
 
     pays = payoffs(cases)
@@ -34,7 +40,8 @@ def print_run(
     elif form == "markdown":
         click.echo(markdown.render(suite, cases, payoffs=pays, verbose=verbose))
     else:
-        terminal.render(suite, cases, PlainConsole(), payoffs=pays, verbose=verbose)
+        with _console(form, f"coldwarm run --suite {suite.suite}") as console:
+            terminal.render(suite, cases, console, payoffs=pays, verbose=verbose)
 
 
 def print_bench(
@@ -46,9 +53,11 @@ def print_bench(
     *,
     verbose: bool = False,
 ) -> None:
-    """Print a bench as its report (``json``), Markdown, annotations (``github``) or tables."""
+    """Print a bench as its report (``json``), Markdown, annotations (``github``) or tables.
+
+    ``svg`` is a picture of the tables.
+    """
     from coldwarm.report.bench import terminal, text
-    from coldwarm.report.shown import PlainConsole
     from coldwarm.stats.plan.paying import payoffs
 
     pays = payoffs(cases)
@@ -59,7 +68,25 @@ def print_bench(
     elif form == "github":
         click.echo(text.github(report, suite, cases, pays), nl=False)
     else:
-        terminal.render(report, suite, cases, plan, PlainConsole(), payoffs=pays, verbose=verbose)
+        with _console(form, "coldwarm bench") as console:
+            terminal.render(report, suite, cases, plan, console, payoffs=pays, verbose=verbose)
+
+
+@contextmanager
+def _console(form: str, title: str) -> Iterator[Console]:
+    """Give a console that prints, or one whose picture is printed at the end (``svg``)."""
+    from coldwarm.report.shown import PlainConsole
+
+    if form != "svg":
+        yield PlainConsole()
+        return
+    console = PlainConsole(
+        record=True, width=_PICTURE_COLUMNS, file=StringIO(), force_terminal=True
+    )
+    yield console
+    picture = console.export_svg(title=title)
+    # A picture must be whole without a network: the viewer's own font serves.
+    click.echo(re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL))
 
 
 def print_place(path: Path, *, verbose: bool) -> None:

@@ -79,8 +79,12 @@ def render(  # noqa: PLR0913 - what stands where, each by name
 def print_blocks(console: Console, *blocks: Table | Text) -> None:
     """Print blocks, none wider than ``WIDEST``."""
     for block in blocks:
-        if isinstance(block, Text) and block.no_wrap:  # to be copied as one line
-            console.print(block, soft_wrap=True)
+        if isinstance(block, Text) and block.no_wrap:
+            # To be copied as one line. From a picture nothing is, and it would end at its edge.
+            picture = console.record and console.is_terminal
+            if picture:
+                block.no_wrap = False
+            console.print(block, soft_wrap=not picture)
             continue
         console.print(block, width=min(console.width, WIDEST), soft_wrap=False)
 

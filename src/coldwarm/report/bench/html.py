@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from coldwarm.report.leading import Line
     from coldwarm.report.view import Cell, Group, Payoffs
 
-_COLOURS = {"faster": "#1a7f37", "slower": "#cf222e", "undecided": "#9a6700"}
+# Each is read on a white page and on a dark one.
+_COLOURS = {"faster": "#1f8a3d", "slower": "#e0353f", "undecided": "#a06b00"}
 
 
 def as_html(

@@ -11,9 +11,8 @@ BATCH_WINDOW_S = 500e-6
 BLOCK_LIMIT = 1000
 FEWEST_BLOCKS = 4
 BLOCK_S, BLOCKS_OF_RUN, BLOCKS = 0.02, 8, 24
-"""Short blocks that alternate, so that a neighbour's burst falls on all candidates. So many
-in the first process of a case, and in others at most; the more of them a bench of a user's functions
-has, for its finer verdicts."""
+"""Short blocks that alternate, so that a neighbour's burst falls on all candidates. So many in the
+first process of a case, and in others at most; more in a bench, for its finer verdicts."""
 _LONGEST_BLOCK_S = 2.0
 _MEDIAN_ERROR = math.sqrt(math.pi / 2)
 """Standard error of a median over that of a mean."""

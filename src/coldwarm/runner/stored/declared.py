@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _NOTED = {
     "benchmark_of_today",
     "not_kept",
+    "carried",
+    "not_compared",
     "second_call_compiled",
     "answers_differ",
     "arguments_changed",
