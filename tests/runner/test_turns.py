@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -55,7 +56,10 @@ def running(label: str, start_s: float, warmup_s: float, scatter: float) -> Runn
     case = SimpleNamespace(id=label, batches=True)
     process = Process(start_s, warmup_s, scatter)
     process.noise = np.random.default_rng(ord(label))
-    made = SimpleNamespace(slot=SimpleNamespace(case=case), process=process, blocks=[])
+    second = SimpleNamespace(begin_ns=0, end_ns=round(2e9 * CALL_S))
+    start = SimpleNamespace(phases=[second])
+    slot = SimpleNamespace(case=case)
+    made = SimpleNamespace(slot=slot, process=process, blocks=[], start=start)
     return cast("Running", made)
 
 
@@ -129,3 +133,15 @@ def test_there_are_always_a_few_blocks_and_never_more_than_asked_for() -> None:
     assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(scatter=1.0)) == BLOCKS
     assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=9.0)) == BLOCKS
     assert block_count(0.15, 2, 0.3, None) == 2
+
+
+def test_a_burst_in_the_first_call_makes_no_block_longer(turns: Turns) -> None:
+    """GIVEN a first block of one call, 400 times slower THEN later blocks are as long as asked."""
+    one = running("a", 0.1, 0.0, 0.01)
+    process = cast("Any", one.process)
+    usual = process.block
+    burst = Block(order=0, start_s=0.0, batch=1, samples_s=[400 * CALL_S], compiles=0)
+    taken = iter([msgspec.structs.replace(burst, cpu_s=0.4, wall_s=0.4)])
+    process.block = lambda batch, seconds: next(taken, None) or usual(batch, seconds)
+    turns.run(turns.first([one], lambda some, _: some), lambda some, _: some)
+    assert [block.wall_s for block in one.blocks[1:]] == [BLOCK_S] * BLOCKS
