@@ -51,8 +51,8 @@ def test_the_suite_sets_the_effort_and_the_options_change_it() -> None:
     assert quick.cache_modes == DEFAULT_MODES
     few = options("--max-runs", "1")
     assert (few.min_runs, few.max_runs) == (1, 1)
-    many = options("--min-runs", "50")
-    assert (many.min_runs, many.max_runs) == (50, 50)
+    many = options("--min-runs", "90")
+    assert (many.min_runs, many.max_runs) == (90, 90)
     assert options("--time-budget", "2m", "--timeout", "5").timeout_s == 5.0
 
 
