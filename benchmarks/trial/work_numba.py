@@ -35,10 +35,14 @@ def units_216(x: np.ndarray) -> np.ndarray:
     return _work(x, 216)
 
 
-@njit  # type: ignore[untyped-decorator]
 def _work(x: np.ndarray, units: int) -> np.ndarray:
     y = x.copy()
+    _iterate(x, y, units)
+    return y
+
+
+@njit  # type: ignore[untyped-decorator]
+def _iterate(x: np.ndarray, y: np.ndarray, units: int) -> None:
     for _ in range(units):
         for i in range(len(x)):
             y[i] = cos(x[i] + 0.5 * y[i])
-    return y

@@ -75,7 +75,7 @@ def begin(file: Path, build: Mapping[str, Any], machine: Mapping[str, Any]) -> l
     whose = belong(lines)
     if whose not in {None, (build["id"], machine["id"])}:
         raise MixedError(
-            f"{file} holds trials of build {whose[0]} on machine {whose[1]}; this is build "  # type: ignore[index]
+            f"{file} holds trials of build {whose[0]} on machine {whose[1]}; this is build "
             f"{build['id']} on {machine['id']}: move the file away, or give another with --out"
         )
     for record in (build, machine):
