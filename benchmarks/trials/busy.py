@@ -11,7 +11,7 @@ from pathlib import Path
 LIMIT = 0.25
 """Processors that others may use, on the average over a trial; the machine's own services take
 some hundredths."""
-LOOK_S = 2.0
+LOOK_S = 0.5
 """Before a trial, for how long."""
 WAIT_S = 20.0
 """Until looking again, where it was busy."""

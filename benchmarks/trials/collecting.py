@@ -70,6 +70,8 @@ def collect(
     done, failures = 0, 0
     # What was thrown away is missing again: another pass makes it.
     while missing := plan(lines, asked.settings, asked.count):
+        most_h = sum(setting.seconds for setting, _ in missing) / 3600
+        print(f"{len(missing)} trials are missing: {most_h:.1f} h at most", flush=True)
         for setting, index in missing:
             end = end_s - setting.seconds
             if time.monotonic() > end or not quiet(end):

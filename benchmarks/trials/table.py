@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,21 +14,22 @@ from benchmarks.trials.settings import KINDS, TOOLS
 from scipy import stats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Line = Mapping[str, Any]
 
 OWN = "coldwarm"
 """With what its tools begin: ``coldwarm bench``, ``coldwarm run``."""
-GOALS = {
-    (False, 0.0): ("≤", 0.01),
-    (False, 0.03): ("≥", 0.90),
-    (False, 0.05): ("≥", 0.99),
-    (True, 0.0): ("≤", 0.05),
-    (True, 0.1): ("≥", 0.90),
+GOALS: Mapping[tuple[bool, float], tuple[str, int, Callable[[int, int], bool]]] = {
+    (False, 0.0): ("≤ 1 %", 200, lambda k, n: k <= 0.01 * n),
+    (False, 0.03): ("≥ 90 %", 100, lambda k, n: k >= 0.9 * n),
+    (False, 0.05): ("≥ 99 %", 100, lambda k, n: k >= 0.99 * n),
+    (True, 0.0): ("at most once", 40, lambda k, _: k <= 1),
+    (True, 0.1): ("≥ 90 %", 40, lambda k, n: k >= 0.9 * n),
 }
-"""What pooled rows are held to, by whether starts are compared and the effect: of equal sides the
-share of false calls, of others that of right ones."""
+"""What pooled rows are held to, by whether starts are compared and the effect: false calls of equal
+sides, right ones of others; and how many trials that takes."""
+BEGIN, END = "<!-- trials:", "<!-- end of trials -->"
 HEAD = ("trials", "slower", "faster", "same", "undecided", "failed")
 
 
@@ -58,12 +60,10 @@ class Row:
         return len(self.calls) + self.failed
 
     @property
-    def judged(self) -> int | None:
-        """False calls of equal sides, right ones of others; ``None`` on the rule's own limit."""
+    def judged(self) -> int:
+        """False calls of equal sides, right ones of others."""
         if not self.effect:
             return sum(call in {"faster", "slower"} for call in self.calls)
-        if abs(self.effect - self.limit) < 1e-9:
-            return None
         right = ("slower",) if self.effect > self.limit else ("same", "undecided")
         return sum(call in right for call in self.calls)
 
@@ -102,8 +102,6 @@ class Row:
         ]
 
     def _share(self) -> str:
-        if self.judged is None or not self.n:
-            return "–"
         low, high = share_interval(self.judged, self.n)
         what = "false" if not self.effect else "right"
         return f"{self.judged} {what}: {100 * low:.1f} to {100 * high:.1f} %"
@@ -155,7 +153,10 @@ def _gather(lines: Sequence[Line], names_of: Any) -> list[Row]:
         for rule in rules[line["tool"]] or [""]:
             names = names_of(line, rule)
             cold, effect = KINDS[line["kind"]].cold, line["effect"]
-            row = Row(names, cold, effect, LIMITS.get(rule, 0.0))
+            limit = LIMITS.get(rule, 0.0)
+            if effect and math.isclose(effect, limit):
+                continue  # neither call is wrong
+            row = Row(names, cold, effect, limit)
             found.setdefault((*names, effect), row).add(line, rule, lines)
     return list(found.values())
 
@@ -174,6 +175,8 @@ def markdown(lines: Sequence[Line]) -> str:
     Raises:
         MixedError: they are of several builds or machines.
     """
+    if not any(line["record"] in journal.MEASURED for line in lines):
+        return "There are no trials of this build yet.\n"
     parts = [
         _pooled_table(pooled(lines)),
         _table(("tool and rule", "kind", "more work"), rows(lines)),
@@ -182,6 +185,13 @@ def markdown(lines: Sequence[Line]) -> str:
         _whose(lines),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def into(page: str, text: str) -> str:
+    """Return a page with this text between its two marks."""
+    before, mark, rest = page.partition(BEGIN)
+    line_end = rest.index("\n") + 1
+    return before + mark + rest[:line_end] + f"\n{text}\n" + rest[rest.index(END) :]
 
 
 _COLUMNS = (
@@ -199,13 +209,11 @@ def _pooled_table(found: Iterable[Row]) -> str:
     body = []
     for row in found:
         regime, neighbours = row.names
-        goal = GOALS.get((row.cold, row.effect)) if neighbours == "none" else None
         shown = "–"
-        if goal and row.n and row.judged is not None:
-            sign, bound = goal
-            share = row.judged / row.n
-            met = share <= bound if sign == "≤" else share >= bound
-            shown = f"{sign} {100 * bound:g} %: {'met' if met else 'missed'}"
+        if neighbours == "none" and (row.cold, row.effect) in GOALS:
+            goal, fewest, met = GOALS[row.cold, row.effect]
+            shown = f"{goal}: {'met' if met(row.judged, row.n) else 'missed'}"
+            shown += f" so far, of {fewest} trials" if row.n < fewest else ""
         beside = "" if neighbours == "none" else f", {neighbours} neighbours"
         body.append([regime + beside, _effect(row.effect), *row.cells(), shown])
     return _lines(["all kinds", "more work", *_COLUMNS, "goal"], body)

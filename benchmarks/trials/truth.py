@@ -19,9 +19,9 @@ from scipy import stats
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-WARM_S = 6.0
+WARM_S = 12.0
 """Of calls in turns, for each effect."""
-STARTS = 40
+STARTS = 60
 """Pairs of starts, for each effect."""
 CONFIDENCE = 0.99
 
