@@ -26,6 +26,7 @@ counts, and three in a row end the run.
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -59,6 +60,8 @@ def main() -> int:
         settings = possible(given.tools, given.kinds, given.effects, given.neighbours)
         if not settings:
             sys.exit("none of these tools can be tried so")
+        if "hyperfine" in (given.tools or TOOLS) and not shutil.which("hyperfine"):
+            print("hyperfine is not installed: its trials are left out", file=sys.stderr)
         who = identity.identify()
         if given.check:
             return collecting.check(given.out, settings, who)
