@@ -74,6 +74,32 @@ def test_the_baseline_is_measured_beside_what_is_open(cases: list[Case]) -> None
     assert sorted(again(cases, seen), key=cases.index) == [base, unclear]
 
 
+def near(share: float) -> list[float]:
+    """Return starts that are so much slower than those of ``EQUAL``, and scatter by 0.5 %."""
+    return [(1 + share) * one for one in (1.005, 0.995, 1.0, 1.004, 0.996, 1.0, 1.005, 0.995)]
+
+
+@pytest.mark.parametrize(
+    ("slower", "limits", "more"),
+    [
+        (0.05, {}, False),
+        # It is clear that it is slower by more than 2 %, but not whether by more than 5 %.
+        (0.05, {"cold": 0.05}, True),
+        (0.05, {"warm": 0.05}, False),
+        (0.02, {}, True),
+        # Whether by more than 2 % is open; that it is less than 5 % is clear.
+        (0.02, {"cold": 0.05}, False),
+        (0.12, {"cold": 0.05}, False),
+    ],
+)
+def test_a_build_that_is_guarded_at_a_limit_is_measured_until_that_is_clear(
+    cases: list[Case], slower: float, limits: dict[str, float], *, more: bool
+) -> None:
+    base, other, _ = cases
+    seen = [*measured(base, [*EQUAL, 1.0, 1.0]), *measured(other, near(slower))]
+    assert bool(again([base, other], seen, limits=limits)) == more
+
+
 def test_what_is_settled_is_measured_no_more(cases: list[Case]) -> None:
     base, slower, same = cases
     seen = [*measured(base, EQUAL), *measured(slower, TWICE), *measured(same, EQUAL)]

@@ -3,6 +3,9 @@
 Looking again and again, and stopping at the first verdict, would find differences that are
 not there. So a verdict counts as settled only where a much stricter interval gives it
 too; the verdict that is published comes from all processes, with the usual one.
+
+A build that is guarded at a limit asks whether the difference is below that or beyond. That may
+be open where the verdict is clear, and clear where it is open.
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ def of_verdict(
 ) -> int:
     """Return how many more rounds a verdict is expected to need; 0: it is settled."""
     n = min(len(ledger.good(one, mode)) for one in (baseline, case))
-    threshold = THRESHOLD if options.decide is None else options.decide
+    threshold = _threshold(mode, options)
 
     def judged(confidence: float) -> Comparison:
         return compare_case(
@@ -80,6 +83,12 @@ def of_verdict(
     if different.verdict in {"faster", "slower"} or judged(SETTLED_SAME).verdict == "same":
         return 0
     return max(1, _rounds_for(different, n, math.log1p(threshold), options.max_runs) - n)
+
+
+def _threshold(mode: CacheMode, options: Options) -> float:
+    """Return the difference that a verdict has to be clear of."""
+    threshold = THRESHOLD if options.decide is None else options.decide
+    return max(threshold, options.limits.get("warm" if mode == WARM else "cold", 0.0))
 
 
 def _is_far(low: float, high: float) -> bool:
