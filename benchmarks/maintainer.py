@@ -185,13 +185,25 @@ def guards(workflow: Path = WORKFLOW) -> dict[str, str]:
     return {step["id"]: step["run"] for step in steps if "id" in step}
 
 
+def as_a_runner(root: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a step of the workflow with its variables, as a runner would."""
+    told = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["env"]
+    variables = {**os.environ, **told, "GITHUB_STEP_SUMMARY": "summary.md"}
+    variables["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    return subprocess.run(
+        ["/bin/bash", "-e", "-c", script],
+        cwd=root,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 def run(root: Path, request: Request, guard: str) -> dict[str, Any]:
     """Run a guard on a pull request, and return what it said."""
     git(root, "switch", "--quiet", "--detach", request.name)
     git(root, "clean", "--quiet", "--force", "-d", "-x", "--exclude", "__pycache__")
-    told = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["env"]
-    variables = {**os.environ, **told, "GITHUB_STEP_SUMMARY": "summary.md"}
-    variables["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     line: dict[str, Any] = {
         "request": request.name,
         "guard": guard,
@@ -199,15 +211,9 @@ def run(root: Path, request: Request, guard: str) -> dict[str, Any]:
         "load_1m": os.getloadavg()[0],
     }
     begin_s = time.perf_counter()
-    done = subprocess.run(
-        ["/bin/bash", "-e", "-c", guards()[guard]],
-        cwd=root,
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = as_a_runner(root, guards()[guard])
     line |= {"seconds": time.perf_counter() - begin_s, "code": done.returncode}
+    line["annotations"] = done.stdout.splitlines()
     report = root / f"{guard}.json"
     if not report.exists():
         return {**line, "failed": done.stderr.strip().splitlines()[-1:], "verdicts": []}
@@ -225,8 +231,8 @@ def what_it_said(report: dict[str, Any]) -> dict[str, Any]:
         "control": [_shown(one) for one in control["comparisons"]],
         "unshown": report.get("unshown", []),
         "n_processes": {
-            one["candidate"]: {mode: found["n"] for mode, found in one["ttfr"].items()}
-            | ({"warm": one["call"]["n"]} if one["call"] else {})
+            one["candidate"]: {mode: found["n_processes"] for mode, found in one["ttfr"].items()}
+            | ({"warm": one["call"]["n_processes"]} if one["call"] else {})
             for one in report["candidates"]
         },
         "first_s": {

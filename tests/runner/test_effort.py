@@ -152,6 +152,15 @@ def test_with_a_budget_figures_become_precise_too(cases: list[Case]) -> None:
     assert set(again([base, far], seen, time_budget_s=60.0)) == {base, far}
 
 
+def test_a_guard_ends_where_its_limits_are_clear(cases: list[Case]) -> None:
+    base, other, _ = cases
+    wide = [0.8, 1.0, 1.3, 0.9, 1.2, 1.1]
+    seen = [*measured(base, wide), *measured(other, [1.5 * one for one in wide])]
+    asked = {"time_budget_s": 100.0, "max_runs": 200}
+    assert again([base, other], seen, **asked) != [], "the figures of both are wide"
+    assert again([base, other], seen, **asked, limits={"cold": 0.05}) == []
+
+
 def test_a_case_has_no_more_rounds_than_it_may(cases: list[Case]) -> None:
     base, other, _ = cases
     asked = effort([base, other], [], max_runs=4)
