@@ -29,7 +29,10 @@ PACKAGE = """
 import numpy as np
 
 def fit(x, y):
-    return np.linalg.lstsq(x, y)[0]
+    w = np.zeros(x.shape[1])
+    for _ in range(10):
+        w = w - 1e-4 * (x * ((x * w).sum(1) - y)[:, None]).sum(0)
+    return w
 
 def update(w):
     from fits import compiled
@@ -44,7 +47,7 @@ def update(w):
     return w - 0.1 * jnp.tanh(w)
 """
 SLOWER = PACKAGE.replace(
-    "    return np.linalg", "    np.linalg.lstsq(x, y)\n    return np.linalg"
+    "        w = w", "        _ = (x * ((x * w).sum(1) - y)[:, None]).sum(0)\n        w = w"
 ).replace("import numpy as np", "import numpy as np\nimport time\ntime.sleep(0.4)")
 TWO_PROGRAMS = COMPILED.replace("0.1 * jnp.tanh(w)", "by(w)").replace(
     "@jax.jit", "by = jax.jit(lambda w: 0.1 * jnp.tanh(w))\n", 1
@@ -123,7 +126,7 @@ def test_the_guard_of_first_results_sees_a_longer_import(guard: Guard) -> None:
     said = guard("cold")
     assert said.code == 1
     assert {one.comparison.verdict for one in said.report.verdicts} == {"slower"}
-    assert "title=after%3A first, empty caches slower" in said.annotations
+    assert "title=after%3A first%2C empty caches slower" in said.annotations
     assert "first, empty caches" in said.summary
 
 
