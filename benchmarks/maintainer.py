@@ -261,11 +261,14 @@ def missing(
 
 
 def read(file: Path) -> list[dict[str, Any]]:
-    """Return the runs in a file; a last line that was cut off is left out."""
+    """Return the runs in a file; a last line that was cut off is left out, and mended."""
     if not file.exists():
         return []
     text = file.read_text(encoding="utf-8")
-    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        file.write_text(whole, encoding="utf-8")
+    return [json.loads(line) for line in whole.splitlines()]
 
 
 def said(line: dict[str, Any]) -> str:
