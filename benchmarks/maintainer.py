@@ -9,7 +9,7 @@ more work in the function that the benchmark calls. *import*: ``import networkx`
 processor time more. *comment*: nothing that is run is another.
 
 **Guards.** *warm*: warm calls against the base, at most 5 % slower. *cold*: first results of fresh
-processes, at most 5 % slower. The benchmark, ``maintainer_guard.py``, is the same in all commits.
+processes, at most 3 % slower. The benchmark, ``maintainer_guard.py``, is the same in all commits.
 
 **Order.** In rounds, one of every pull request and guard, in an order drawn anew. Each run is
 written down as it ends, and what is there counts: the same command goes on after an interruption.
