@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from coldwarm.contracts.bench import BenchReport
+from coldwarm.contracts.files import codec
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -62,10 +65,34 @@ def test_a_bench_leads_with_its_answer_and_fails_by_kind_of_figure(tmp_path: Pat
     assert "coldwarm&#160;bench</text>" in picture
     assert "slow&#160;is&#160;" in picture
 
-    given = ["--policy", "limits.toml", "--format", "github"]
+    files = [f"--report={form}=told.{form}" for form in ("json", "markdown", "github")]
+    given = ["--policy", "limits.toml", "--format", "github", *files]
     done = coldwarm(tmp_path, *BENCH, "--min-runs", "3", "--max-runs", "3", *given)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(
         r"^::warning file=sums.py,title=slow%3A warm call slower::", done.stdout, re.MULTILINE
     )
     assert "::notice title=coldwarm%3A warm call::slow is " in done.stdout
+    assert (tmp_path / "told.github").read_text(encoding="utf-8") == done.stdout
+    assert isinstance(codec.load(tmp_path / "told.json"), BenchReport)
+    assert "| `slow` | warm call | slower |" in (tmp_path / "told.markdown").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["html=told.html"], "write one of json, markdown, github"),
+        (["json="], "write one of json, markdown, github"),
+        (["json=a", "json=b"], "once, as in json=FILE"),
+        (["json=nowhere/told.json"], "make its folder"),
+        (["json=."], "no file can be made there"),
+    ],
+)
+def test_a_report_that_could_not_be_written_is_refused_before_anything_is_measured(
+    tmp_path: Path, given: list[str], said: str
+) -> None:
+    (tmp_path / "sums.py").write_text(SOURCE, encoding="utf-8")
+    done = coldwarm(tmp_path, *BENCH, *(f"--report={one}" for one in given))
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert not (tmp_path / "out").exists()

@@ -74,6 +74,32 @@ def test_the_baseline_is_measured_beside_what_is_open(cases: list[Case]) -> None
     assert sorted(again(cases, seen), key=cases.index) == [base, unclear]
 
 
+def near(share: float) -> list[float]:
+    """Return starts that are so much slower than those of ``EQUAL``, and scatter by 0.5 %."""
+    return [(1 + share) * one for one in (1.005, 0.995, 1.0, 1.004, 0.996, 1.0, 1.005, 0.995)]
+
+
+@pytest.mark.parametrize(
+    ("slower", "limits", "more"),
+    [
+        (0.05, {}, False),
+        # It is clear that it is slower by more than 2 %, but not whether by more than 5 %.
+        (0.05, {"cold": 0.05}, True),
+        (0.05, {"warm": 0.05}, False),
+        (0.02, {}, True),
+        # Whether by more than 2 % is open; that it is less than 5 % is clear.
+        (0.02, {"cold": 0.05}, False),
+        (0.12, {"cold": 0.05}, False),
+    ],
+)
+def test_a_build_that_is_guarded_at_a_limit_is_measured_until_that_is_clear(
+    cases: list[Case], slower: float, limits: dict[str, float], *, more: bool
+) -> None:
+    base, other, _ = cases
+    seen = [*measured(base, [*EQUAL, 1.0, 1.0]), *measured(other, near(slower))]
+    assert bool(again([base, other], seen, limits=limits)) == more
+
+
 def test_what_is_settled_is_measured_no_more(cases: list[Case]) -> None:
     base, slower, same = cases
     seen = [*measured(base, EQUAL), *measured(slower, TWICE), *measured(same, EQUAL)]
@@ -124,6 +150,15 @@ def test_with_a_budget_figures_become_precise_too(cases: list[Case]) -> None:
     seen = [*measured(base, EQUAL[:3]), *measured(far, FAR)]
     assert again([base, far], seen) == []
     assert set(again([base, far], seen, time_budget_s=60.0)) == {base, far}
+
+
+def test_a_guard_ends_where_its_limits_are_clear(cases: list[Case]) -> None:
+    base, other, _ = cases
+    wide = [0.8, 1.0, 1.3, 0.9, 1.2, 1.1]
+    seen = [*measured(base, wide), *measured(other, [1.5 * one for one in wide])]
+    asked = {"time_budget_s": 100.0, "max_runs": 200}
+    assert again([base, other], seen, **asked) != [], "the figures of both are wide"
+    assert again([base, other], seen, **asked, limits={"cold": 0.05}) == []
 
 
 def test_a_case_has_no_more_rounds_than_it_may(cases: list[Case]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,15 +11,17 @@ import pytest
 from tests.contracts import samples
 from tests.stats import results
 
+from coldwarm.contracts.bench import BenchVerdict
 from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.noise import NoiseFigure, NoiseReport
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.summary import Comparison
+from coldwarm.report.compare.limits import of_bench
 from coldwarm.stats import outcome
 from coldwarm.stats.compare.known import known_noise
-from coldwarm.stats.compare.limits import Asked, fails, unshown
+from coldwarm.stats.compare.limits import Asked, fails, surely_below, unshown
 from coldwarm.stats.compare.results import compare_results
 from coldwarm.stats.compare.runs import compare_runs
 from coldwarm.stats.plan import benching
@@ -193,6 +196,29 @@ def test_undecided_fails_where_its_limit_cannot_be_excluded(
     comparison: Comparison, limits: dict[str, float], expected: float | None
 ) -> None:
     assert fails(comparison, comparison.verdict, limits) == expected
+
+
+@pytest.mark.parametrize(
+    ("comparison", "limits", "expected"),
+    [
+        (judged(1.01, 0.97, 1.04), {"slower": 0.05}, 0.05),
+        (judged(0.5, 0.45, 0.6, verdict="faster"), {"slower": 0.05}, 0.05),
+        (judged(1.01, 0.97, 1.06), {"slower": 0.05}, None),
+        (judged(1.01, 0.97, 1.04), {"faster": 0.05}, None),
+        (judged(1.01, 0.97, 1.04, confidence=0.75), {"slower": 0.05}, None),
+    ],
+)
+def test_what_is_surely_below_a_limit_is_told(
+    comparison: Comparison, limits: dict[str, float], expected: float | None
+) -> None:
+    assert surely_below(comparison, limits) == expected
+    told = BenchVerdict(candidate="after", comparison=comparison, surely_below=expected)
+    report = SimpleNamespace(
+        control=None, unshown=[], verdicts=[told], reference="before", wall_s=1.0
+    )
+    texts = [text for _, text in of_bench(report, str)]  # type: ignore[arg-type]  # what it reads
+    begin = f"after, {comparison.metric}: not slower than before by more than 5 %: "
+    assert [text.startswith(begin) for text in texts] == ([True] if expected else [])
 
 
 def test_a_limit_that_could_not_be_shown_says_what_it_takes() -> None:

@@ -265,10 +265,15 @@ def new_directory(name: str) -> Path:
 
 def print_record(record: Any) -> None:  # noqa: ANN401 - every record of the contracts
     """Print a record as JSON."""
+    sys.stdout.write(record_text(record))
+
+
+def record_text(record: Any) -> str:  # noqa: ANN401 - every record of the contracts
+    """Return a record as JSON."""
     from coldwarm.contracts.files import codec
     from coldwarm.report.shown import json_text
 
-    sys.stdout.write(json_text(codec.encode(record).decode()))
+    return json_text(codec.encode(record).decode())
 
 
 def print_rows(rows: Sequence[Mapping[str, object]] | Sequence[str]) -> None:

@@ -6,17 +6,17 @@ import re
 import shlex
 from contextlib import contextmanager
 from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.errors import printable
+from coldwarm.errors import printable, storage_error
 from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
 _PICTURE_COLUMNS = 80
+BENCH_FORMS = ("json", "markdown", "github")
 
 
 def print_run(
@@ -53,23 +54,67 @@ def print_bench(
     *,
     verbose: bool = False,
 ) -> None:
-    """Print a bench as its report (``json``), Markdown, annotations (``github``) or tables.
-
-    ``svg`` is a picture of the tables.
-    """
-    from coldwarm.report.bench import terminal, text
+    """Print a bench in one of ``BENCH_FORMS``, as tables, or as a picture of them (``svg``)."""
+    from coldwarm.report.bench import terminal
     from coldwarm.stats.plan.paying import payoffs
 
+    if form in BENCH_FORMS:
+        click.echo(bench_text(report, suite, cases, form, verbose=verbose), nl=False)
+        return
     pays = payoffs(cases)
+    with _console(form, "coldwarm bench") as console:
+        terminal.render(report, suite, cases, plan, console, payoffs=pays, verbose=verbose)
+
+
+def bench_text(
+    report: BenchReport,
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    form: str,
+    *,
+    verbose: bool = False,
+) -> str:
+    """Return a bench as its report (``json``), Markdown, or annotations (``github``)."""
+    from coldwarm.report.bench import text
+    from coldwarm.stats.plan.paying import payoffs
+
     if form == "json":
-        _options.print_record(report)
-    elif form == "markdown":
-        click.echo(text.as_markdown(report, suite, cases, pays, verbose=verbose), nl=False)
-    elif form == "github":
-        click.echo(text.github(report, suite, cases, pays), nl=False)
-    else:
-        with _console(form, "coldwarm bench") as console:
-            terminal.render(report, suite, cases, plan, console, payoffs=pays, verbose=verbose)
+        return _options.record_text(report)
+    if form == "markdown":
+        return text.as_markdown(report, suite, cases, payoffs(cases), verbose=verbose)
+    return text.github(report, suite, cases, payoffs(cases))
+
+
+def files_by_form(values: Iterable[str]) -> dict[str, Path]:
+    """Return the files that a result is written to, by its form.
+
+    Raises:
+        BadParameter: there is no such form, one is given twice, or no file can be there.
+    """
+    files: dict[str, Path] = {}
+    for value in values:
+        form, _, name = value.partition("=")
+        if form not in BENCH_FORMS or not name or form in files:
+            told = f"{value!r:.60}: write one of {', '.join(BENCH_FORMS)}, once, as in json=FILE"
+            raise _options.wrong("--report", told)
+        files[form] = Path(name)
+        if files[form].is_dir() or not files[form].absolute().parent.is_dir():
+            raise _options.wrong(
+                "--report", f"{name!r:.200}: no file can be made there; make its folder"
+            )
+    return files
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text to a file of the user's, in place of what it held.
+
+    Raises:
+        StorageError: the disk is full, or the write failed otherwise.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise storage_error(path, error) from error
 
 
 @contextmanager

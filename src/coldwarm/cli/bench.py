@@ -81,7 +81,14 @@ if TYPE_CHECKING:
 @_options.leave_out_private
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/bench-TIME.")
 @_options.verbose
-@_options.output("json", "markdown", "github", note=" github: annotations of a workflow.")
+@_options.output(*_printing.BENCH_FORMS, note=" github: annotations of a workflow.")
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="FORM=FILE",
+    help="Write the result to a file too: json=FILE, markdown=FILE or github=FILE. Repeatable.",
+)
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - options come by name
     """Measure your own functions cold and warm, interleaved, and judge them by one of them.
@@ -101,12 +108,16 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
 
     verdicts, guarded = _counts.split(given["failures"])
     policy = replace(_policy(given, verdicts), counts=guarded)
-    request = _request(given, origins(ctx))
+    request = _request(given, origins(ctx), _limits(policy))
+    files = _printing.files_by_form(given["reports"])
     out_dir = given["out_dir"] or _options.new_directory("bench")
     with open_progress(PlainConsole(stderr=True)) as progress:
         outcome = bench.run(request, out_dir, listener=progress)
     report, plan = benching.report(outcome.suite, outcome.cases, str(outcome.path), policy)
     report = codec.without_secrets(report)
+    for form, path in files.items():
+        text = _printing.bench_text(report, outcome.suite, outcome.cases, form)
+        _printing.write_text(path, text)
     _show(report, plan, outcome, given["form"], verbose=given["verbose"])
     code = _code(report, outcome)
     if code in {ExitCode.FINE, ExitCode.REGRESSION} and len(report.candidates) > 1:
@@ -114,7 +125,9 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     return code
 
 
-def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
+def _request(
+    given: dict[str, Any], option_origins: dict[str, str], limits: dict[str, float]
+) -> Request:
     from coldwarm.runner.functions import request
 
     cold, warm = _options.regimes(cold_only=given["cold_only"], warm_only=given["warm_only"])
@@ -139,6 +152,7 @@ def _request(given: dict[str, Any], option_origins: dict[str, str]) -> Request:
             min_runs=given["min_runs"],
             max_runs=given["max_runs"],
             threshold=_options.relative("--threshold", given["threshold"]),
+            limits=limits,
             seed=given["seed"],
             threads=given["threads"],
             timeout_s=given["timeout"],
@@ -158,6 +172,23 @@ def _policy(given: dict[str, Any], failures: Sequence[str]) -> Policy:
     matters = _options.relative("--threshold", given["threshold"])
     base = Policy(dict.fromkeys(KINDS, matters), of_all, of_kind)
     return base if given["policy"] is None else read_policy(given["policy"], base)
+
+
+def _limits(policy: Policy) -> dict[str, float]:
+    """Return by kind of figure the difference that a build is guarded at.
+
+    None where a file has rules for single figures: these are measured as without limits.
+    """
+    from coldwarm.contracts.policy import KINDS
+
+    if policy.rules:
+        return {}
+    asked = {kind: policy.limits("", "", kind) for kind in KINDS[:2]}
+    return {
+        kind: max(one.threshold, min(one.fail_on.values()))
+        for kind, one in asked.items()
+        if one.fail_on
+    }
 
 
 def _show(

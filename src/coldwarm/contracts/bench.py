@@ -56,6 +56,8 @@ class BenchVerdict(Record, frozen=True, kw_only=True):
     comparison: Comparison
     fails_beyond: float | None = None
     """The relative difference that was not to be exceeded, where the interval lies beyond it."""
+    surely_below: float | None = None
+    """The limit of ``slower``, where the whole interval lies below it."""
 
 
 class BenchControl(Record, frozen=True, kw_only=True):

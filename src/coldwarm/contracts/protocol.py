@@ -36,6 +36,9 @@ class Effort(Record, frozen=True, kw_only=True):
     decide: float | None = None
     """The relative difference whose verdicts decided how much was measured; ``None``:
     ``precision`` did."""
+    limits: dict[str, float] = {}
+    """Where a build was guarded at more than that: by kind of figure, ``cold`` or ``warm``, the
+    relative difference that verdicts had to be surely below or beyond."""
 
 
 class OwnCandidate(Record, frozen=True, kw_only=True):

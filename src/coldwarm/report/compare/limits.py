@@ -7,12 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from coldwarm.report import units
+from coldwarm.report.leading import bounds
 from coldwarm.report.reasons import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coldwarm.contracts.bench import BenchControl, BenchReport
+    from coldwarm.contracts.bench import BenchControl, BenchReport, BenchVerdict
     from coldwarm.contracts.comparison import UnshownLimit
 
 
@@ -21,6 +22,11 @@ def of_bench(report: BenchReport, named: Callable[[str], str]) -> list[tuple[str
     listed = []
     if report.control is not None:
         listed.append(("control", _control(report.control, named)))
+    listed += [
+        ("within", f"{one.candidate}, {named(one.comparison.metric)}: {_below(one, report)}")
+        for one in report.verdicts
+        if one.surely_below is not None
+    ]
     listed += [
         ("too coarse", f"{one.case}, {named(one.metric)}: {reach(one)}; {further(one)}")
         for one in report.unshown
@@ -42,6 +48,11 @@ def _control(control: BenchControl, named: Callable[[str], str]) -> str:
     verdicts = Counter(one.verdict for one in control.comparisons)
     found = ", ".join(f"{number} {verdict}" for verdict, number in sorted(verdicts.items()))
     return f"{what}, and differs in nothing: {found}"
+
+
+def _below(one: BenchVerdict, report: BenchReport) -> str:
+    limit = f"{100 * (one.surely_below or 0.0):.3g} %"
+    return f"not slower than {report.reference} by more than {limit}: {bounds(one.comparison)}"
 
 
 def reach(one: UnshownLimit) -> str:

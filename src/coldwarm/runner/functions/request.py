@@ -9,7 +9,7 @@ from coldwarm.runner.schedule.batches import BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
 
@@ -27,6 +27,7 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
     min_runs: int | None = None,
     max_runs: int | None = None,
     threshold: float = THRESHOLD,
+    limits: Mapping[str, float] | None = None,
     seed: int = 0,
     threads: int | None = None,
     timeout_s: float = 300.0,
@@ -48,6 +49,7 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
         timeout_s=timeout_s,
         blocks=BLOCKS,
         decide=threshold,
+        limits=dict(limits or {}),
         leave_out_private=leave_out_private,
         option_origins=option_origins or {},
     )

@@ -117,8 +117,10 @@ class Effort:
         key = (case.id, mode, n, n_beside)
         if key not in self._known:
             figure = verdict = 0
-            # Verdicts alone decide, unless there is time to use.
-            if self.options.decide is None or self.options.time_budget_s is not None:
+            # Verdicts alone decide, unless there is time to use; of a guard it is the most.
+            asked = self.options
+            timed = asked.time_budget_s is not None and not asked.limits
+            if asked.decide is None or timed:
                 figure = needs.of_figure(case, mode, self.options, self.ledger)
             if baseline is not None and not case.is_baseline and n < self.options.max_runs:
                 verdict = needs.of_verdict(baseline, case, mode, self.options, self.ledger)

@@ -3,6 +3,9 @@
 Looking again and again, and stopping at the first verdict, would find differences that are
 not there. So a verdict counts as settled only where a much stricter interval gives it
 too; the verdict that is published comes from all processes, with the usual one.
+
+A build that is guarded at a limit asks whether the difference is below that or beyond. That may
+be open where the verdict is clear, and clear where it is open.
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ def of_verdict(
 ) -> int:
     """Return how many more rounds a verdict is expected to need; 0: it is settled."""
     n = min(len(ledger.good(one, mode)) for one in (baseline, case))
-    threshold = THRESHOLD if options.decide is None else options.decide
+    threshold = _threshold(mode, options)
 
     def judged(confidence: float) -> Comparison:
         return compare_case(
@@ -87,6 +90,12 @@ def _are_far(ones: Sequence[float], others: Sequence[float]) -> bool:
     if not ones or not others:
         return False
     return max(min(ones) / max(others), min(others) / max(ones)) > FAR
+
+
+def _threshold(mode: CacheMode, options: Options) -> float:
+    """Return the difference that a verdict has to be clear of."""
+    threshold = THRESHOLD if options.decide is None else options.decide
+    return max(threshold, options.limits.get("warm" if mode == WARM else "cold", 0.0))
 
 
 def _rounds_for(seen: Comparison, n: int, band: float, most: int) -> int:

@@ -42,6 +42,9 @@ class Options:
     decide: float | None = None
     """Measure until every verdict against the baseline is settled: the relative difference
     that matters. ``None``: until every median is as precise as asked for."""
+    limits: dict[str, float] = field(default_factory=dict)
+    """By kind of figure, ``cold`` or ``warm``, the relative difference that a build is guarded
+    at, where it is more than ``decide``: a verdict has to be surely below it or beyond."""
     leave_out_private: bool = False
     """Write nothing that could identify a person or a firm, as far as a figure does not need it."""
     option_origins: dict[str, str] = field(default_factory=dict)

@@ -36,6 +36,15 @@ def fails(comparison: Comparison, verdict: str, limits: Mapping[str, float]) -> 
     return None if excluded and comparison.reason.code != _WITHHELD else limit
 
 
+def surely_below(comparison: Comparison, limits: Mapping[str, float]) -> float | None:
+    """Return the limit of ``slower`` where the whole interval of the ratio lies below it."""
+    limit = limits.get("slower")
+    known = comparison.confidence >= CONFIDENCE and comparison.reason.code != _WITHHELD
+    if limit is None or comparison.high is None or not known:
+        return None
+    return limit if comparison.high <= 1 + limit else None
+
+
 class Asked(NamedTuple):
     """What differences a figure was asked to show, and what that costs."""
 

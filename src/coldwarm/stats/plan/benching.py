@@ -10,7 +10,7 @@ from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.compare.control import is_control
 from coldwarm.stats.compare.counts import judge, n_failing
-from coldwarm.stats.compare.limits import Asked, fails, unshown
+from coldwarm.stats.compare.limits import Asked, fails, surely_below, unshown
 from coldwarm.stats.plan.jobs import Job
 from coldwarm.stats.plan.paying import MODES_OF_A_PLAN
 from coldwarm.stats.plan.planning import gather, plan
@@ -47,12 +47,12 @@ def report(
         BenchVerdict(
             candidate=case.candidate,
             comparison=comparison,
-            fails_beyond=fails(
-                comparison, comparison.verdict, _limits(policy, case.case, comparison)
-            ),
+            fails_beyond=fails(comparison, comparison.verdict, limits),
+            surely_below=surely_below(comparison, limits),
         )
         for case in others
         for comparison in case.comparisons
+        for limits in [_limits(policy, case.case, comparison)]
     ]
     figures = [_figure(case.case, one) for case in cases for one in case.comparisons]
     policy.refuse_unmatched(figures)

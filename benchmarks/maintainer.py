@@ -1,0 +1,320 @@
+"""A maintainer's pull requests on a package of somebody else's: which does the guard see?
+
+``python -m benchmarks.maintainer --out FILE --count 10`` fetches NetworkX's source from PyPI, puts
+it in a small repository, and makes three pull requests of it. On each of them it runs the guards of
+``examples/github/coldwarm.yml``, as they stand there; ``--table`` prints what FILE holds.
+
+**Pull requests.** *slower*: ``betweenness_centrality`` looks once more at every tenth source, 10 %
+more work in the function that the benchmark calls. *import*: ``import networkx`` takes 75 ms of
+processor time more. *comment*: nothing that is run is another.
+
+**Guards.** *warm*: warm calls against the base, at most 5 % slower. *cold*: first results of fresh
+processes, at most 3 % slower. The benchmark, ``maintainer_guard.py``, is the same in all commits.
+
+**Order.** In rounds, one of every pull request and guard, in an order drawn anew. Each run is
+written down as it ends, and what is there counts: the same command goes on after an interruption.
+``--for 40m`` starts nothing after so long.
+
+**Errors.** ``slower`` has to fail the warm guard and nothing else, ``import`` the cold one and
+nothing else, ``comment`` neither. A run that comes to no answer counts as missed where there was
+something to see.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from scipy import stats
+
+from coldwarm.cli._options import seconds
+from coldwarm.runner.harness import harness_sha256
+
+HERE = Path(__file__).resolve().parent
+WORKFLOW = HERE.parent / "examples" / "github" / "coldwarm.yml"
+PACKAGE, VERSION = "networkx", "3.6.1"
+GUARDS = ("warm", "cold")
+IMPORT_S = 0.075
+BETWEENNESS = "networkx/algorithms/centrality/betweenness.py"
+LOOP = "    for s in nodes:\n"
+AGAIN = """\
+    for place, s in enumerate(nodes):
+        if place % 10 == 0:
+            S, P, sigma, _ = _single_source_shortest_path_basic(G, s)
+            _accumulate_basic(dict.fromkeys(G, 0.0), S, P, sigma, s)
+"""
+SPENT = f"""
+import time as _time
+
+_begun_s = _time.thread_time()
+while _time.thread_time() - _begun_s < {IMPORT_S}:
+    pass
+"""
+REMARK = "    # Each node is a source once.\n"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A pull request: what it changes, and which guard has to see it."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    seen_by: str | None
+
+    def apply(self, root: Path) -> None:
+        """Make the change.
+
+        Raises:
+            SystemExit: the file is not as it was when this was written.
+        """
+        path = root / self.file
+        text = path.read_text(encoding="utf-8")
+        if self.old not in text:
+            sys.exit(f"{self.file} of {PACKAGE} {VERSION} is not what it was")
+        path.write_text(text.replace(self.old, self.new, 1), encoding="utf-8")
+
+
+LAZY = "from networkx import algorithms\n"
+REQUESTS = (
+    Request("slower", BETWEENNESS, LOOP, AGAIN, "warm"),
+    Request("import", "networkx/__init__.py", LAZY, SPENT + LAZY, "cold"),
+    Request("comment", BETWEENNESS, LOOP, REMARK + LOOP, None),
+)
+
+
+def main() -> int:
+    """Run what is missing, or print the table."""
+    given = _parser().parse_args()
+    if given.table:
+        console = Console() if sys.stdout.isatty() else Console(width=100)
+        console.print(table(read(given.out)))
+        return 0
+    ends_s = time.monotonic() + given.at_most if given.at_most else None
+    with tempfile.TemporaryDirectory() as folder:
+        root = repository(Path(folder))
+        chosen = [
+            (request, guard)
+            for request in REQUESTS
+            if request.name in (given.request or [request.name])
+            for guard in given.guard or GUARDS
+        ]
+        for request, guard, index in missing(read(given.out), chosen, given.count):
+            if ends_s is not None and time.monotonic() > ends_s:
+                break
+            line = run(root, request, guard)
+            line = {"index": index, "build": harness_sha256()[:12], **line}
+            given.out.parent.mkdir(parents=True, exist_ok=True)
+            with given.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+            print(f"{request.name} {guard} {index}: {said(line)} ({line['seconds']:.0f} s)")
+            sys.stdout.flush()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.maintainer")
+    add = parser.add_argument
+    add("--out", type=Path, required=True, metavar="FILE", help="one JSON line for each run")
+    add("--table", action="store_true", help="print what FILE holds, and run nothing")
+    add("--request", nargs="+", choices=[one.name for one in REQUESTS], help="default: all")
+    add("--guard", nargs="+", choices=GUARDS, help="default: both")
+    add("--count", type=int, default=10, help="of each, those in FILE included; default: 10")
+    add("--for", dest="at_most", type=seconds, metavar="DURATION", help="start nothing after it")
+    return parser
+
+
+def repository(folder: Path) -> Path:
+    """Make a repository of the package's source with a branch for each pull request."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    pip += ["--no-build-isolation", "--disable-pip-version-check", "--dest", str(folder)]
+    subprocess.run([*pip, f"{PACKAGE}=={VERSION}"], check=True)
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as packed:
+        packed.extractall(folder, filter="data")
+    root = folder / "repository"
+    root.mkdir()
+    source = folder / f"{PACKAGE}-{VERSION}" / PACKAGE
+    shutil.copytree(source, root / PACKAGE, ignore=shutil.ignore_patterns("tests"))
+    (root / "benchmarks").mkdir()
+    shutil.copy(HERE / "maintainer_guard.py", root / "benchmarks" / "guard.py")
+    (root / ".gitignore").write_text("__pycache__/\nout/\n*.json\n*.md\n", encoding="utf-8")
+    git(root, "init", "--quiet", "--initial-branch=main")
+    commit(root, f"{PACKAGE} {VERSION}")
+    for request in REQUESTS:
+        git(root, "switch", "--quiet", "--create", request.name, "main")
+        request.apply(root)
+        commit(root, request.name)
+    return root
+
+
+def commit(root: Path, message: str) -> None:
+    """Commit everything."""
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", message)
+
+
+def git(root: Path, *arguments: str) -> str:
+    """Run git, as nobody in particular."""
+    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    command = [str(shutil.which("git")), "-C", str(root), *who, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def guards(workflow: Path = WORKFLOW) -> dict[str, str]:
+    """Return the scripts of a workflow's steps that have a name of their own, by it."""
+    told = yaml.safe_load(workflow.read_text(encoding="utf-8"))
+    steps = [step for job in told["jobs"].values() for step in job["steps"]]
+    return {step["id"]: step["run"] for step in steps if "id" in step}
+
+
+def as_a_runner(root: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a step of the workflow with its variables, as a runner would."""
+    told = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["env"]
+    variables = {**os.environ, **told, "GITHUB_STEP_SUMMARY": "summary.md"}
+    variables["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    return subprocess.run(
+        ["/bin/bash", "-e", "-c", script],
+        cwd=root,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def run(root: Path, request: Request, guard: str) -> dict[str, Any]:
+    """Run a guard on a pull request, and return what it said."""
+    git(root, "switch", "--quiet", "--detach", request.name)
+    git(root, "clean", "--quiet", "--force", "-d", "-x", "--exclude", "__pycache__")
+    line: dict[str, Any] = {
+        "request": request.name,
+        "guard": guard,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "load_1m": os.getloadavg()[0],
+    }
+    begin_s = time.perf_counter()
+    done = as_a_runner(root, guards()[guard])
+    line |= {"seconds": time.perf_counter() - begin_s, "code": done.returncode}
+    line["annotations"] = done.stdout.splitlines()
+    report = root / f"{guard}.json"
+    if not report.exists():
+        return {**line, "failed": done.stderr.strip().splitlines()[-1:], "verdicts": []}
+    return {**line, **what_it_said(json.loads(report.read_text(encoding="utf-8")))}
+
+
+def what_it_said(report: dict[str, Any]) -> dict[str, Any]:
+    """Return the verdicts of a report, those of its control too, with all that explains them."""
+    control = report.get("control") or {"comparisons": []}
+    judged = [one["comparison"] for one in report["verdicts"]]
+    failing = [one["comparison"]["metric"] for one in report["verdicts"] if one["fails_beyond"]]
+    return {
+        "failing": failing,
+        "verdicts": [_shown(one) for one in judged],
+        "control": [_shown(one) for one in control["comparisons"]],
+        "unshown": report.get("unshown", []),
+        "n_processes": {
+            one["candidate"]: {mode: found["n_processes"] for mode, found in one["ttfr"].items()}
+            | ({"warm": one["call"]["n_processes"]} if one["call"] else {})
+            for one in report["candidates"]
+        },
+        "first_s": {
+            mode: found["median"] for mode, found in report["candidates"][0]["ttfr_process"].items()
+        },
+    }
+
+
+def _shown(comparison: dict[str, Any]) -> dict[str, Any]:
+    kept = ("metric", "verdict", "ratio", "low", "high", "confidence", "p_value")
+    return {**{name: comparison.get(name) for name in kept}, "why": comparison["reason"]["code"]}
+
+
+def missing(
+    lines: list[dict[str, Any]], chosen: list[tuple[Request, str]], count: int
+) -> list[tuple[Request, str, int]]:
+    """Return the runs of this build that are not there yet, in rounds of random order."""
+    build = harness_sha256()[:12]
+    there = {(one["request"], one["guard"], one["index"]) for one in lines if one["build"] == build}
+    found = []
+    for index in range(count):
+        left = [(*one, index) for one in chosen if (one[0].name, one[1], index) not in there]
+        random.Random(index).shuffle(left)  # noqa: S311 - an order, not a secret
+        found += left
+    return found
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """Return the runs in a file; a last line that was cut off is left out, and mended."""
+    if not file.exists():
+        return []
+    text = file.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        file.write_text(whole, encoding="utf-8")
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def said(line: dict[str, Any]) -> str:
+    """Say in a word what a guard did."""
+    return {0: "passed", 1: "failed the build"}.get(line["code"], f"ended with {line['code']}")
+
+
+def table(lines: list[dict[str, Any]]) -> Table:
+    """Return what every guard said of every pull request."""
+    made = Table(title="A maintainer's pull requests", title_justify="left", box=box.SIMPLE_HEAD)
+    made.add_column("pull request")
+    made.add_column("guard")
+    for name in (
+        "runs",
+        "has to",
+        "failed the build",
+        "right",
+        "right at 95 %",
+        "ratio",
+        "s a run",
+    ):
+        made.add_column(name, justify="right")
+    for request in REQUESTS:
+        for guard in GUARDS:
+            mine = [one for one in lines if (one["request"], one["guard"]) == (request.name, guard)]
+            if mine:
+                made.add_row(request.name, guard, *_cells(mine, fails=request.seen_by == guard))
+    return made
+
+
+def _cells(lines: list[dict[str, Any]], *, fails: bool) -> list[str]:
+    right = sum(one["code"] == int(fails) for one in lines)
+    exact = stats.binomtest(right, len(lines)).proportion_ci(method="exact")
+    low, high = exact.low, exact.high
+    ratios = sorted(v["ratio"] for one in lines for v in one["verdicts"] if v["ratio"])
+    taken = sorted(one["seconds"] for one in lines)
+    return [
+        str(len(lines)),
+        "fail" if fails else "pass",
+        str(sum(one["code"] == 1 for one in lines)),
+        str(right),
+        f"{100 * low:.0f} to {100 * high:.0f} %",
+        f"{ratios[0]:.3f} … {ratios[-1]:.3f}" if ratios else "–",
+        f"{taken[len(taken) // 2]:.0f}",
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""The workflow of ``examples/github``: its commands are run on a pull request as they stand there.
+
+The repository is made up: a pull request makes a fit slower, its import longer, and two programs of
+what was one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from benchmarks import maintainer
+
+from coldwarm.contracts.bench import BenchReport
+from coldwarm.contracts.files import codec
+from coldwarm.runner.stored.validating import validated
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Guard = Callable[[str], "Said"]
+
+EXAMPLE = maintainer.WORKFLOW.parent
+PACKAGE = """
+import numpy as np
+
+def fit(x, y):
+    w = np.zeros(x.shape[1])
+    for _ in range(10):
+        w = w - 1e-4 * (x * ((x * w).sum(1) - y)[:, None]).sum(0)
+    return w
+
+def update(w):
+    from fits import compiled
+    return compiled.update(w)
+"""
+COMPILED = """
+import jax
+import jax.numpy as jnp
+
+@jax.jit
+def update(w):
+    return w - 0.1 * jnp.tanh(w)
+"""
+SLOWER = PACKAGE.replace(
+    "        w = w",
+    "        [(x * ((x * w).sum(1) - y)[:, None]).sum(0) for _ in '12']\n        w = w",
+).replace("import numpy as np", "import numpy as np\nimport time\ntime.sleep(0.4)")
+TWO_PROGRAMS = COMPILED.replace("0.1 * jnp.tanh(w)", "by(w)").replace(
+    "@jax.jit", "by = jax.jit(lambda w: 0.1 * jnp.tanh(w))\n", 1
+)
+
+
+class Said:
+    """What a guard said of a pull request."""
+
+    def __init__(self, root: Path, name: str, done: subprocess.CompletedProcess[str]) -> None:
+        """Read what it left."""
+        self.code, self.annotations = done.returncode, done.stdout
+        assert "Traceback" not in done.stderr, done.stderr
+        self.summary = (root / "summary.md").read_text(encoding="utf-8")
+        found = codec.decode((root / f"{name}.json").read_bytes(), "the report")
+        assert isinstance(found, BenchReport)
+        self.report = found
+        assert all(one.fault is None for one in validated(root / "out" / name))
+
+
+def steps() -> list[dict[str, Any]]:
+    told = yaml.safe_load(maintainer.WORKFLOW.read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = told["jobs"]["guard"]["steps"]
+    return found
+
+
+@pytest.fixture
+def guard(tmp_path: Path) -> Guard:
+    """Return what runs a guard of the workflow as a runner would, in few rounds."""
+    package = tmp_path / "src" / "fits"
+    package.mkdir(parents=True)
+    (tmp_path / "benchmarks").mkdir()
+    text = (EXAMPLE / "benchmarks" / "guard.py").read_text(encoding="utf-8")
+    (tmp_path / "benchmarks" / "guard.py").write_text(text, encoding="utf-8")
+    maintainer.git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    for branch, ours, compiled in (("main", PACKAGE, COMPILED), ("pr", SLOWER, TWO_PROGRAMS)):
+        if branch != "main":
+            maintainer.git(tmp_path, "switch", "--quiet", "--create", branch)
+        (package / "__init__.py").write_text(ours, encoding="utf-8")
+        (package / "compiled.py").write_text(compiled, encoding="utf-8")
+        maintainer.commit(tmp_path, branch)
+    # What actions/checkout checks out: the pull request's merge into its base.
+    maintainer.git(tmp_path, "switch", "--quiet", "--detach", "main")
+    maintainer.git(tmp_path, "merge", "--quiet", "--no-ff", "-m", "merge", "pr")
+
+    def run(name: str) -> Said:
+        rounds = "--min-runs 5 --max-runs 5"  # however long they take
+        script = re.sub(r"--time-budget \S+", rounds, maintainer.guards()[name])
+        return Said(tmp_path, name, maintainer.as_a_runner(tmp_path, script))
+
+    return run
+
+
+def test_actions_are_pinned_and_the_whole_history_is_there() -> None:
+    used = {step["uses"].partition("@")[0]: step for step in steps() if "uses" in step}
+    assert set(used) == {"actions/checkout", "actions/setup-python", "actions/upload-artifact"}
+    assert all(re.search(r"@v\d+(\.\d+)*$", step["uses"]) for step in used.values())
+    assert used["actions/checkout"]["with"]["fetch-depth"] == 0
+    assert used["actions/setup-python"]["with"]["cache"] == "pip"
+    later = [step for step in steps() if step.get("id") in {"cold", "counts"}]
+    assert all("!cancelled()" in step["if"] for step in later), "one guard hides no other"
+
+
+@pytest.mark.slow
+def test_the_guard_of_warm_calls_sees_a_fit_that_is_slower(guard: Guard) -> None:
+    said = guard("warm")
+    assert said.code == 1
+    assert [one.comparison.metric for one in said.report.verdicts] == ["warm.call_s"]
+    assert said.report.control is not None
+    error = "::error file=benchmarks/guard.py,title=after%3A warm call slower::"
+    assert said.annotations.startswith(error)
+    assert said.summary.startswith("**FAIL**: after, warm call: ")
+
+
+@pytest.mark.slow
+def test_the_guard_of_first_results_sees_a_longer_import(guard: Guard) -> None:
+    said = guard("cold")
+    assert said.code == 1
+    assert {one.comparison.verdict for one in said.report.verdicts} == {"slower"}
+    assert "title=after%3A first%2C empty caches slower" in said.annotations
+    assert "first, empty caches" in said.summary
+
+
+@pytest.mark.slow
+def test_the_guard_of_counts_sees_another_program(guard: Guard) -> None:
+    pytest.importorskip("jax")
+    said = guard("counts")
+    assert said.code == 1
+    failing = {one.name: one for one in said.report.counts if one.fails_beyond is not None}
+    assert "programs" in failing
+    assert "title=after%3A more programs" in said.annotations
+    assert said.report.control is None
