@@ -10,7 +10,7 @@ import rich_click as click
 
 from coldwarm.cli import _counts, _options, _printing
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
-from coldwarm.errors import ExitCode
+from coldwarm.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     function without arguments that returns (function, (argument, ...)).
 
     Exit status: 0 fine, 1 a verdict beyond --fail-on, 2 wrong usage, 3 a candidate failed, 4
-    nothing valid was measured, 130 interrupted.
+    nothing valid was measured, or nothing of what --fail-on judges, 130 interrupted.
     """
     from coldwarm.contracts.files import codec
     from coldwarm.report.progress import open_progress
@@ -120,6 +120,10 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
         _printing.write_text(path, text)
     _show(report, plan, outcome, given["form"], verbose=given["verbose"])
     code = _code(report, outcome)
+    if code == ExitCode.FINE and given["failures"] and (names := _unjudged(outcome)):
+        text = f"coldwarm: --fail-on judges nothing of {', '.join(names)}, which was not measured"
+        click.echo(printable(f"{text}; give a longer --time-budget"), err=True)
+        return ExitCode.NOTHING_VALID
     if code in {ExitCode.FINE, ExitCode.REGRESSION} and len(report.candidates) > 1:
         _counts.refuse_unheard(guarded, report.counts)
     return code
@@ -197,6 +201,14 @@ def _show(
     _printing.print_bench(report, outcome.suite, outcome.cases, plan, form, verbose=verbose)
     if form == "table":
         _printing.print_place(outcome.path, verbose=verbose)
+
+
+def _unjudged(outcome: Outcome) -> list[str]:
+    """Return the candidates that have no verdict, not even an open one."""
+    from coldwarm.stats.compare.control import is_control
+
+    others = [case for case in outcome.cases if not case.baseline and not is_control(case)]
+    return [case.candidate for case in others if not case.comparisons]
 
 
 def _code(report: BenchReport, outcome: Outcome) -> int:
