@@ -37,7 +37,8 @@ def options(  # noqa: PLR0913 - each is one choice of the user's
     """Return the options of a run that stops when its verdicts are settled."""
     modes: tuple[CacheMode, ...] = COLD if cold else ()
     most = max_runs or (MAX_RUNS if time_budget_s is None else MOST_RUNS)
-    fewest = min(min_runs or MIN_RUNS, most)
+    # Within a budget, effort follows need from the second round on.
+    fewest = min(min_runs or (MIN_RUNS if time_budget_s is None else 1), most)
     return Options(
         suite="bench",
         cache_modes=(*modes, "warm_process") if warm else modes,
