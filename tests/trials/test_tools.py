@@ -14,7 +14,7 @@ PYPERF_SAME = "Benchmark hidden because not significant (1): work\n"
 PYPERF_SLOWER = "Mean +- std dev: [a] 333 us +- 15 us -> [c] 354 us +- 20 us: 1.06x slower\n"
 PYPERF_FASTER = "Mean +- std dev: [c] 354 us +- 20 us -> [a] 333 us +- 15 us: 1.06x faster\n"
 PYTEST_FAILED = """\
-Saved benchmark data in: /tmp/t/Linux-CPython-3.11-64bit/0002_b.json
+Saved benchmark data in: .benchmarks/Linux-CPython-3.11-64bit/0002_b.json
 
 --------------------------------------------------------------------------------
 Performance has regressed:
