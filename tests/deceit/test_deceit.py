@@ -29,9 +29,8 @@ def _case(deceit: Deceit) -> object:
 
 def _shown(deceit: Deceit, folder: Path, *, here: bool = False) -> None:
     trial = attempt(deceit, folder, here=here)
-    # What is hidden is hidden each time; a machine that was busier beside the truth, or beside the
-    # command, is not.
-    if trial.outcome == "SILENTLY WRONG":
+    above = trial.outcome == "SILENTLY WRONG" and (trial.ratio or 0.0) > 1
+    if above:  # it hides nothing: the machine was busier than when the truth was measured
         (folder / "again").mkdir()
         trial = attempt(deceit, folder / "again", here=here)
     told = f"hidden: {deceit.hides}; true: {trial.truths}; published: {trial.said}"

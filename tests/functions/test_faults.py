@@ -141,7 +141,9 @@ def test_options_that_leave_nothing_to_measure(odd: Desk) -> None:
 def test_a_function_that_hangs_is_ended(odd: Desk) -> None:
     done = odd.bench("odd.py:good", "odd.py:hangs", *X, "--timeout", "3s")
     assert done.code == 3, "the others are measured"
-    assert "no answer within 3 s" in done.err
+    assert "hangs · empty caches: failed: hangs (odd.py:hangs)" in done.err
+    assert "timeout: no answer within 3 s" in done.err
+    assert [odd.case(name)["status"] for name in ("good", "hangs")] == ["ok", "failed"]
     elsewhere = ("--out-dir", odd.path / "elsewhere")
     said = odd.refused("odd.py:hangs", *X, "--time-budget", "2s", *elsewhere)
     assert said.startswith("the time budget was over while hangs was inspected")
