@@ -32,10 +32,12 @@ RAW = re.compile(
     re.MULTILINE,
 )
 """What no output may contain: control characters, changes of direction, commands to a CI."""
+OTHER = "other"
+"""A run just like the finished one, to compare it with."""
 READERS: dict[str, Callable[[Path], Sequence[str | Path]]] = {
     "show": lambda out: ("show", out),
     "plan": lambda out: ("plan", out, "--calls", "10"),
-    "compare": lambda out: ("compare", out, out),
+    "compare": lambda out: ("compare", out.with_name(OTHER), out),
     "validate": lambda out: ("validate", out),
     "resume": lambda out: ("run", "--out-dir", out, "--resume"),
 }
@@ -86,7 +88,9 @@ class Scene:
     found: Found = field(default_factory=Found)
 
     def copy(self) -> Path:
-        """Return the directory of a finished run, the scene's own."""
+        """Return the directory of a finished run, the scene's own, with the other beside it."""
+        other = self.finished.with_name(OTHER)
+        shutil.copytree(other, self.lab.out.with_name(OTHER), symlinks=True)
         shutil.copytree(self.finished, self.lab.out, symlinks=True)
         return self.lab.out
 
@@ -129,8 +133,6 @@ class Scene:
         A resumed run that is not refused writes its files anew, from the journal.
         """
         before = listing(self.lab.out)
-        if name == "compare" and 0 in codes:  # with itself: nothing to compare
-            codes = {*codes, 4}
         status = self.command(*READERS[name](self.lab.out), codes=codes)
         if name == "resume" and status == 0:
             return
