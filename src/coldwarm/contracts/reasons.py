@@ -178,6 +178,7 @@ CODES: dict[str, str] = {
     "steady_slower": "n_warmup n_samples slower_share",
     "steady": "n_processes n_warmup",
     "shown_by_others": "",
+    "started_together": "",
     "steady_across": "change_share low_share high_share n_steady n_processes",
     "steady_of_few": "n_steady n_processes",
     "unsteady": "n_unsteady n_processes",

@@ -227,6 +227,7 @@ WORDS: dict[str, str] = {
     " than before",
     "steady": "{n_processes:# process}, all steady after at most {n_warmup:# sample}",
     "shown_by_others": "other processes of this candidate have shown it",
+    "started_together": "other measured processes started at the same time",
     "steady_across": "{n_steady} of {n_processes:# process} steady by themselves; across all,"
     " calls change by {change_share:+.1%} from half-time on ({low_share:+.1%} to"
     " {high_share:+.1%})",

@@ -15,7 +15,7 @@ from coldwarm.runner.machine import settings, telemetry
 from coldwarm.runner.process import replies, temporary
 from coldwarm.runner.process.isolation import build, owners_of, program
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
-from coldwarm.runner.running import Place, Running, Slot
+from coldwarm.runner.running import Begun, Place, Running, Slot
 from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
@@ -117,13 +117,21 @@ def start(place: Place, slot: Slot) -> Running:
     Raises:
         ProcessFailedError: it gave none.
     """
+    return first_results(place, begin(place, slot))
+
+
+def begin(place: Place, slot: Slot) -> Begun:
+    """Start a process.
+
+    Raises:
+        StorageError: its caches could not be laid.
+    """
     case = slot.case
-    owners = owners_of(case.backend, case.device, slot.mode)
     base = {**os.environ, **case.variables}
     try:
         found = variables(place, case, slot.mode, slot.root, slot.cache_settings)
         copies = artifacts.lay(place.work, case, slot.root)
-        before = _listings(slot, owners)
+        before = _listings(slot, owners_of(case.backend, case.device, slot.mode))
     except OSError as error:
         raise storage_error(slot.root, error) from error
     if slot.mode == "first_ever":
@@ -132,24 +140,48 @@ def start(place: Place, slot: Slot) -> Running:
     started_at = place.clock.date()
     reading = telemetry.read(place.clock.now_s())
     process = spawn(place, case, job(place, slot), found)
+    user_settings = settings.of_user(base, found)
+    return Begun(slot, process, order, started_at, before, reading, found, user_settings)
+
+
+def first_results(place: Place, begun: Begun, *, together: bool = False) -> Running:
+    """Wait for the first results of a process; ``together``: others started meanwhile.
+
+    Raises:
+        ProcessFailedError: it gave none.
+    """
+    slot, process = begun.slot, begun.process
+    if together:
+        process.count_from_now()
     try:
         reply = replies.receive(process, replies.Start)
     except BaseException as error:
-        process.kill()
-        place.measured_s += process.active_s
+        cancel(place, begun)
         if isinstance(error, ProcessFailedError):
-            error.wall_s = process.wait().wall_s
+            error.wall_s, error.order = process.wait().wall_s, begun.order
         raise
-    cpu_s = process.cpu_so_far()
+    # Whose processor time it was, nobody can say where others started at the same time.
+    cpu_s = None if together else process.cpu_so_far()
     after = telemetry.read(place.clock.now_s())
-    expected = place.inputs.get(case.group) if case.shares_inputs else None
+    expected = place.inputs.get(slot.case.group) if slot.case.shares_inputs else None
     running = Running(
-        slot, process, order, started_at, before, reply, reading, after, cpu_s, expected
+        **vars(begun),
+        start=reply,
+        start_after=after,
+        start_cpu_s=cpu_s,
+        together=together,
+        input_sha256=expected,
     )
-    running.variables, running.user_settings = found, settings.of_user(base, found)
     if slot.persistent:
-        running.after = _listings(slot, owners)
+        running.after = _listings(slot, running.before)
     return running
+
+
+def cancel(place: Place, begun: Begun) -> None:
+    """End a process whose first results are not wanted any more."""
+    if begun.process.exit is None:
+        begun.process.kill()
+    place.measured_s += begun.process.active_s
 
 
 def _listings(slot: Slot, owners: Iterable[str]) -> dict[str, Listing]:
@@ -184,6 +216,13 @@ def block(
     return reply, order
 
 
+def ask_to_end(running: Running) -> None:
+    """Let a held process come to its end, before it is waited for."""
+    running.process.go_on()
+    running.process.send({"op": "quit"})
+    running.asked_to_end = True
+
+
 def finish(place: Place, running: Running) -> None:
     """End a process and hear its last word.
 
@@ -192,9 +231,10 @@ def finish(place: Place, running: Running) -> None:
     """
     process = running.process
     try:
-        if running.slot.persistent:
-            process.go_on()
-            process.send({"op": "quit"})
+        if running.asked_to_end:
+            process.count_from_now()
+        elif running.slot.persistent:
+            ask_to_end(running)
         running.end = replies.receive(process, replies.End)
         _refuse_unchecked(running)
         if running.end.more:

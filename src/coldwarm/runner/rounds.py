@@ -25,6 +25,7 @@ from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
 from coldwarm.runner.schedule import killed
 from coldwarm.runner.schedule.ledger import used_s
+from coldwarm.runner.starts import Starts
 from coldwarm.runner.turns import Turns
 from coldwarm.stats.selection import is_beside
 
@@ -166,7 +167,9 @@ class Rounds:
             launch.abandon(place, running)
             wall_s = running.process.wait().wall_s
         space.check(place.work, f"{error.reason}\n{error.detail}")
-        order = max(len(place.order) - 1, 0) if running is None else running.order
+        order = error.order if running is None else running.order
+        if order is None:  # there was no process
+            order = max(len(place.order) - 1, 0)
         return translate.failed(slot, error, place.clock.date(), order, wall_s)
 
     def _record(self, observation: Observation) -> None:
@@ -283,9 +286,10 @@ class Rounds:
     ) -> None:
         """Start every candidate that lacks its warm process, alternate blocks, end them."""
         live: list[Running] = []
+        starts = Starts(self.place, self._together(cases, round_))
         try:
             for case in cases:
-                running = self._stay(case, round_)
+                running = self._stay(case, round_, starts)
                 if running is not None:
                     live.append(running)
             live = self._turns.first(live, shuffle)
@@ -295,30 +299,54 @@ class Rounds:
             beside = [one for one in live if one not in plain]
             live = plain + self._turns.first(beside, shuffle)
             live = self._turns.run(live, shuffle)
+            if not any(running.slot.other_calls for running in live):  # which are timed alone
+                for running in live:
+                    launch.ask_to_end(running)
             while live:  # those beside first, as they use the caches of the plain ones
                 self._end(live.pop())
         finally:
+            starts.cancel()
             for running in live:
                 launch.abandon(self.place, running)
 
-    def _stay(self, case: Case, round_: int) -> Running | None:
-        """Start a persistent process, held; its start is an observation of its own."""
-        wanted = FILLED
-        # A round has one start with filled caches; another try at the blocks needs none.
-        filled = (
-            wanted in self.place.options.cache_modes
-            and not self.ledger.done(case, wanted, round_)
-            and self._may_try(case, wanted, round_)
+    def _together(self, cases: Sequence[Case], round_: int) -> list[Slot]:
+        """Return the slots that may start together: only their warm calls are asked for.
+
+        Not on a GPU, whose memory each start may take.
+        """
+        if any(case.device == "gpu" for case in cases):
+            return []
+        return [
+            self._slot(case, WARM, round_, persistent=True)
+            for case in cases
+            if not self._shows_start(case, round_)
+            if not self.ledger.done(case, WARM, round_) and self._may_try(case, WARM, round_)
+        ]
+
+    def _shows_start(self, case: Case, round_: int) -> bool:
+        """Say whether the persistent process of a round shows a start with filled caches.
+
+        A round has one; another try at the blocks needs none.
+        """
+        asked = FILLED in self.place.options.cache_modes
+        return (
+            asked
+            and not self.ledger.done(case, FILLED, round_)
+            and self._may_try(case, FILLED, round_)
         )
-        mode: CacheMode = wanted if filled else "warm_process"
+
+    def _stay(self, case: Case, round_: int, starts: Starts) -> Running | None:
+        """Start a persistent process, held; its start is an observation of its own."""
+        filled = self._shows_start(case, round_)
+        mode = FILLED if filled else WARM
         while self._may_try(case, mode, round_):
-            if self.ledger.done(case, "warm_process", round_):
+            if self.ledger.done(case, WARM, round_):
                 return None
             if filled and not self._fill(case, round_):
                 return None
-            slot = self._slot(case, mode, round_, persistent=True)
+            slot = starts.slot(case) or self._slot(case, mode, round_, persistent=True)
             try:
-                running = launch.start(self.place, slot)
+                running = starts.first_results(slot)
             except ProcessFailedError as error:
                 self._record(self._failure(slot, error))
                 self._drop(slot)

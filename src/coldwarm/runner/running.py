@@ -66,18 +66,31 @@ class Slot:
 
 
 @dataclass
-class Running:
-    """A process after its start."""
+class Begun:
+    """A process that was started."""
 
     slot: Slot
     process: MeasuredProcess
     order: int
     started_at: str
     before: dict[str, Listing]
-    start: Start
+    """The caches before it."""
     start_telemetry: telemetry.Reading
+    variables: Mapping[str, str]
+    """What it had in its environment."""
+    user_settings: Mapping[str, str]
+    """What of it is a setting of the user's that may change what is measured."""
+
+
+@dataclass(kw_only=True)
+class Running(Begun):
+    """A process after its start."""
+
+    start: Start
     start_after: telemetry.Reading
     start_cpu_s: float | None
+    together: bool
+    """Whether others started at the same time, so that nothing is said of its start."""
     input_sha256: str | None
     after: dict[str, Listing] = field(default_factory=dict)
     """The caches after its start, or after its end where it has no blocks."""
@@ -89,9 +102,6 @@ class Running:
     """From its spawn to its exit."""
     counted: bool = False
     """Whether the time of its process is in ``Place.measured_s``."""
-    variables: Mapping[str, str] = field(default_factory=dict)
-    """What it had in its environment."""
-    user_settings: Mapping[str, str] = field(default_factory=dict)
-    """What of it is a setting of the user's that may change what is measured."""
+    asked_to_end: bool = False
     blocks: list[Block] = field(default_factory=list)
     readings: list[telemetry.BlockReading] = field(default_factory=list)

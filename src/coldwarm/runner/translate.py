@@ -318,6 +318,8 @@ def _telemetry(running: Running) -> Telemetry:
     reasons = {name: why for name, why in measured.null_reasons.items() if warm.get(name) is None}
     if running.readings:
         reasons |= {name: unread[name] for name, value in warm.items() if value is None}
+    if running.together:
+        reasons["foreign_cpu"] = because("started_together")
     flags = [*measured.flags, *seen.flags]
     return replace(measured, **warm, flags=flags, null_reasons=reasons)
 

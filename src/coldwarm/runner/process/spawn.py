@@ -41,6 +41,8 @@ class ProcessFailedError(Exception):
         self.line = line
         self.settings: dict[str, str] = {}
         """What was set in it, by variables or otherwise."""
+        self.order: int | None = None
+        """The position in time of the process, once that is known."""
         self.wall_s = 0.0
         """From the spawn to the exit of the process, once that is known."""
 
@@ -243,6 +245,10 @@ class MeasuredProcess:
         """Let the process group run again."""
         self._running_since_ns = TIME.perf_counter_ns()
         self._signal(signal.SIGCONT)
+
+    def count_from_now(self) -> None:
+        """Leave out of ``active_s`` what passed since the process was let run, beside others."""
+        self._running_since_ns = TIME.perf_counter_ns()
 
     def _count_active(self) -> None:
         if self._running_since_ns is not None:
