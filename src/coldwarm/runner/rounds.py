@@ -43,9 +43,10 @@ if TYPE_CHECKING:
 MAX_ATTEMPTS = 3
 ENOUGH = 2
 """Processes in which every call compiled, after which no other would do otherwise."""
-OTHER_CALLS = 3
-"""Processes that show what calls take which the timed loop does not make: a third of a second in
-each, and what most of three show is not by chance."""
+OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 5, 6)}
+"""Which of a case's processes show what calls take that the timed loop does not make: a third of a
+second in each, and what most of three show is not by chance. Within a time budget (``True``) two of
+them wait until there are as many processes as a verdict needs."""
 COLD_ORDER: tuple[CacheMode, ...] = (
     "first_ever",
     "cold_process_cold_cache",
@@ -198,7 +199,7 @@ class Rounds:
         elif mode == "warm_process":  # nothing is asked of its start, so it may be a quick one
             root = self._filled.get(case.id) or case.filled or fresh
         stayed = len(self.ledger.good(case, "warm_process"))
-        analyse, other_calls = (persistent and stayed < most for most in (1, OTHER_CALLS))
+        shows = OTHER_CALLS[self.place.options.time_budget_s is not None]
         return Slot(
             case,
             mode,
@@ -206,8 +207,8 @@ class Rounds:
             attempt,
             root,
             persistent=persistent,
-            analyse=analyse,
-            other_calls=other_calls,
+            analyse=persistent and stayed == 0,
+            other_calls=persistent and stayed in shows,
         )
 
     def _cold(self, case: Case, mode: CacheMode, round_: int) -> None:
