@@ -197,20 +197,19 @@ def _as(lead: Lead) -> str:
 
 def _alone(judged: Judged, baseline: str) -> Iterator[Piece]:
     """Say how the only other candidate stands to the baseline."""
-    comparison = judged.comparison
-    verdict = comparison.verdict
+    verdict = judged.verdict
     if verdict == "same":
         yield Piece(f"{judged.candidate} is ")
         yield Piece("the same", verdict)
-        yield Piece(f" as {baseline}, within {100 * comparison.threshold:g} %")
+        yield Piece(f" as {baseline}, within {100 * judged.threshold:g} %")
     elif verdict == "undecided":
         yield Piece(f"{judged.candidate} against {baseline}: ")
         yield Piece("undecided", verdict)
-        between = bounds(comparison)
+        between = bounds(judged)
         yield Piece(f" ({between})" if between else "")
     else:
         yield Piece(f"{judged.candidate} is ")
-        yield Piece(ratio(comparison), verdict)
+        yield Piece(ratio(judged), verdict)
         yield Piece(f" than {baseline}")
 
 
@@ -241,14 +240,14 @@ def _directed(judged: Sequence[Judged], fastest: str | None) -> list[Piece]:
 
 
 def _verdict(judged: Judged) -> Piece:
-    return Piece(ratio(judged.comparison), judged.comparison.verdict)
+    return Piece(ratio(judged), judged.verdict)
 
 
 def _span(judged: Sequence[Judged]) -> Piece:
     """Say how far many candidates are from the baseline, from the least bound to the largest."""
-    verdict = judged[0].comparison.verdict
-    lows = [one.comparison.low for one in judged if one.comparison.low]
-    highs = [one.comparison.high for one in judged if one.comparison.high]
+    verdict = judged[0].verdict
+    lows = [one.low for one in judged if one.low]
+    highs = [one.high for one in judged if one.high]
     text = f"{len(judged)} others {verdict}"
     if lows and highs and verdict in {"faster", "slower"}:
         text = f"{len(judged)} others {units.factor(min(lows), max(highs), verdict)}"

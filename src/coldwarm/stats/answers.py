@@ -16,8 +16,8 @@ from coldwarm.stats.compare.control import differing, doubt, is_control
 from coldwarm.stats.plan.cheapest import by_calls, without_ranges
 from coldwarm.stats.plan.costs import EMPTY, WARM_CALL
 from coldwarm.stats.plan.expected import middle_s
+from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.leading import leads, metric
-from coldwarm.stats.plan.planning import gather
 from coldwarm.stats.selection import counts
 
 if TYPE_CHECKING:

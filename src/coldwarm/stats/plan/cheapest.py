@@ -21,8 +21,7 @@ import numpy as np
 from coldwarm.contracts.answer import ByCalls, CallRange, Crossing
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE
-from coldwarm.stats.plan.breakeven import MOST_CALLS
-from coldwarm.stats.plan.dearer import IN_THE_END, NEEDED, dearer
+from coldwarm.stats.plan.dearer import IN_THE_END, MOST_CALLS, NEEDED, dearer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -42,6 +42,8 @@ NEEDED: dict[Reading, tuple[str, str, str]] = {
     "cached": ("filled.first", "filled.two", WARM_CALL),
 }
 """The costs of a reading: to the first result, to the second, and of a warm call."""
+MOST_CALLS = 10**15
+"""Larger numbers are not given: nobody makes so many calls."""
 IN_THE_END = math.inf
 """As a number of calls: only the last one is looked at."""
 
