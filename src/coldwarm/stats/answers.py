@@ -44,7 +44,7 @@ def answers(cases: Sequence[CaseResult]) -> list[Answer]:
 
 def answer(cases: Sequence[CaseResult]) -> Answer:
     """Return what is known of one case or more of one workload, size and dtype."""
-    others = [case for case in cases if not is_control(case)]
+    others = [case for case in cases if not is_control(case)] or cases
     controls = [case for case in cases if is_control(case)]
     first = others[0]
     gathered = gather(first.group, others)

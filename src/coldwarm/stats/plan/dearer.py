@@ -92,12 +92,13 @@ def _logs(
         [np.array([one.series[name][key] for key in rounds]) for name in needed]
         for one in (ours, theirs)
     )
-    dearer = [a - b for a, b in zip(mine, other, strict=True)]
+    apart = [a - b for a, b in zip(mine, other, strict=True)]
     both = [a + b for a, b in zip(mine, other, strict=True)]
 
     def at(calls: Floats) -> Floats:
         # log(a / b) = 2 atanh((a - b) / (a + b)), which keeps its digits where a is close to b.
-        return np.asarray(2 * np.arctanh(_rows(dearer, calls) / _rows(both, calls)))
+        with np.errstate(divide="ignore", invalid="ignore"):  # of costs of 0, nothing is known
+            return np.asarray(2 * np.arctanh(_rows(apart, calls) / _rows(both, calls)))
 
     return at
 
