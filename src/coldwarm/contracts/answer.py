@@ -42,8 +42,27 @@ class Lead(Record, frozen=True, kw_only=True):
     fastest: str | None
     judged: list[Judged]
 
-    def of(self, verdict: Verdict) -> list[Judged]:
-        """Return those of one verdict, the fastest first."""
+    @property
+    def faster(self) -> list[Judged]:
+        """Those that are faster than the baseline."""
+        return self._of("faster")
+
+    @property
+    def same(self) -> list[Judged]:
+        """Those that are as fast."""
+        return self._of("same")
+
+    @property
+    def slower(self) -> list[Judged]:
+        """Those that are slower."""
+        return self._of("slower")
+
+    @property
+    def undecided(self) -> list[Judged]:
+        """Those of which the data cannot tell."""
+        return self._of("undecided")
+
+    def _of(self, verdict: Verdict) -> list[Judged]:
         return [one for one in self.judged if one.verdict == verdict]
 
 

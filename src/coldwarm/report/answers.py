@@ -69,11 +69,11 @@ def _calls(answer: Answer) -> Iterator[Line]:
     if answer.reading("process") is None:
         said.append(Piece(" with filled caches"))
     if by.ranges:
-        said.append(Piece(f" ({100 * by.confidence:g} %, {counted(by.n_rounds or 0, 'round')})"))
+        sure = [f"{100 * by.confidence:g} %", counted(by.n_rounds or 0, "round")]
+        sure += [f"without {without}"] if (without := _without(answer, by)) else []
+        said.append(Piece(f" ({', '.join(sure)})"))
     changed = [words(one) for one in answer.changes if one.code != "longer_process"]
     said += [Piece(f"; {text}") for text in changed]
-    if by.ranges and (without := _without(answer, by)):
-        said.append(Piece(f"; without {without}"))
     yield Line(CHEAPEST, tuple(said))
 
 
@@ -189,10 +189,9 @@ def _said(lead: Lead) -> Iterator[Piece]:
 
 
 def _as(lead: Lead) -> str:
-    same = lead.of("same")
-    if lead.of("faster") or (lead.of("slower") and not same):
+    if lead.faster or (lead.slower and not lead.same):
         return "than"
-    return "as" if same else "against"
+    return "as" if lead.same else "against"
 
 
 def _alone(judged: Judged, baseline: str) -> Iterator[Piece]:
@@ -215,14 +214,14 @@ def _alone(judged: Judged, baseline: str) -> Iterator[Piece]:
 
 def _parts(lead: Lead) -> Iterator[list[Piece]]:
     """Yield what is said of each verdict's candidates."""
-    if faster := lead.of("faster"):
-        yield _directed(faster, lead.fastest)
-    if same := lead.of("same"):
-        yield [Piece(_names(same)), Piece(" the same", "same")]
-    if slower := lead.of("slower"):
-        yield _directed(slower, None)
-    if undecided := lead.of("undecided"):
-        yield [Piece(f"{_names(undecided)} "), Piece("undecided", "undecided")]
+    if lead.faster:
+        yield _directed(lead.faster, lead.fastest)
+    if lead.same:
+        yield [Piece(_names(lead.same)), Piece(" the same", "same")]
+    if lead.slower:
+        yield _directed(lead.slower, None)
+    if lead.undecided:
+        yield [Piece(f"{_names(lead.undecided)} "), Piece("undecided", "undecided")]
 
 
 def _directed(judged: Sequence[Judged], fastest: str | None) -> list[Piece]:
