@@ -254,7 +254,10 @@ def main() -> int:
     console = Console() if sys.stdout.isatty() else Console(width=_WIDTH)
     console.print(shown)
     if asked.save:
-        SAVED.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        known = json.loads(SAVED.read_text(encoding="utf-8")) if SAVED.exists() else []
+        by_name = {row["result"]: row for row in (*known, *rows)}
+        whole = [by_name[name] for name in RESULTS if name in by_name]
+        SAVED.write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 
