@@ -13,11 +13,12 @@ from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.report.answers import Line
     from coldwarm.report.filled import Needed
-    from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
-    from coldwarm.report.view import Cell, Group, Payoffs
+    from coldwarm.report.view import Cell, Group
 
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#&!$"})
 _LINKED = re.compile(r"(?<=\w):(?=//)|(?<=\bwww)\.|(?<=\w)@(?=\w)", re.IGNORECASE)
@@ -31,19 +32,18 @@ def render(  # noqa: PLR0913 - what stands where, each by name
     suite: SuiteResult,
     cases: Sequence[CaseResult],
     *,
+    answers: Sequence[Answer] = (),
     ahead: Sequence[str] = (),
     more: Sequence[str] = (),
     care: Sequence[tuple[str, str]] = (),
-    payoffs: Payoffs | None = None,
     verbose: bool = False,
 ) -> str:
-    """Return what the verdicts come to, the tables, what to read with care, and a legend.
+    """Return the answers, the tables, what to read with care, and a legend.
 
-    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too,
-    ``payoffs`` are told with what leads. ``verbose``: also
-    the parts of the first results.
+    ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``care`` is read
+    with care too. ``verbose``: also the parts of the first results.
     """
-    view = suite_view(suite, cases, payoffs, verbose=verbose)
+    view = suite_view(suite, cases, answers, verbose=verbose)
     blocks = [*ahead]
     for group in view.groups:
         blocks += _group(group, verbose=verbose)
@@ -63,8 +63,8 @@ def render(  # noqa: PLR0913 - what stands where, each by name
 
 def _group(group: Group, *, verbose: bool) -> list[str]:
     blocks = [f"### {escaped(group.title)}", escaped(group.about)]
-    if group.lead:
-        blocks.append(lead(group.lead))
+    if group.answer:
+        blocks.append(answered(group.answer))
     if group.rows:
         blocks.append(_main_table(group))
     if group.failures:
@@ -76,7 +76,7 @@ def _group(group: Group, *, verbose: bool) -> list[str]:
     return blocks + filled_by(group.filled, group.by_default)
 
 
-def lead(found: Sequence[Line]) -> str:
+def answered(found: Sequence[Line]) -> str:
     """Return the answer as a list, verdicts in bold."""
     said, label = [], ""
     for one in found:
