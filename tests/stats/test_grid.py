@@ -16,7 +16,7 @@ from coldwarm.stats.plan.jobs import Job, bounds, margin_bounds, middle_s, total
 if TYPE_CHECKING:
     from coldwarm.stats.plan.costs import Costs
 
-PLAIN = costs("plain", empty=0.1, filled=0.1, call=0.02, warm=0.02, compiles=False)
+PLAIN = costs("plain", empty=0.103, filled=0.107, call=0.02, warm=0.0203, compiles=False)
 JIT = costs("jit")
 ASKED = set(CACHE_MODES)
 
