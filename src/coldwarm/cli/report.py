@@ -44,9 +44,11 @@ def command(*, results: tuple[Path, ...], out: Path | None, form: str | None) ->
     read = [reading.read(path) for path in results]
     place = out or _beside(results[0], made, named)
     files = made.files(read, place.name)
-    written = {place / name: data for name, data in files.items()} if not made.SUFFIX else {
-        place.with_name(name): data for name, data in files.items()
-    }
+    written = (
+        {place / name: data for name, data in files.items()}
+        if not made.SUFFIX
+        else {place.with_name(name): data for name, data in files.items()}
+    )
     for path, data in written.items():
         _write(path, data)
     click.echo(str(place))

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 from coldwarm.report import units
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.looks import PART_COLOURS
-from coldwarm.report.charts.marks import ROW, WIDTH, candidates, data, only, rows, seconds, there
+from coldwarm.report.charts.marks import (
+    ROW,
+    WIDTH,
+    candidates,
+    data,
+    interval,
+    only,
+    process_dots,
+    rows,
+    seconds,
+    there,
+)
 from coldwarm.report.words import COLD_MODES, MODE_NAMES
 from coldwarm.stats.drawn import cold
 
@@ -82,11 +93,10 @@ def _medians(wholes: Sequence[Row]) -> str:
     )
 
 
-def _panels(
-    workload: Workload, found: Mapping[str, Sequence[Row]], width: int, title: str
-) -> Spec:
+def _panels(workload: Workload, found: Mapping[str, Sequence[Row]], width: int, title: str) -> Spec:
     """Return a panel for each state of the caches, one below the other on one axis."""
     parts, wholes, each = found
+    y = candidates(list(workload.looks))
     modes = there(found[wholes], "cache_mode", COLD_MODES)
     used = there(found[parts], "part", (*cold.BEFORE, *cold.OF_CALL))
     names = [PART_NAMES.get(part, part) for part in used]
@@ -112,8 +122,8 @@ def _panels(
                 "height": {"step": ROW},
                 "layer": [
                     _bars(parts, mode, workload, colour, title if mode == modes[-1] else ""),
-                    *_whole(wholes, mode, workload),
-                    _dots(each, mode, workload),
+                    *interval(wholes, only(cache_mode=mode), y, "s"),
+                    process_dots(each, only(cache_mode=mode), y, "seconds"),
                 ],
             }
             for mode in modes
@@ -132,7 +142,12 @@ def _bars(name: str, mode: str, workload: Workload, colour: Spec, title: str) ->
     return {
         "data": data(name),
         "transform": only(cache_mode=mode),
-        "mark": {"type": "bar", "height": {"band": 0.66}, "stroke": "#00000022", "strokeWidth": 0.5},
+        "mark": {
+            "type": "bar",
+            "height": {"band": 0.66},
+            "stroke": "#00000022",
+            "strokeWidth": 0.5,
+        },
         "encoding": {
             "y": candidates(list(workload.looks)),
             "x": seconds("start_s", title or None),
@@ -142,63 +157,6 @@ def _bars(name: str, mode: str, workload: Workload, colour: Spec, title: str) ->
                 {"field": "candidate", "title": "candidate"},
                 {"field": "part", "title": "part"},
                 {"field": "seconds", "title": "median, s", "format": ".3~g"},
-            ],
-        },
-    }
-
-
-def _whole(name: str, mode: str, workload: Workload) -> list[Spec]:
-    y = candidates(list(workload.looks))
-    tooltip = [
-        {"field": "candidate", "title": "candidate"},
-        {"field": "median_s", "title": "median, s", "format": ".4~g"},
-        {"field": "low_s", "title": "from, s", "format": ".4~g"},
-        {"field": "high_s", "title": "to, s", "format": ".4~g"},
-        {"field": "n_processes", "title": "processes"},
-    ]
-    return [
-        {
-            "data": data(name),
-            "transform": [*only(cache_mode=mode), {"filter": "isValid(datum.low_s)"}],
-            "mark": {"type": "rule", "style": "ink", "strokeWidth": 1.2},
-            "encoding": {
-                "y": y,
-                "x": {"field": "low_s", "type": "quantitative"},
-                "x2": {"field": "high_s"},
-            },
-        },
-        {
-            "data": data(name),
-            "transform": only(cache_mode=mode),
-            "mark": {"type": "tick", "style": "ink", "thickness": 2, "height": {"band": 0.8}},
-            "encoding": {
-                "y": y,
-                "x": {"field": "median_s", "type": "quantitative"},
-                "tooltip": tooltip,
-            },
-        },
-    ]
-
-
-def _dots(name: str, mode: str, workload: Workload) -> Spec:
-    return {
-        "data": data(name),
-        "transform": only(cache_mode=mode),
-        "mark": {
-            "type": "point",
-            "style": "ink",
-            "filled": True,
-            "size": 14,
-            "opacity": 0.55,
-            "yOffset": 6,
-        },
-        "encoding": {
-            "y": candidates(list(workload.looks)),
-            "x": {"field": "seconds", "type": "quantitative"},
-            "tooltip": [
-                {"field": "candidate", "title": "candidate"},
-                {"field": "process", "title": "process"},
-                {"field": "seconds", "title": "s", "format": ".4~g"},
             ],
         },
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report.charts import cold
+from coldwarm.report.charts import break_even, cold, memory, new_shape, scenarios, strips, warm
 from coldwarm.report.charts.marks import WIDTH
 
 if TYPE_CHECKING:
@@ -16,16 +16,31 @@ if TYPE_CHECKING:
     Draw = Callable[[Workload, int], Chart | None]
 
 KINDS: dict[str, Draw] = {
+    "answer": strips.answer,
     "cold": cold.starts,
     "first_call": cold.first_calls,
+    "warm_points": warm.points,
+    "warm_ecdf": warm.ecdf,
+    "warm_series": warm.series,
+    "break_even": break_even.break_even,
+    "new_shape": new_shape.new_shape,
+    "memory": memory.memory,
 }
 """By the id of its charts, what draws a workload."""
 
 
-def charts(workload: Workload, width: int = WIDTH, kinds: Sequence[str] | None = None) -> list[Chart]:
+def charts(
+    workload: Workload, width: int = WIDTH, kinds: Sequence[str] | None = None
+) -> list[Chart]:
     """Return the figures of a workload that it has numbers for.
 
     ``width``: of a plot in pixels, names beside it not counted. ``kinds``: only these.
     """
     found = (KINDS[kind](workload, width) for kind in (kinds or KINDS))
     return [chart for chart in found if chart is not None]
+
+
+def of_result(found: Sequence[Workload], width: int = WIDTH) -> list[Chart]:
+    """Return the figures that show all workloads of a result together."""
+    chart = scenarios.compile_share(found, width)
+    return [] if chart is None else [chart]

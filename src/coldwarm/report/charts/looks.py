@@ -51,6 +51,15 @@ PART_COLOURS = {
     "cache_read": "#44bb99",
     "rest": "#ffaabb",
 }
+STAGE_COLOURS = {
+    "start": PART_COLOURS["start"],
+    "import": PART_COLOURS["import"],
+    "inputs": "#eedd88",
+    "build": PART_COLOURS["build"],
+    "first call": PART_COLOURS["compile"],
+    "later calls": PART_COLOURS["rest"],
+}
+"""Of what raises the memory of a process."""
 UNKNOWN = "#b8b8b8"
 """Of what the data cannot tell."""
 

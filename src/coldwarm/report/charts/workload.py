@@ -13,6 +13,7 @@ from coldwarm.stats.compare.control import is_control
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.looks import Look
 
@@ -21,7 +22,9 @@ LONGEST_NAME = 48
 
 @dataclass(frozen=True)
 class Workload:
-    """The candidates of one workload at one size and dtype; controls are left out.
+    """The candidates of one workload at one size and dtype of which anything was measured.
+
+    A control is none of them.
 
     ``looks`` are by candidate as ``shown`` writes it, those of this workload in their order.
     """
@@ -29,6 +32,7 @@ class Workload:
     title: str
     cases: tuple[CaseResult, ...]
     looks: Mapping[str, Look]
+    answer: Answer | None = None
 
 
 def shown(name: str) -> str:
@@ -36,16 +40,20 @@ def shown(name: str) -> str:
     return shorten(printable(name), LONGEST_NAME)
 
 
-def workloads(cases: Sequence[CaseResult]) -> list[Workload]:
+def workloads(cases: Sequence[CaseResult], answers: Sequence[Answer] = ()) -> list[Workload]:
     """Return the workloads of a result; a candidate looks the same in all of them."""
+    told = {one.group: one for one in answers}
     grouped: dict[str, list[CaseResult]] = {}
     for case in cases:
-        if not is_control(case):
+        if not is_control(case) and (case.cold or case.warm):
             grouped.setdefault(group_name(case), []).append(case)
     every = looks(_names(case for members in grouped.values() for case in members))
     return [
         Workload(
-            printable(title), tuple(members), {name: every[name] for name in _names(members)}
+            title=printable(title),
+            cases=tuple(members),
+            looks={name: every[name] for name in _names(members)},
+            answer=told.get(members[0].group),
         )
         for title, members in grouped.items()
     ]

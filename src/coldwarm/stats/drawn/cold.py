@@ -103,8 +103,6 @@ def _wholes(cases: Sequence[CaseResult], usual: str, of_scenario: str) -> Iterat
                 )
 
 
-
-
 def starts(cases: Sequence[CaseResult]) -> list[Start]:
     """Return what each process took to its result, of a scenario to its end."""
     return list(_each(cases, call=False))

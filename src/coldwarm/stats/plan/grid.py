@@ -100,7 +100,9 @@ def _setting(known: Sequence[Costs], largest: Job) -> Setting | None:
     calls = sorted({largest.shapes, *(n for n in ladder(MOST_CALLS) if n > largest.shapes)})
     jobs = [replace(largest, calls=n) for n in calls]
     ranked = {one.candidate: [middle_s(one, job) for job in jobs] for one in able}
-    cheapest = [min(able, key=lambda one, at=at: ranked[one.candidate][at]) for at in range(len(jobs))]
+    cheapest = [
+        min(able, key=lambda one, at=at: ranked[one.candidate][at]) for at in range(len(jobs))
+    ]
     return Setting(
         caches=largest.caches,
         shapes=largest.shapes,
@@ -126,7 +128,9 @@ def _curve(one: Costs, jobs: Sequence[Job]) -> Curve:
     return Curve(least.middle, lows if whole else None, highs if whole else None)
 
 
-def _told_apart(able: Sequence[Costs], cheapest: Sequence[Costs], jobs: Sequence[Job]) -> list[bool]:
+def _told_apart(
+    able: Sequence[Costs], cheapest: Sequence[Costs], jobs: Sequence[Job]
+) -> list[bool]:
     """Say of each job whether all others are dearer than the cheapest; of one alone, no."""
     told = [len(able) > 1] * len(jobs)
     for best in {one.candidate: one for one in cheapest}.values():

@@ -91,4 +91,3 @@ def _interval(sums: Floats, ranges: float) -> tuple[Floats, Floats, Floats]:
     half = student(0.5 + CONFIDENCE / 2, n - 1) * sums.std(axis=1, ddof=1) / math.sqrt(n)
     beyond = unseen_share(n) * ranges * (sums.max(axis=1) - sums.min(axis=1))
     return mean, mean - half, mean + half + beyond
-
