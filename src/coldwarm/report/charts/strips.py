@@ -62,9 +62,10 @@ def answer(workload: Workload, width: int = WIDTH) -> Chart | None:
     )
 
 
-def last(workload: Workload) -> int:
+def last(workload: Workload, changes: Sequence[int] = ()) -> int:
     """Return up to which number of calls the axis goes: a power of ten beyond the last change."""
-    begins = [one.from_calls for caches in READINGS for one in _told_of(workload, caches)]
+    begins = [*changes]
+    begins += [one.from_calls for caches in READINGS for one in _told_of(workload, caches)]
     most = min(max([LEAST_SHOWN, *(BEYOND * begin for begin in begins)]), MOST_SHOWN)
     return int(10 ** math.ceil(math.log10(most)))
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import units
 from coldwarm.report.charts.chart import Chart
-from coldwarm.report.charts.looks import dash_scale
 from coldwarm.report.charts.marks import (
     WIDTH,
     by_colour,
+    by_dash,
     candidates,
     data,
     only,
@@ -158,12 +158,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
                     "axis": {"format": ".0%", "grid": True, "values": [0, 0.25, 0.5, 0.75, 1]},
                 },
                 "color": by_colour(workload.looks),
-                "strokeDash": {
-                    "field": "candidate",
-                    "type": "nominal",
-                    "scale": dash_scale(workload.looks),
-                    "legend": None,
-                },
+                "strokeDash": by_dash(workload.looks),
             },
         },
         data=found,
@@ -225,7 +220,7 @@ def _line(name: str, colour: str | None, found: Mapping[str, Sequence[Row]], *, 
     """Draw the samples that figures are from in a colour, those before in grey."""
     own = [row["seconds"] for row in found["warm_samples"] if row["candidate"] == name]
     y = seconds("seconds", "", log=True, within=own, most=4)
-    y["axis"]["grid"] = True
+    y["axis"] |= {"grid": True, "minExtent": 52}
     steady = colour is not None
     mark: Spec = {"type": "line", "strokeWidth": 0.9}
     return {
