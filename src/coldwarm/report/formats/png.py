@@ -16,7 +16,4 @@ SUFFIX = ""
 
 def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:  # noqa: ARG001 - the folder's
     """Return a file for each figure; of several results with the number of theirs before it."""
-    return {
-        f"{figure}.png": drawing.png(chart)
-        for figure, chart in drawing.every_figure(results)
-    }
+    return {f"{figure}.png": drawing.png(chart) for figure, chart in drawing.every_figure(results)}
