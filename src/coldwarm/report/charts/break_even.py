@@ -86,7 +86,7 @@ def _panels(
                 "vconcat": [
                     _curves(workload, found, caches, panel, most, axis=caches not in has_strip),
                     *(
-                        [strips.strip(workload, caches, most, panel, last=True, title=False)]
+                        [strips.strip(caches, most, panel, last=True, title=False)]
                         if caches in has_strip
                         else []
                     ),

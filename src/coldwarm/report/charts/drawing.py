@@ -10,6 +10,7 @@ from coldwarm.report.charts.chart import VERSION
 from coldwarm.report.charts.every import charts, of_result
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.formats.base import needed
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,10 +68,10 @@ def _options() -> dict[str, Any]:
 
 
 def figures(
-    result: Measured, answers: Sequence[Answer] = (), width: int | None = None
+    result: Measured, told: Sequence[Answer] = (), width: int | None = None
 ) -> Iterator[tuple[str, Chart]]:
     """Yield the figures of a result, each with a name that a file may have."""
-    found = workloads(list(result.cases.values()), answers)
+    found = workloads(list(result.cases.values()), told)
     size = {} if width is None else {"width": width}
     for chart in of_result(found, **size):
         yield chart.id, chart
@@ -88,8 +89,8 @@ def every_figure(results: Sequence[Measured]) -> Iterator[tuple[str, Chart]]:
 
 
 def answers_of(result: Measured) -> Sequence[Answer]:
-    """Return the answers of a result."""
-    return ()
+    """Return the answers of a result, computed from its cases."""
+    return answers(list(result.cases.values()))
 
 
 def file_name(text: str) -> str:

@@ -145,7 +145,7 @@ def process_dots(name: str, transform: Sequence[Spec], y: Spec, field: str) -> S
             "style": "ink",
             "filled": True,
             "size": 14,
-            "opacity": 0.55,
+            "fillOpacity": 0.55,
             "yOffset": 7,
         },
         "encoding": {

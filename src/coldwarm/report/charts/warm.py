@@ -77,7 +77,7 @@ def _points(workload: Workload, found: Mapping[str, Sequence[Row]], every: int, 
     dots = {
         "data": data("warm_samples"),
         "transform": [*only(steady=True), *thin],
-        "mark": {"type": "tick", "thickness": 1.4, "height": 5, "opacity": 0.4},
+        "mark": {"type": "tick", "thickness": 1.4, "height": 5, "fillOpacity": 0.4},
         "encoding": {
             "y": y,
             "yOffset": {"field": "process", "type": "ordinal", "scale": {"paddingOuter": 0.5}},
@@ -245,7 +245,7 @@ def _aside(name: str) -> Spec:
     return {
         "data": data("warm_samples"),
         "transform": only(candidate=name, steady=False, warming=False),
-        "mark": {"type": "point", "style": "faint", "filled": True, "size": 4, "opacity": 0.8},
+        "mark": {"type": "point", "style": "faint", "filled": True, "size": 4, "fillOpacity": 0.8},
         "encoding": {
             "x": {"field": "at", "type": "quantitative"},
             "y": {"field": "seconds", "type": "quantitative"},
@@ -273,7 +273,7 @@ def _steady_from(name: str) -> Spec:
             "style": "ink",
             "filled": True,
             "size": 40,
-            "opacity": 1,
+            "fillOpacity": 1,
         },
         "encoding": {
             "x": {"field": "steady_at", "type": "quantitative"},

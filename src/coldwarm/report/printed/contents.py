@@ -36,7 +36,7 @@ _LARGE = ("cold", "warm_points", "break_even")
 _SMALL = ("warm_ecdf", "memory", "new_shape")
 _COMPACT = ("cold", "warm_points")
 _LONGEST = 600
-_RUN = re.compile(r"\S{28}(?=\S{6})")
+_RUN = re.compile(r"\S{36}(?=\S{6})")
 """What has no place for a line to end."""
 _MOST_FILES = 30
 
@@ -77,7 +77,7 @@ def _part(measured: Measured, drawn: list[Chart]) -> Node:
         ],
         "legend": list(view.legend) if view else [],
         "care": list(view.care) if view else [],
-        "limitations": surroundings.limitations(cases),
+        "limitations": surroundings.limitations([case for case in cases if case.observations]),
         "rejected": _rejected(cases),
         "unavailable": list(view.unavailable) if view else [],
         "protocol": _protocol(cases),
@@ -112,7 +112,7 @@ def _answer(workload: Workload, group: Group | None, drawn: list[Chart]) -> Node
     strip = every.charts(workload, WHOLE, ("answer",))
     return {
         "title": workload.title,
-        "lines": [(line.label, line.text) for line in group.lead] if group else [],
+        "lines": [(line.label, line.text) for line in group.answer] if group else [],
         "figure": _figure(strip[0], drawn) if strip else None,
     }
 
@@ -208,7 +208,8 @@ _LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "torch", "triton", "numba", "ll
 def _files(measured: Measured) -> list[tuple[str, str]]:
     rows = [("environment.json", measured.environment_sha256)]
     if measured.suite is not None:
-        able = [one for one in measured.suite.cases if one.status != "warn" or one.reason is None]
+        known = measured.cases
+        able = [one for one in measured.suite.cases if known[one.case].observations]
         rows += [(one.path, one.sha256) for one in able[:_MOST_FILES]]
         if left := len(measured.suite.cases) - len(able[:_MOST_FILES]):
             rows.append((f"{left} more", "their hashes are in the run's index, suite.json"))
