@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
 
 _PRIVATE = {"work"}
-_LISTED = {"coldwarm.case_result", "nextstat.ml_benchmark_result"}
+_LISTED = {"coldwarm.case_result", "coldwarm.answers", "nextstat.ml_benchmark_result"}
 
 
 class Finding(NamedTuple):

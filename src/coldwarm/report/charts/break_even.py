@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report.charts import strips
 from coldwarm.report.charts.chart import Chart
-from coldwarm.report.charts.looks import dash_scale
-from coldwarm.report.charts.marks import CALLS_AXIS, WIDTH, by_colour, data, only, rows, seconds
+from coldwarm.report.charts.marks import (
+    CALLS_AXIS,
+    WIDTH,
+    by_colour,
+    by_dash,
+    data,
+    only,
+    rows,
+    seconds,
+)
 from coldwarm.report.words import MODE_NAMES
 from coldwarm.stats.drawn import totals
 
@@ -29,7 +37,8 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
     settings = totals.settings(workload.cases)
     wide = width >= _TWO_COLUMNS and len(settings) > 1
     panel = (width - _GAP) // 2 if wide else width
-    most = strips.last(workload)
+    changes = [one.calls for one in totals.crossings(settings)]
+    most = strips.last(workload, changes)
     found = {
         "totals": [row for row in rows(totals.totals(settings)) if row["calls"] <= most],
         "crossings": [row for row in rows(totals.crossings(settings)) if row["calls"] <= most],
@@ -77,7 +86,7 @@ def _panels(
                 "vconcat": [
                     _curves(workload, found, caches, panel, most, axis=caches not in has_strip),
                     *(
-                        [strips.strip(workload, caches, most, panel, last=True, title=False)]
+                        [strips.strip(caches, most, panel, last=True, title=False)]
                         if caches in has_strip
                         else []
                     ),
@@ -118,7 +127,7 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
     y["axis"]["grid"] = True
     y["scale"] = {"type": "log", "nice": False, "domain": _domain(found["totals"])}
     colour = by_colour(workload.looks)
-    dash = {"field": "candidate", "type": "nominal", "scale": dash_scale(workload.looks)}
+    dash = by_dash(workload.looks)
     tooltip = [
         {"field": "candidate", "title": "candidate"},
         {"field": "calls", "title": "calls", "format": ","},
@@ -133,23 +142,23 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
             {
                 "data": data("totals"),
                 "transform": [*only(caches=caches), {"filter": "isValid(datum.low_s)"}],
-                "mark": {"type": "area", "opacity": 0.16, "clip": True},
+                "mark": {"type": "area", "interpolate": "monotone", "opacity": 0.16, "clip": True},
                 "encoding": {
                     "x": x,
                     "y": {**y, "field": "low_s"},
                     "y2": {"field": "high_s"},
-                    "color": {**colour, "legend": None},
+                    "color": colour,
                 },
             },
             {
                 "data": data("totals"),
                 "transform": only(caches=caches),
-                "mark": {"type": "line", "strokeWidth": 2, "clip": True},
+                "mark": {"type": "line", "interpolate": "monotone", "strokeWidth": 2, "clip": True},
                 "encoding": {
                     "x": x,
                     "y": y,
                     "color": colour,
-                    "strokeDash": {**dash, "legend": None},
+                    "strokeDash": dash,
                     "tooltip": tooltip,
                 },
             },
@@ -171,4 +180,6 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
 
 
 def _domain(found: Sequence[Row]) -> list[float]:
-    return [min(row["total_s"] for row in found), max(row["total_s"] for row in found)]
+    lows = [row["total_s"] if row["low_s"] is None else row["low_s"] for row in found]
+    least = min(row["total_s"] for row in found)
+    return [max(min(lows), least / 2), max(row["total_s"] for row in found)]

@@ -111,3 +111,19 @@ def dash_scale(of: Mapping[str, Look]) -> dict[str, Any]:
 def shape_scale(of: Mapping[str, Look]) -> dict[str, Any]:
     """Return the scale that gives candidates their shapes."""
     return {"domain": list(of), "range": [look.shape for look in of.values()]}
+
+
+_BRIGHT = 0.36
+"""Luminance from which dark text is read better than white."""
+
+
+def ink_on(colour: str) -> str:
+    """Return the colour of text on a colour, both as ``#rrggbb``."""
+    return "#1f2328" if luminance(colour) > _BRIGHT else "#ffffff"
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of ``#rrggbb`` (0..1, WCAG)."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)  # noqa: PLR2004
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.report.charts.looks import colour_scale
+from coldwarm.report.charts.looks import colour_scale, dash_scale
 from coldwarm.report.charts.theme import BYTES_AXIS, SECONDS_AXIS
 from coldwarm.report.charts.workload import shown
 
@@ -57,6 +57,11 @@ def by_colour(of: Mapping[str, Look]) -> Spec:
         "scale": colour_scale(of),
         "legend": legend,
     }
+
+
+def by_dash(of: Mapping[str, Look]) -> Spec:
+    """Return the dash of a candidate, in the same legend as its colour."""
+    return {"field": "candidate", "type": "nominal", "title": None, "scale": dash_scale(of)}
 
 
 def seconds(
@@ -140,7 +145,7 @@ def process_dots(name: str, transform: Sequence[Spec], y: Spec, field: str) -> S
             "style": "ink",
             "filled": True,
             "size": 14,
-            "opacity": 0.55,
+            "fillOpacity": 0.55,
             "yOffset": 7,
         },
         "encoding": {

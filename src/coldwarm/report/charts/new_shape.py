@@ -35,7 +35,7 @@ def new_shape(workload: Workload, width: int = WIDTH) -> Chart | None:
             "width": width,
             "height": {"step": _ROW},
             "data": data("shape_calls"),
-            "mark": {"type": "point", "filled": True, "size": 46, "opacity": 0.6},
+            "mark": {"type": "point", "filled": True, "size": 46, "fillOpacity": 0.6},
             "encoding": {
                 "y": candidates(list(workload.looks)),
                 "x": seconds("seconds", "seconds of a call (log scale)", log=True, within=within),

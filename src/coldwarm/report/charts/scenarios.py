@@ -101,7 +101,13 @@ def _layers(mode: str, names: Sequence[str], of: Mapping[str, Look], *, first: b
         {
             "data": data("loop_shares"),
             "transform": only(cache_mode=mode),
-            "mark": {"type": "point", "style": "ink", "filled": True, "size": 10, "opacity": 0.6},
+            "mark": {
+                "type": "point",
+                "style": "ink",
+                "filled": True,
+                "size": 10,
+                "fillOpacity": 0.6,
+            },
             "encoding": {"y": y, "yOffset": offset, "x": {**x, "field": "share"}},
         },
     ]

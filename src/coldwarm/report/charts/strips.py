@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from coldwarm.report.charts.chart import Chart
-from coldwarm.report.charts.looks import UNKNOWN
+from coldwarm.report.charts.looks import UNKNOWN, ink_on
 from coldwarm.report.charts.marks import CALLS_AXIS, WIDTH, data, only
 from coldwarm.report.charts.workload import shown
 from coldwarm.report.words import MODE_NAMES
@@ -53,8 +53,7 @@ def answer(workload: Workload, width: int = WIDTH) -> Chart | None:
         alt=f"The cheapest by number of calls in one process. {_told(found['cheapest'])}",
         spec={
             "vconcat": [
-                strip(workload, caches, most, width, last=caches == names[-1], title=True)
-                for caches in names
+                strip(caches, most, width, last=caches == names[-1], title=True) for caches in names
             ],
             "spacing": 4,
         },
@@ -62,9 +61,10 @@ def answer(workload: Workload, width: int = WIDTH) -> Chart | None:
     )
 
 
-def last(workload: Workload) -> int:
+def last(workload: Workload, changes: Sequence[int] = ()) -> int:
     """Return up to which number of calls the axis goes: a power of ten beyond the last change."""
-    begins = [one.from_calls for caches in READINGS for one in _told_of(workload, caches)]
+    begins = [*changes]
+    begins += [one.from_calls for caches in READINGS for one in _told_of(workload, caches)]
     most = min(max([LEAST_SHOWN, *(BEYOND * begin for begin in begins)]), MOST_SHOWN)
     return int(10 ** math.ceil(math.log10(most)))
 
@@ -75,26 +75,30 @@ def _told_of(workload: Workload, caches: Caches) -> Sequence[CallRange]:
 
 
 def ranges(workload: Workload, most: int, width: int) -> list[Row]:
-    """Return the ranges of calls, each with the text that has room on it."""
+    """Return the ranges of calls, each with its colour and the text that has room on it."""
     found: list[Row] = []
     for caches in READINGS:
         for one in _told_of(workload, caches):
-            to = min(one.to_calls or most, most)
-            if one.from_calls > most:
+            if one.from_calls >= most:
                 continue
-            name = CANNOT_TELL if one.cheapest is None else shown(one.cheapest)
-            room = (
-                width * math.log10(max(to, one.from_calls + 1) / one.from_calls) / math.log10(most)
-            )
+            to = min(one.to_calls or most, most)
+            names = [shown(name) for name in one.among]
+            cheapest = CANNOT_TELL if one.cheapest is None else shown(one.cheapest)
+            look = workload.looks.get(cheapest)
+            colour = UNKNOWN if look is None else look.colour
+            room = width * math.log10(to / one.from_calls) / math.log10(most)
+            texts = [" or ".join(names), cheapest] if look is None else [cheapest]
             found.append(
                 {
                     "caches": caches,
                     "from_calls": one.from_calls,
-                    "to_calls": max(to, one.from_calls + 1),
-                    "cheapest": name,
-                    "among": ", ".join(map(shown, one.among)),
+                    "to_calls": to,
+                    "cheapest": cheapest,
+                    "among": ", ".join(names),
                     "ends": one.to_calls is not None,
-                    "text": name if room > _LETTER * len(name) + 6 else "",
+                    "colour": colour,
+                    "ink": ink_on(colour),
+                    "text": next((t for t in texts if room > _LETTER * len(t) + 6), ""),
                 }
             )
     return found
@@ -114,9 +118,7 @@ def _told(found: Sequence[Row]) -> str:
     return " ".join(texts)
 
 
-def strip(  # noqa: PLR0913 - what a strip is made of
-    workload: Workload, caches: Caches, most: int, width: int, *, last: bool, title: bool
-) -> Spec:
+def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> Spec:
     """Return the strip of a state of the caches, from the data set ``cheapest``."""
     x: Spec = {
         "field": "from_calls",
@@ -125,9 +127,6 @@ def strip(  # noqa: PLR0913 - what a strip is made of
         "title": "calls in one process" if last else None,
         "axis": {"labelExpr": CALLS_AXIS, "values": powers(most)} if last else None,
     }
-    named = {name: look.colour for name, look in workload.looks.items()} | {CANNOT_TELL: UNKNOWN}
-    scale = {"domain": list(named), "range": list(named.values())}
-    name = {"field": "cheapest", "type": "nominal"}
     made: Spec = {
         "width": width,
         "height": 20,
@@ -139,7 +138,7 @@ def strip(  # noqa: PLR0913 - what a strip is made of
                 "encoding": {
                     "x": x,
                     "x2": {"field": "to_calls"},
-                    "color": {**name, "scale": scale, "legend": None},
+                    "color": {"field": "colour", "type": "nominal", "scale": None},
                     "tooltip": [
                         {"field": "from_calls", "title": "from call"},
                         {"field": "to_calls", "title": "to call"},
@@ -156,7 +155,7 @@ def strip(  # noqa: PLR0913 - what a strip is made of
                 "encoding": {
                     "x": {"field": "middle", "type": "quantitative"},
                     "text": {"field": "text"},
-                    "color": {"value": "#ffffff"},
+                    "color": {"field": "ink", "type": "nominal", "scale": None},
                 },
             },
         ],

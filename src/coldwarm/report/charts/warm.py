@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import units
 from coldwarm.report.charts.chart import Chart
-from coldwarm.report.charts.looks import dash_scale
 from coldwarm.report.charts.marks import (
     WIDTH,
     by_colour,
+    by_dash,
     candidates,
     data,
     only,
@@ -77,7 +77,7 @@ def _points(workload: Workload, found: Mapping[str, Sequence[Row]], every: int, 
     dots = {
         "data": data("warm_samples"),
         "transform": [*only(steady=True), *thin],
-        "mark": {"type": "tick", "thickness": 1.4, "height": 5, "opacity": 0.4},
+        "mark": {"type": "tick", "thickness": 1.4, "height": 5, "fillOpacity": 0.4},
         "encoding": {
             "y": y,
             "yOffset": {"field": "process", "type": "ordinal", "scale": {"paddingOuter": 0.5}},
@@ -158,12 +158,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
                     "axis": {"format": ".0%", "grid": True, "values": [0, 0.25, 0.5, 0.75, 1]},
                 },
                 "color": by_colour(workload.looks),
-                "strokeDash": {
-                    "field": "candidate",
-                    "type": "nominal",
-                    "scale": dash_scale(workload.looks),
-                    "legend": None,
-                },
+                "strokeDash": by_dash(workload.looks),
             },
         },
         data=found,
@@ -225,7 +220,7 @@ def _line(name: str, colour: str | None, found: Mapping[str, Sequence[Row]], *, 
     """Draw the samples that figures are from in a colour, those before in grey."""
     own = [row["seconds"] for row in found["warm_samples"] if row["candidate"] == name]
     y = seconds("seconds", "", log=True, within=own, most=4)
-    y["axis"]["grid"] = True
+    y["axis"] |= {"grid": True, "minExtent": 52}
     steady = colour is not None
     mark: Spec = {"type": "line", "strokeWidth": 0.9}
     return {
@@ -250,7 +245,7 @@ def _aside(name: str) -> Spec:
     return {
         "data": data("warm_samples"),
         "transform": only(candidate=name, steady=False, warming=False),
-        "mark": {"type": "point", "style": "faint", "filled": True, "size": 4, "opacity": 0.8},
+        "mark": {"type": "point", "style": "faint", "filled": True, "size": 4, "fillOpacity": 0.8},
         "encoding": {
             "x": {"field": "at", "type": "quantitative"},
             "y": {"field": "seconds", "type": "quantitative"},
@@ -278,7 +273,7 @@ def _steady_from(name: str) -> Spec:
             "style": "ink",
             "filled": True,
             "size": 40,
-            "opacity": 1,
+            "fillOpacity": 1,
         },
         "encoding": {
             "x": {"field": "steady_at", "type": "quantitative"},

@@ -87,13 +87,13 @@ def figures(
     ]
 
 
-def _figure(
-    case: CaseResult, mode: CacheMode, row: Row | None, anchors: dict[str, str]
-) -> Figure:
+def _figure(case: CaseResult, mode: CacheMode, row: Row | None, anchors: dict[str, str]) -> Figure:
     summary, judged = headline(case, mode), comparison(case, mode)
     cell = row.figures.get(mode) if row else None
     told = judged.verdict if judged else "baseline" if case.baseline and summary else ""
-    holder = case.warm if mode == WARM else next((c for c in case.cold if c.cache_mode == mode), None)
+    holder = (
+        case.warm if mode == WARM else next((c for c in case.cold if c.cache_mode == mode), None)
+    )
     missing = case.reason or because("unstated")
     why = words(judged.reason) if judged else "" if summary else words(missing)
     return Figure(
