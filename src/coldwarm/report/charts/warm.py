@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coldwarm.report.charts.columns import Columns
     from coldwarm.report.charts.workload import Workload
 
-_POINTS_ROW = 40
+_POINTS_ROW = 32
 _SERIES_ROW = 70
 _MOST_POINTS = 10_000
 _AXIS = "seconds of one call (log scale)"
@@ -91,12 +91,12 @@ def _points(workload: Workload, found: Mapping[str, Sequence[Row]], every: int, 
     dots = {
         "data": data("warm_samples"),
         "transform": [*only(steady=True), *thin],
-        "mark": {"type": "tick", "thickness": 1.4, "height": 5, "fillOpacity": 0.4},
+        "mark": {"type": "tick", "thickness": 1.4, "height": 4, "fillOpacity": 0.4},
         "encoding": {
             "y": y,
             "yOffset": {"field": "process", "type": "ordinal", "scale": {"paddingOuter": 0.5}},
             "x": seconds("seconds", _AXIS, log=True, within=within),
-            "color": {**by_colour(workload.looks), "legend": None},
+            "color": {**by_colour(workload.looks, width), "legend": None},
             "tooltip": _TOOLTIP,
         },
     }
@@ -152,7 +152,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
         alt="Cumulative distribution of the seconds of a warm call, a line for each candidate.",
         spec={
             "width": width,
-            "height": 190,
+            "height": 170,
             "data": data("warm_samples"),
             "transform": [
                 *only(steady=True),
@@ -171,7 +171,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
                     "title": "share of samples",
                     "axis": {"format": ".0%", "grid": True, "values": [0, 0.25, 0.5, 0.75, 1]},
                 },
-                "color": by_colour(workload.looks),
+                "color": by_colour(workload.looks, width),
                 "strokeDash": by_dash(workload.looks),
             },
         },
