@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from coldwarm.errors import StorageError, printable
 from coldwarm.report.formats.base import load, names
 
 if TYPE_CHECKING:
@@ -39,37 +40,46 @@ def command(*, results: tuple[Path, ...], out: Path | None, form: str | None) ->
     """
     from coldwarm.runner.stored import reading
 
-    named = form or _by_ending(out)
-    made = load(named)
+    made = load(form or _by_ending(out))
     read = [reading.read(path) for path in results]
-    place = out or _beside(results[0], made, named)
-    files = made.files(read, place.name)
-    written = (
-        {place / name: data for name, data in files.items()}
-        if not made.SUFFIX
-        else {place.with_name(name): data for name, data in files.items()}
-    )
-    for path, data in written.items():
-        _write(path, data)
-    click.echo(str(place))
+    place = out or _beside(results[0], made, form or "")
+    folder = place.parent if made.SUFFIX else place
+    for name, data in made.files(read, place.name).items():
+        _write(folder / name, data)
+    click.echo(printable(str(place)))
 
 
 def _by_ending(out: Path | None) -> str:
-    """Return the format that a file's ending stands for."""
+    """Return the format that a file's ending stands for: a page, where it stands for none.
+
+    Raises:
+        BadParameter: it stands for a format of which a report has many files.
+    """
+    ending = out.suffix.lower() if out else ""
+    if ending.removeprefix(".") in names() and not load(ending.removeprefix(".")).SUFFIX:
+        text = f"has a file for each figure: name a folder, and say --format {ending[1:]}"
+        raise click.BadParameter(text, param_hint="--out")
     by_suffix = {load(name).SUFFIX: name for name in names()}
-    return by_suffix.get(out.suffix.lower() if out else "", "html") if out else "html"
+    return by_suffix.get(ending, "html") if ending else "html"
 
 
 def _beside(result: Path, made: Format, name: str) -> Path:
     folder = result if result.is_dir() else result.parent
-    return folder / f"report{made.SUFFIX}" if made.SUFFIX else folder / f"report-{name}"
+    return folder / (f"report{made.SUFFIX}" if made.SUFFIX else f"report-{name}")
 
 
 def _write(path: Path, data: bytes) -> None:
-    from coldwarm.errors import storage_error
+    """Write a file whole or not at all.
 
+    Raises:
+        StorageError: it cannot be written.
+    """
+    unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
     except OSError as error:
-        raise storage_error(path, error) from None
+        unfinished.unlink(missing_ok=True)
+        text = f"cannot write {path}: {error.strerror or error}; name another place with --out"
+        raise StorageError(text) from None

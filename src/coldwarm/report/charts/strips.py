@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.answer import CallRange
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.plan import Caches
-    from coldwarm.contracts.plan import Reading
+    from coldwarm.contracts.plan import Caches, Reading
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
 

@@ -45,10 +45,11 @@ def _samples(workload: Workload) -> Columns:
     return rows(warm.samples(workload.cases))
 
 
-def _within(samples: Columns, field: str, value: str | bool) -> list[float]:  # noqa: FBT001
-    """Return the seconds of the samples that have this value."""
+def _within(samples: Columns, **held: str | bool) -> list[float]:
+    """Return the seconds of the samples that have this value of a field."""
+    (field, value), *_ = held.items()
     pairs = zip(samples.columns["seconds"], samples.columns[field], strict=True)
-    return [seconds_ for seconds_, held in pairs if held == value]
+    return [taken_s for taken_s, found in pairs if found == value]
 
 
 def points(workload: Workload, width: int = WIDTH) -> Chart | None:
@@ -86,7 +87,7 @@ def _said(every: int) -> str:
 
 def _points(workload: Workload, found: Mapping[str, Sequence[Row]], every: int, width: int) -> Spec:
     y = candidates(list(workload.looks))
-    within = _within(found["warm_samples"], "steady", True)
+    within = _within(found["warm_samples"], steady=True)
     thin = [{"filter": f"datum.place % {every} === 0"}] if every > 1 else []
     dots = {
         "data": data("warm_samples"),
@@ -135,7 +136,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
     if not found["warm_samples"]:
         return None
     many = len(workload.looks) > 1
-    within = _within(found["warm_samples"], "steady", True)
+    within = _within(found["warm_samples"], steady=True)
     return Chart(
         id="warm_ecdf",
         title="Warm calls: share of samples up to a time",
@@ -232,7 +233,7 @@ def _series(workload: Workload, found: Mapping[str, Sequence[Row]], width: int) 
 
 def _line(name: str, colour: str | None, found: Mapping[str, Sequence[Row]], *, last: bool) -> Spec:
     """Draw the samples that figures are from in a colour, those before in grey."""
-    own = _within(found["warm_samples"], "candidate", name)
+    own = _within(found["warm_samples"], candidate=name)
     y = seconds("seconds", "", log=True, within=own, most=4)
     y["axis"] |= {"grid": True, "minExtent": 52}
     steady = colour is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.report.page.making import page
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,6 +16,4 @@ SUFFIX = ".html"
 
 def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     """Return the page."""
-    from coldwarm.report.page.making import page
-
     return {name: page(results).encode()}

@@ -15,7 +15,6 @@ from coldwarm.report.view import suite_view
 
 if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
-    from coldwarm.report.view import View
 
     Pairs = tuple[tuple[str, str], ...]
 
@@ -70,7 +69,9 @@ def part(measured: Measured, place: int) -> Part:
         together=shared(of_result, found, f"r{place}", where),
         figures=tuple(verdicts.figures(cases, cells, anchors)),
         colours={name: look.colour for one in found for name, look in one.looks.items()},
-        **_words(view),
+        care=view.care if view else (),
+        unavailable=view.unavailable if view else (),
+        legend=view.legend if view else (),
         gates=tuple(verdicts.gate_rows(cases)),
         rejected=tuple(verdicts.rejected_rows(cases)),
         limitations=tuple(surroundings.limitations(cases)),
@@ -78,13 +79,6 @@ def part(measured: Measured, place: int) -> Part:
         environment=tuple(surroundings.environment(machine)) if machine else (),
         files=tuple((case.path, case.sha256) for case in suite.cases) if suite else (),
     )
-
-
-def _words(view: View | None) -> dict[str, tuple[tuple[str, str], ...] | tuple[str, ...]]:
-    """Return what to read with care, what was not measured, and what words mean."""
-    if view is None:
-        return {"care": (), "unavailable": (), "legend": ()}
-    return {"care": view.care, "unavailable": view.unavailable, "legend": view.legend}
 
 
 def _provenance(measured: Measured) -> str:

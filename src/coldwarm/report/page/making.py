@@ -37,9 +37,13 @@ def page(results: Sequence[Measured]) -> str:
     parts = [part(measured, place) for place, measured in enumerate(results)]
     script, vega, style = _script(), _vega(), _style()
     environment = jinja2.Environment(
-        autoescape=True, loader=jinja2.FunctionLoader(_asset), undefined=jinja2.StrictUndefined
+        autoescape=True,
+        finalize=_seen,
+        loader=jinja2.FunctionLoader(_asset),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters["text"] = printable
     raw = jinja2.filters.do_mark_safe
     shown = [one for each in parts for one in each.figures]
     names = ", ".join(each.name for each in parts)
@@ -60,6 +64,11 @@ def page(results: Sequence[Measured]) -> str:
             ),
         )
     )
+
+
+def _seen(value: object) -> object:
+    """Return what goes into the page: foreign text as one line in which everything is seen."""
+    return printable(value) if type(value) is str else value
 
 
 def _policy(script: str, vega: str, style: str) -> str:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.report.answers import Line
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.workload import Workload
     from coldwarm.report.filled import Needed
-    from coldwarm.report.answers import Line
     from coldwarm.report.view import Group
 
 WIDTHS = {"wide": 600, "narrow": 240}

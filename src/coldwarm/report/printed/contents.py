@@ -14,10 +14,9 @@ from coldwarm.report.charts.workload import workloads
 from coldwarm.report.figures import group_name
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import MODE_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult

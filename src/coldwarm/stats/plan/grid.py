@@ -11,16 +11,16 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.plan import Caches
 from coldwarm.stats.plan.costs import FEWEST, STATES
 from coldwarm.stats.plan.jobs import Job, bounds, margin_bounds, middle_s, missing, paid, widens
 from coldwarm.stats.plan.many import expected_of, margin_lows
 from coldwarm.stats.plan.sweep import changes, ladder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.plan import Caches
     from coldwarm.stats.plan.costs import Costs
 
 MOST_CALLS = 1_000_000
@@ -105,10 +105,7 @@ def _setting(known: Sequence[Costs], largest: Job) -> Setting | None:
         return None
     calls = sorted({largest.shapes, *(n for n in ladder(MOST_CALLS) if n > largest.shapes)})
     jobs = [replace(largest, calls=n) for n in calls]
-    ranked = {one.candidate: [middle_s(one, job) for job in jobs] for one in able}
-    cheapest = [
-        min(able, key=lambda one, at=at: ranked[one.candidate][at]) for at in range(len(jobs))
-    ]
+    cheapest = [min(able, key=_ranked(job)) for job in jobs]
     return Setting(
         caches=largest.caches,
         shapes=largest.shapes,
@@ -158,6 +155,14 @@ def _margins(one: Costs, best: Costs, jobs: Sequence[Job]) -> list[float | None]
     ]
 
 
+def _cheapest(able: Sequence[Costs], job: Job) -> str:
+    return min(able, key=_ranked(job)).candidate
+
+
+def _ranked(job: Job) -> Callable[[Costs], float]:
+    return lambda one: middle_s(one, job)
+
+
 def _crossings(
     able: Sequence[Costs], largest: Job, calls: Sequence[int]
 ) -> Iterator[tuple[int, str]]:
@@ -165,10 +170,7 @@ def _crossings(
     straight = largest.shapes + FEWEST
     at = {n: replace(largest, calls=n) for n in (straight, MOST_CALLS)}
     ends = {one.candidate: [middle_s(one, job) for job in at.values()] for one in able}
-    first = {
-        n: min(able, key=lambda one, job=replace(largest, calls=n): middle_s(one, job)).candidate
-        for n in range(largest.shapes, straight)
-    }
+    first = {n: _cheapest(able, replace(largest, calls=n)) for n in range(largest.shapes, straight)}
 
     def cheapest(n: int) -> str:
         if n in first:
