@@ -111,7 +111,9 @@ def cells(page: Page, place: int) -> list[str]:
     return found
 
 
-def test_every_figure_is_drawn_without_a_request_or_a_complaint(opened: Callable[..., Page]) -> None:
+def test_every_figure_is_drawn_without_a_request_or_a_complaint(
+    opened: Callable[..., Page],
+) -> None:
     page = opened()
     found = figures(page)
     kinds = {name.partition("-")[2] for name in found}
@@ -257,9 +259,7 @@ def test_the_first_tab_offers_the_answers(opened: Callable[..., Page]) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_follow_the_system_and_the_button(
-    opened: Callable[..., Page], scheme: str
-) -> None:
+def test_colours_follow_the_system_and_the_button(opened: Callable[..., Page], scheme: str) -> None:
     page = opened(color_scheme=scheme)
     ground = "getComputedStyle(document.body).backgroundColor"
     grounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}
@@ -275,9 +275,7 @@ def test_colours_follow_the_system_and_the_button(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
-def test_axe_finds_nothing_serious(
-    opened: Callable[..., Page], width: int, scheme: str
-) -> None:
+def test_axe_finds_nothing_serious(opened: Callable[..., Page], width: int, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = opened(width=width, color_scheme=scheme)
     for figure in figures(page)[:6]:
