@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 OTHER = "numpy_matmul_512_f32"
-LINES = st.tuples(
-    st.floats(0.01, 100.0, allow_nan=False), st.floats(1e-6, 1.0, allow_nan=False)
-)
+LINES = st.tuples(st.floats(0.01, 100.0, allow_nan=False), st.floats(1e-6, 1.0, allow_nan=False))
 """What a start takes, and a warm call, in seconds."""
 
 

@@ -50,8 +50,8 @@ def points(workload: Workload, width: int = WIDTH) -> Chart | None:
         id="warm_points",
         title="Warm calls: every sample",
         caption=(
-            "Each small stroke is a sample in the steady state; every process has a line of its own "
-            "within its candidate's row. The tall stroke is the median of the processes' "
+            "Each small stroke is a sample in the steady state; every process has a line of its "
+            "own within its candidate's row. The tall stroke is the median of the processes' "
             "medians, the line across it its 95 % interval, or the range of so few that there is "
             "none. Further left is faster; lines apart from each other say that processes "
             f"differ more than calls within one do.{_said(every)}"
@@ -225,7 +225,7 @@ def _line(name: str, colour: str | None, found: Mapping[str, Sequence[Row]], *, 
     mark: Spec = {"type": "line", "strokeWidth": 0.9}
     return {
         "data": data("warm_samples"),
-        "transform": only(candidate=name, **({"steady": True} if steady else {"warming": True})),
+        "transform": only(candidate=name, **{"steady" if steady else "warming": True}),
         "mark": {**mark, "color": colour} if steady else {**mark, "style": "faint"},
         "encoding": {
             "x": {
