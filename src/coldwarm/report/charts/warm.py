@@ -181,9 +181,9 @@ def series(workload: Workload, width: int = WIDTH) -> Chart | None:
             "Samples in the order in which they were made, the processes of a candidate one after "
             "the other, apart by upright lines. Grey is warm-up, and in no figure; colour begins "
             "where the process became steady, at the triangle. A process without a triangle never "
-            "did: its second half stands for it. Grey dots later on are first calls after a pause, left "
-            "out too. Each candidate has a scale of its own; what "
-            "matters here is the form: flat is steady."
+            "did: its second half stands for it. Grey dots later on are first calls after a pause, "
+            "left out too. Each candidate has a scale of its own; what matters here is the form: "
+            "flat is steady."
         ),
         alt=(
             f"Samples over time of {len(found['warm_processes'])} processes, of which "
