@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.stats import results
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.answers import answer, answers
+from coldwarm.stats.answers import answer, answers, changes
 from coldwarm.stats.outcome import with_comparisons
 from coldwarm.stats.plan.cheapest import FEWEST, by_calls
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
@@ -138,14 +138,13 @@ def test_groups_are_answered_each_by_itself() -> None:
 
 
 def test_filled_caches_and_new_shapes_change_the_answer() -> None:
-    from coldwarm.stats import answers as module  # noqa: PLC0415 - the rule alone
-
     empty = by_calls([costs("a", 0.1, 0.1), costs("b", 11.1, 0.01)], "process")
     filled = by_calls([costs("a", 0.1, 0.1), costs("b", 0.05, 0.01)], "process")
-    changes = list(module._changes([empty, msgspec.structs.replace(filled, reading="cached")], []))  # noqa: SLF001 - as above
-    assert changes[0].code == "longer_process"
-    assert changes[0].values["candidate_names"] == ["b"]
-    assert changes[1] == because("filled_caches", candidate_names=["b"], n_calls=1)
+    filled = msgspec.structs.replace(filled, reading="cached")
+    longer, then = changes([empty, filled], [])
+    assert longer.code == "longer_process"
+    assert longer.values["candidate_names"] == ["b"]
+    assert then == because("filled_caches", candidate_names=["b"], n_calls=1)
 
 
 @pytest.mark.parametrize("name", simulated.RESULTS)

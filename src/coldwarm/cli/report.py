@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.errors import StorageError, printable
+from coldwarm.cli import _options
+from coldwarm.errors import StorageError, UsageError, printable
 from coldwarm.report.formats.base import load, names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.measured import Measured
     from coldwarm.report.formats.base import Format
 
 
@@ -32,7 +36,28 @@ if TYPE_CHECKING:
     help="html: a page for a browser, which needs no network. svg and png: a file for each "
     "figure. Default: what the ending of --out says, else html.",
 )
-def command(*, results: tuple[Path, ...], out: Path | None, form: str | None) -> None:
+@click.option(
+    "--compare",
+    "comparing",
+    is_flag=True,
+    help="Of two results, A and B: what changed from A to B, with verdicts, and both in the same "
+    "figures.",
+)
+@click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    metavar="FIELD",
+    help="With --compare: compare although FIELD differs, as `coldwarm compare` does.",
+)
+def command(
+    *,
+    results: tuple[Path, ...],
+    out: Path | None,
+    form: str | None,
+    comparing: bool,
+    allowed: tuple[str, ...],
+) -> None:
     """Make a page of results: RESULT is what `coldwarm run` or `coldwarm bench` wrote to.
 
     Nothing is measured. The figures are computed again from the observations, and an artifact that
@@ -40,13 +65,43 @@ def command(*, results: tuple[Path, ...], out: Path | None, form: str | None) ->
     """
     from coldwarm.runner.stored import reading
 
-    made = load(form or _by_ending(out))
+    named = form or _by_ending(out)
+    made = load(named)
     read = [reading.read(path) for path in results]
-    place = out or _beside(results[0], made, form or "")
+    place = out or _beside(results[0], made, named)
+    if comparing:
+        files = _compared(read, _options.parts(allowed, "--allow"), named, place.name)
+    else:
+        files = made.files(read, place.name)
     folder = place.parent if made.SUFFIX else place
-    for name, data in made.files(read, place.name).items():
+    for name, data in files.items():
         _write(folder / name, data)
     click.echo(printable(str(place)))
+
+
+def _compared(
+    read: Sequence[Measured], allowed: Sequence[str], named: str, name: str
+) -> dict[str, bytes]:
+    """Return the files of a comparison.
+
+    Raises:
+        UsageError: there are not two results, or this format has no comparison.
+    """
+    from coldwarm.cli.compare import judged
+    from coldwarm.contracts.policy import THRESHOLDS, Policy
+
+    if len(read) != len("AB"):
+        text = f"--compare takes two results, A and B, and was given {len(read)}"
+        raise UsageError(text)
+    made = getattr(load(named), "compared", None)
+    if made is None:
+        able = ", ".join(one for one in names() if hasattr(load(one), "compared"))
+        text = f"--compare cannot be written as {named}: give --format {able}"
+        raise UsageError(text)
+    first, second = read
+    comparison = judged([first], [second], Policy(thresholds=dict(THRESHOLDS)), allowed)
+    files: dict[str, bytes] = made(comparison, (first, second), name)
+    return files
 
 
 def _by_ending(out: Path | None) -> str:

@@ -63,7 +63,7 @@ def _calls(answer: Answer) -> Iterator[Line]:
     if not answer.by_calls:
         return
     by = answer.reading("process") or answer.by_calls[0]
-    if len(by.candidates) + len(by.left_out) == 1:
+    if len(by.candidates) + len(by.left_out) <= 1:
         return
     said = [*_ranges(by)]
     if answer.reading("process") is None:

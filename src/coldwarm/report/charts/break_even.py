@@ -73,7 +73,8 @@ def _told(crossings: Sequence[Row]) -> str:
     if not crossings:
         return "No other candidate becomes the cheapest at any number of calls that is shown."
     return " ".join(
-        f"With {_named(row['caches'])} {row['candidate']} is the cheapest from {row['calls']:,} calls."
+        f"With {_named(row['caches'])} {row['candidate']} is the cheapest "
+        f"from {row['calls']:,} calls."
         for row in crossings
     )
 

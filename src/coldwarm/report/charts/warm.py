@@ -65,8 +65,8 @@ def points(workload: Workload, width: int = WIDTH) -> Chart | None:
         id="warm_points",
         title="Warm calls: every sample",
         caption=(
-            "Each small stroke is a sample in the steady state; every process has a line of its own "
-            "within its candidate's row. The tall stroke is the median of the processes' "
+            "Each small stroke is a sample in the steady state; every process has a line of its "
+            "own within its candidate's row. The tall stroke is the median of the processes' "
             "medians, the line across it its 95 % interval, or the range of so few that there is "
             "none. Further left is faster; lines apart from each other say that processes "
             f"differ more than calls within one do.{_said(every)}"
@@ -196,9 +196,9 @@ def series(workload: Workload, width: int = WIDTH) -> Chart | None:
             "Samples in the order in which they were made, the processes of a candidate one after "
             "the other, apart by upright lines. Grey is warm-up, and in no figure; colour begins "
             "where the process became steady, at the triangle. A process without a triangle never "
-            "did: its second half stands for it. Grey dots later on are first calls after a pause, left "
-            "out too. Each candidate has a scale of its own; what "
-            "matters here is the form: flat is steady."
+            "did: its second half stands for it. Grey dots later on are first calls after a pause, "
+            "left out too. Each candidate has a scale of its own; what matters here is the form: "
+            "flat is steady."
         ),
         alt=(
             f"Samples over time of {len(found['warm_processes'])} processes, of which "
@@ -240,7 +240,7 @@ def _line(name: str, colour: str | None, found: Mapping[str, Sequence[Row]], *, 
     mark: Spec = {"type": "line", "strokeWidth": 0.9}
     return {
         "data": data("warm_samples"),
-        "transform": only(candidate=name, **({"steady": True} if steady else {"warming": True})),
+        "transform": only(candidate=name, **{"steady" if steady else "warming": True}),
         "mark": {**mark, "color": colour} if steady else {**mark, "style": "faint"},
         "encoding": {
             "x": {

@@ -2,9 +2,10 @@
 
 At each number of calls every pair of candidates is compared (``dearer``), and a candidate that is
 surely dearer than another one drops out: the cheapest is among those that are left. Where one alone
-is left, it is the cheapest. That the true one never drops out, at whichever number of calls, is to
-hold with 95 % for all candidates together: each of the k - 1 others could push it out, so a pair is
-judged with 1 - 5 % / (k - 1). ``benchmarks/answers.py`` simulates how often that holds.
+is left, it is the cheapest. That the true one never drops out, at whichever number of calls and in
+whichever reading, is to hold with 95 %: each of the k - 1 others could push it out in each of m
+readings, so a pair is judged with 1 - 5 % / (k - 1) / m. ``benchmarks/answers.py`` simulates how
+often that holds.
 
 Below ``FEWEST`` rounds nothing is told: candidates with fewer processes are left out and named.
 """
@@ -53,8 +54,10 @@ class _State(NamedTuple):
     """The one with the lowest cost, as far as scatter lets that be seen."""
 
 
-def by_calls(known: Sequence[Costs], reading: Reading) -> ByCalls:
+def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> ByCalls:
     """Return the ranges of calls in which a candidate is the cheapest, and where nobody can tell.
+
+    ``n_readings``: how many are told at once, whose ranges are to be true together.
 
     A candidate without the costs of a reading, or with those of too few processes, is left out.
     """
@@ -70,7 +73,7 @@ def by_calls(known: Sequence[Costs], reading: Reading) -> ByCalls:
         for place in range(len(compared))
         for other in range(place + 1, len(compared))
     }
-    confidence = 1 - (1 - CONFIDENCE) / (len(compared) - 1)
+    confidence = 1 - (1 - CONFIDENCE) / (len(compared) - 1) / n_readings
 
     def states(calls: Sequence[float]) -> list[_State]:
         return _states(names, pairs, np.array(calls, dtype=np.float64), confidence)
