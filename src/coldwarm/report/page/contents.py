@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from coldwarm.report.charts.drawing import answers_of
@@ -10,7 +11,7 @@ from coldwarm.report.charts.every import of_result
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.figures import group_name
 from coldwarm.report.page import surroundings, verdicts
-from coldwarm.report.page.sections import Section, section, shared
+from coldwarm.report.page.sections import Section, of_charts, section
 from coldwarm.report.view import suite_view
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ def part(measured: Measured, place: int) -> Part:
         said=tuple(_said(measured)),
         complete=suite is None or suite.complete,
         sections=sections,
-        together=shared(of_result, found, f"r{place}", where),
+        together=next(
+            of_charts(partial(of_result, found), "All scenarios", f"r{place}", where), None
+        ),
         figures=tuple(verdicts.figures(cases, cells, anchors)),
         colours={name: look.colour for one in found for name, look in one.looks.items()},
         care=view.care if view else (),
