@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 SAVED = Path(__file__).parent / "results" / "answers.json"
 TRIALS = 1000
-ROUNDS = (3, 4, 5, 6, 8, 10, 12, 20)
+ROUNDS = (3, 5, 8, 12, 20)
 COMMON = 0.2
 """Deviation of what slows down everything in a round."""
 WITHIN = 0.002

@@ -119,8 +119,10 @@ def test_the_answer_of_a_group_of_cases() -> None:
 
 
 def test_what_failed_is_named_with_its_reason() -> None:
-    failed = {"status": "failed", "reason": because("correctness_gate"), "observations": []}
-    found = answer([group()[0], msgspec.structs.replace(group()[1], **failed)])
+    failed = {"status": "failed", "reason": because("correctness_gate")}
+    found = answer(
+        [group()[0], msgspec.structs.replace(group()[1], comparisons=[], observations=[], **failed)]
+    )
     assert found.not_measured == {"jax_jit_cpu": because("correctness_gate")}
     assert found.leads == []
 
@@ -151,3 +153,8 @@ def test_filled_caches_and_new_shapes_change_the_answer() -> None:
 def test_simulated_answers_hold_the_truth(name: str) -> None:
     held = simulated.held(simulated.RESULTS[name], n_rounds=5, trials=60, seed=3)
     assert held >= 0.88  # of 60 that hold with 95 %, 52 or fewer in 2 of 1,000 attempts
+
+
+def test_costs_of_nothing_tell_nothing_and_warn_of_nothing() -> None:
+    by = by_calls([costs("a", 0.0, 0.0), costs("b", 0.0, 0.0)], "process")
+    assert told(by) == [(1, None, None)]

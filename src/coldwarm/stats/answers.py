@@ -16,8 +16,8 @@ from coldwarm.stats.compare.control import differing, doubt, is_control
 from coldwarm.stats.plan.cheapest import by_calls, without_ranges
 from coldwarm.stats.plan.costs import EMPTY, WARM_CALL
 from coldwarm.stats.plan.expected import middle_s
+from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.leading import leads, metric
-from coldwarm.stats.plan.planning import gather
 from coldwarm.stats.selection import counts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def answers(cases: Sequence[CaseResult]) -> list[Answer]:
 
 def answer(cases: Sequence[CaseResult]) -> Answer:
     """Return what is known of one case or more of one workload, size and dtype."""
-    others = [case for case in cases if not is_control(case)]
+    others = [case for case in cases if not is_control(case)] or cases
     controls = [case for case in cases if is_control(case)]
     first = others[0]
     gathered = gather(first.group, others)

@@ -21,8 +21,7 @@ import numpy as np
 from coldwarm.contracts.answer import ByCalls, CallRange, Crossing
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE
-from coldwarm.stats.plan.breakeven import MOST_CALLS
-from coldwarm.stats.plan.dearer import IN_THE_END, NEEDED, dearer
+from coldwarm.stats.plan.dearer import MOST_CALLS, NEEDED, dearer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from coldwarm.stats.plan.dearer import Dearer
 
     Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
     Signs = NDArray[np.int8]
 
 FEWEST = 3
@@ -150,15 +150,19 @@ def _signs(held: Dearer, calls: Floats, confidence: float) -> tuple[Signs, Signs
     -1 is the other one, and 0: neither.
     """
     middle, low, high = held.bounded(calls, confidence)
-    sure = (low > 0).astype(np.int8) - (high < 0).astype(np.int8)
-    return np.sign(middle).astype(np.int8), sure if held.n >= FEWEST else np.zeros_like(sure)
+    sure = _sides(low > 0, high < 0)
+    return _sides(middle > 0, middle < 0), sure if held.n >= FEWEST else np.zeros_like(sure)
+
+
+def _sides(first: Flags, other: Flags) -> Signs:
+    return first.astype(np.int8) - other.astype(np.int8)
 
 
 def _tried() -> list[float]:
     numbers = {1.0, 2.0}
-    while max(numbers) < MOST_CALLS:
-        numbers.add(float(math.ceil(max(numbers) * _STEP)))
-    return [*sorted(numbers), IN_THE_END]
+    while (most := max(numbers)) < MOST_CALLS:
+        numbers.add(float(math.ceil(most * _STEP)))
+    return sorted(numbers)
 
 
 def _changes(
@@ -170,8 +174,8 @@ def _changes(
     for (left, before), (right, after) in pairwise(zip(tried, found, strict=True)):
         if before == after:
             continue
-        if math.isinf(right) or right - left == 1:
-            yield int(left) + 1, after
+        if right - left == 1:
+            yield int(right), after
             continue
         between = sorted({float(int(n)) for n in np.linspace(left, right, _BETWEEN)})
         inner = _changes(states, between)
