@@ -9,8 +9,8 @@ from coldwarm.report.charts.looks import dash_scale
 from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, rows, seconds
 from coldwarm.report.charts.workload import shown
 from coldwarm.stats.drawn import totals
+from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.grid import MOST_CALLS, grid
-from coldwarm.stats.plan.planning import gather
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
