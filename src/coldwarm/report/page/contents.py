@@ -85,7 +85,7 @@ def provenance(measured: Measured) -> str:
     """Return where the figures of a result come from."""
     if measured.suite is None:
         return "Measured here, in a run of which only this case is at hand"
-    return f"Measured here, in run {measured.suite.run_id}, {measured.suite.started_at[:10]}"
+    return f"Measured here, in run {measured.suite.run_id[:8]}, {measured.suite.started_at[:10]}"
 
 
 def _said(measured: Measured) -> list[tuple[str, str]]:

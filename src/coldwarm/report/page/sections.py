@@ -29,14 +29,7 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
     cases = workload.cases
     pack = Pack(_calls(cases))
     jobs = Jobs(workload)
-    by_width = {
-        name: [
-            chart
-            for chart in [*charts(workload, width), jobs.chart(width)]
-            if chart is not None and chart.id != "answer"
-        ]
-        for name, width in WIDTHS.items()
-    }
+    by_width = {name: _ordered(workload, jobs, width) for name, width in WIDTHS.items()}
     drawings = _drawings(by_width, pack, anchor)
     small = {name: charts(workload, width, ["answer"]) for name, width in _BESIDE.items()}
     beside = _drawings(small, pack, anchor)
@@ -60,6 +53,15 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
         by_default=group.by_default if group else (),
         made=group.made if group else (),
     )
+
+
+def _ordered(workload: Workload, jobs: Jobs, width: int) -> list[Chart]:
+    """Return the figures of a section; that of a reader's own job follows the total time."""
+    found = [chart for chart in charts(workload, width) if chart.id != "answer"]
+    own = jobs.chart(width)
+    ids = [chart.id for chart in found]
+    place = ids.index("break_even") + 1 if "break_even" in ids else len(ids)
+    return [*found[:place], *([own] if own else []), *found[place:]]
 
 
 def of_charts(
