@@ -145,6 +145,7 @@ def _panel(name: str, cases: Sequence[str], width: int, *, first: bool) -> Spec:
             "values": list(_RATIOS),
             "labelExpr": "datum.value === 1 ? '1' : format(datum.value, '.2~f') + '×'",
             "labelOverlap": "greedy",
+            "labelSeparation": 6,
             "labelFlush": False,
         },
     }
