@@ -36,7 +36,7 @@ _FEW, _SOME = 2, 4
 """Workloads up to which each has all its figures, large ones; and up to which each has a table."""
 _LARGE = ("cold", "break_even")
 _SMALL = ("warm_points", "warm_ecdf")
-_LAST = ("memory", "new_shape")
+_LAST = ("first_call", "memory", "new_shape")
 _COMPACT = ("cold", "warm_points")
 PAIRED = ("cold", "warm_points")
 """The kinds of figures that show both results of a comparison."""
@@ -96,8 +96,9 @@ def _plain(node: Any) -> Any:  # noqa: ANN401 - a tree of JSON
 
 def _part(measured: Measured, drawn: list[Chart]) -> Node:
     cases = list(measured.cases.values())
-    found = workloads(cases, answers_of(measured))
-    view = suite_view(measured.suite, cases, verbose=False) if measured.suite else None
+    told = answers_of(measured)
+    found = workloads(cases, told)
+    view = suite_view(measured.suite, cases, told, verbose=False) if measured.suite else None
     groups = {group.title: group for group in view.groups} if view else {}
     environment = measured.environment
     return {
@@ -156,11 +157,13 @@ def _answer(workload: Workload, group: Group | None, drawn: list[Chart]) -> Node
 
 def _figure(chart: Chart, drawn: list[Chart]) -> Node:
     drawn.append(chart)
+    before = next((at for at, one in enumerate(drawn[:-1], 1) if one.id == chart.id), None)
+    again = None if before is None else f"Read it as figure {before}."
     return {
         "number": len(drawn),
         "kind": chart.id,
         "title": chart.title,
-        "caption": chart.caption,
+        "caption": again or chart.caption,
         "alt": chart.alt,
     }
 
