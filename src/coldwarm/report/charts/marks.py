@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WIDTH = 560
 """Of a figure's plot, in pixels, without the names beside it."""
-ROW = 23
+ROW = 21
 """Height of a candidate's row."""
 _LETTER, _SYMBOL = 5.9, 28
 """Width of a letter of a legend, and of its symbol with the space around it, in pixels."""
@@ -93,7 +93,12 @@ def seconds(
     most: int = 8,
 ) -> Spec:
     """Return an axis of seconds; with ``log`` at most so many ticks for what lies ``within``."""
-    axis: Spec = {"labelExpr": SECONDS_AXIS, "labelOverlap": True, "labelFlush": False}
+    axis: Spec = {
+        "labelExpr": SECONDS_AXIS,
+        "labelOverlap": True,
+        "labelFlush": False,
+        "labelSeparation": 5,
+    }
     axis |= {"values": ticks(within, most)} if within else {"tickCount": 6}
     scale: Spec = {"type": "log", "nice": False, "padding": 8} if log else {}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": scale}
@@ -117,7 +122,7 @@ def ticks(values: Sequence[float], most: int) -> list[float]:
 
 def n_bytes(field: str, title: str, **more: Any) -> Spec:  # noqa: ANN401
     """Return an axis of bytes."""
-    axis = {"labelExpr": BYTES_AXIS, "tickCount": 6, "labelOverlap": True, "labelFlush": False}
+    axis = {"labelExpr": BYTES_AXIS, "tickCount": 6, "labelOverlap": True, "labelSeparation": 5}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, **more}
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coldwarm.report.charts.columns import Columns
     from coldwarm.report.charts.workload import Workload
 
-_POINTS_ROW = 32
+_POINTS_ROW = 30
 _SERIES_ROW = 70
 _MOST_POINTS = 10_000
 _AXIS = "seconds of one call (log scale)"
@@ -153,7 +153,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
         alt="Cumulative distribution of the seconds of a warm call, a line for each candidate.",
         spec={
             "width": width,
-            "height": 170,
+            "height": 150,
             "data": data("warm_samples"),
             "transform": [
                 *only(steady=True),

@@ -34,9 +34,9 @@ WHOLE = 520
 HALF = 235
 _FEW, _SOME = 2, 4
 """Workloads up to which each has all its figures, large ones; and up to which each has a table."""
-_LARGE = ("cold", "break_even")
-_SMALL = ("warm_points", "warm_ecdf")
-_LAST = ("first_call", "memory", "new_shape")
+_LARGE = ("break_even",)
+_SMALL = ("cold", "warm_points")
+_LAST = ("warm_ecdf", "memory", "new_shape")
 _COMPACT = ("cold", "warm_points")
 PAIRED = ("cold", "warm_points")
 """The kinds of figures that show both results of a comparison."""
@@ -175,8 +175,8 @@ def _workload(workload: Workload, group: Group | None, drawn: list[Chart], *, of
         "title": workload.title,
         "about": group.about if group else workload.cases[0].protocol.data_layout,
         "table": _table(group) if group and of <= _SOME else None,
-        "large": [_figure(one, drawn) for one in every.charts(workload, WHOLE, large)],
         "small": [_figure(one, drawn) for one in every.charts(workload, HALF, small)],
+        "large": [_figure(one, drawn) for one in every.charts(workload, WHOLE, large)],
         "last": [_figure(one, drawn) for one in every.charts(workload, HALF, last)],
     }
 
