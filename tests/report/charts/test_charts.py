@@ -168,7 +168,7 @@ def test_colours_are_told_apart(kind: tuple[tuple[float, ...], ...]) -> None:
         for place, one in enumerate(seen)
         for other in seen[place + 1 :]
     )
-    assert nearest > 0.055
+    assert nearest > 0.065
 
 
 def _linear(value: float) -> float:

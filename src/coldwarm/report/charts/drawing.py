@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 SCALE = 2.0
 """Pixels of a PNG for one of the figure's."""
+_OWN_ID = re.compile(
+    r'(?<=\bid=")(?:clip|gradient_)\d+(?=")|(?<=url\(#)(?:clip|gradient_)\d+(?=\))'
+)
 _NO_FILE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -34,10 +38,23 @@ def svg(chart: Chart, theme: Theme = "light") -> bytes:
         UsageError: vl-convert is not installed.
     """
     drawn: str = _converter().vegalite_to_svg(chart.whole(theme), **_options())
+    drawn = _numbered(drawn)
     said = f"<title>{escape(chart.title)}</title><desc>{escape(chart.alt)}</desc>"
     start = drawn.index(">") + 1
     opening = f'{drawn[: start - 1]} role="img">'
     return (opening + said + drawn[start:]).encode()
+
+
+def _numbered(drawn: str) -> str:
+    """Return an SVG whose ids follow from what it shows.
+
+    A process counts them on from one figure to the next; and of two figures on one page, none may
+    have an id of the other.
+    """
+    places = {name: at for at, name in enumerate(dict.fromkeys(_OWN_ID.findall(drawn)), 1)}
+    bare = _OWN_ID.sub(lambda found: str(places[found[0]]), drawn)
+    shown = hashlib.sha256(bare.encode()).hexdigest()[:8]
+    return _OWN_ID.sub(lambda found: f"c{shown}-{places[found[0]]}", drawn)
 
 
 def png(chart: Chart, theme: Theme = "light") -> bytes:

@@ -36,7 +36,7 @@ def charts(
 
     ``width``: of a plot in pixels, names beside it not counted. ``kinds``: only these.
     """
-    found = (KINDS[kind](workload, width) for kind in (kinds or KINDS))
+    found = (KINDS[kind](workload, width) for kind in (KINDS if kinds is None else kinds))
     return [chart for chart in found if chart is not None]
 
 

@@ -46,7 +46,7 @@ def shown(name: str) -> str:
     plain = printable(name)
     if len(plain) <= LONGEST_NAME:
         return plain
-    return f"{shorten(plain, LONGEST_NAME - 6)}·{hashlib.sha256(name.encode()).hexdigest()[:5]}"
+    return f"{shorten(plain, LONGEST_NAME - 7)}·{hashlib.sha256(name.encode()).hexdigest()[:5]}"
 
 
 def workloads(cases: Sequence[CaseResult], answers: Sequence[Answer] = ()) -> list[Workload]:
