@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import printable, shorten
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
+    from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.chart import Chart
@@ -117,7 +117,7 @@ def _part(measured: Measured, drawn: list[Chart]) -> Node:
         "rejected": _rejected(cases),
         "unavailable": list(view.unavailable) if view else [],
         "protocol": _protocol(cases),
-        "environment": _environment(measured) if environment else [],
+        "environment": _environment(environment) if environment else [],
         "files": _files(measured, found),
     }
 
@@ -241,20 +241,33 @@ def _protocol(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
     return [row for row in shared if row[0] not in candidates]
 
 
-def _environment(measured: Measured) -> list[tuple[str, str]]:
-    assert measured.environment is not None  # noqa: S101 - asked for by the caller
-    tables = list(surroundings.environment(measured.environment))
-    rows = [row for row in chain.from_iterable(one.rows for one in tables[:-1]) if _told(row)]
-    installed = dict(tables[-1].rows)
+def _environment(one: Environment) -> list[tuple[str, str]]:
+    """Return the machine and what ran on it; everything is in ``environment.json``."""
+    machine, *_ = surroundings.environment(one)
+    rows = [row for row in machine.rows if row[0] in _MACHINE]
+    python, installed = one.python, one.distributions
     known = [f"{name} {installed[name]}" for name in _LIBRARIES if name in installed]
-    return [*rows, ("libraries", ", ".join(known) or f"{len(installed)} distributions")]
+    pools = [f"{pool.internal_api} {pool.threads}" for pool in one.thread_pools or []]
+    variables = [f"{name}={value}" for name, value in one.variables.items()]
+    variables += [f"{name} (withheld)" for name in one.withheld_variables]
+    return [
+        *rows,
+        ("Python", f"{python.implementation} {python.version}, {python.build}, {python.compiler}"),
+        ("libraries", ", ".join(known) or f"{len(installed)} distributions"),
+        ("threads of libraries", ", ".join(pools) or "not known"),
+        ("variables set", ", ".join(variables) or "none of those that matter"),
+    ]
 
 
-def _told(row: tuple[str, str]) -> bool:
-    """Say whether a row has to be in a few pages; everything is in ``environment.json``."""
-    return not row[0].startswith(("cache,", "frequency"))
-
-
+_MACHINE = {
+    "processor",
+    "cores",
+    "memory",
+    "operating system",
+    "virtualisation",
+    "container",
+    "GPU",
+}
 _LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "torch", "triton", "numba", "llvmlite")
 
 
