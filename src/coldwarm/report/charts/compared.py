@@ -13,6 +13,7 @@ from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.marks import WIDTH, data, only
 from coldwarm.report.charts.workload import Workload, shown, workloads
 from coldwarm.report.compare.terminal import figure, row
+from coldwarm.stats.ratio import same_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +40,13 @@ _BEFORE = (4, 3)
 """The dash of A."""
 _WIDEST = 4.0
 """Ratios beyond this, and below one over it, are drawn at the edge."""
-_RATIOS = (0.25, 0.33, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.4, 2.0, 3.0, 4.0)
+_RATIOS = (
+    (0.9, 0.95, 1.0, 1.05, 1.1),
+    (0.7, 0.85, 1.0, 1.2, 1.4),
+    (0.5, 0.7, 1.0, 1.4, 2.0),
+    (0.25, 0.5, 1.0, 2.0, 4.0),
+)
+"""Ticks of an axis of ratios; of these the first that reach as far as its ratios do."""
 
 
 def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
@@ -50,7 +57,6 @@ def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
     found = {"ratios": [_row(one) for one in known]}
     panels = list(dict.fromkeys(str(one["figure"]) for one in found["ratios"]))
     columns = min(len(panels), max(1, width // (_PANEL + _GAP)))
-    cases = list(dict.fromkeys(str(one["case"]) for one in found["ratios"]))
     return Chart(
         id="ratios",
         title="B over A",
@@ -63,7 +69,7 @@ def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
         alt=f"Ratios of B to A: {_counted(known)}.",
         spec={
             "concat": [
-                _panel(name, cases, width // columns - _GAP, first=place % columns == 0)
+                _panel(name, found["ratios"], width // columns - _GAP, first=place % columns == 0)
                 for place, name in enumerate(panels)
             ],
             "columns": columns,
@@ -106,17 +112,19 @@ def _row(one: ComparedMetric) -> Row:
     written = row(one)
     colour, shape = VERDICT_LOOKS[one.verdict]
     low, high = one.low or one.ratio, one.high or one.ratio
+    least, most = same_within(one.threshold)
     return {
         "case": shown(one.case),
         "figure": figure(one.metric),
+        "equal": 1,
         "ratio": _drawn(one.ratio),
         "low": _drawn(low),
         "high": _drawn(high),
         "verdict": one.verdict,
         "colour": colour,
         "shape": shape,
-        "least": 1 - one.threshold,
-        "most": 1 + one.threshold,
+        "least": least,
+        "most": most,
         "a": written.a,
         "b": written.b,
         "said": f"{written.ratio} ({written.interval})",
@@ -133,18 +141,20 @@ def _counted(known: Sequence[ComparedMetric]) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in VERDICT_LOOKS if counts[name])
 
 
-def _panel(name: str, cases: Sequence[str], width: int, *, first: bool) -> Spec:
-    y: Spec = {"field": "case", "type": "nominal", "sort": list(cases), "title": None}
-    if not first:
-        y["axis"] = None
+def _panel(name: str, found: Sequence[Row], width: int, *, first: bool) -> Spec:
+    cases = list(dict.fromkeys(row["case"] for row in found))
+    low, high = min(row["low"] for row in found), max(row["high"] for row in found)
+    reached = next((one for one in _RATIOS if one[0] <= low and high <= one[-1]), _RATIOS[-1])
+    y: Spec = {"field": "case", "type": "nominal", "sort": cases, "title": None}
+    y["axis"] = {"labelLimit": 260} if first else None
     x: Spec = {
         "type": "quantitative",
         "scale": {"type": "log", "nice": False, "padding": 6},
         "title": None,
         "axis": {
-            "values": list(_RATIOS),
+            "values": reached,
             "labelExpr": "datum.value === 1 ? '1' : format(datum.value, '.2~f') + '×'",
-            "labelOverlap": "greedy",
+            "labelOverlap": "parity",
             "labelSeparation": 6,
             "labelFlush": False,
         },
@@ -164,7 +174,7 @@ def _panel(name: str, cases: Sequence[str], width: int, *, first: bool) -> Spec:
             },
             {
                 "mark": {"type": "rule", "style": "ink", "strokeWidth": 0.8},
-                "encoding": {"x": {**x, "datum": 1}},
+                "encoding": {"x": {**x, "field": "equal", "aggregate": "max"}},
             },
             {
                 "mark": {"type": "rule", "strokeWidth": 1.6},
