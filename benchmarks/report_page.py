@@ -1,0 +1,112 @@
+"""The page of a large result: its size, how long it takes to make, and to answer in a browser.
+
+    python -m benchmarks.report_page
+
+100 cases in four cache modes with ten processes each, and 1,000 samples for each case and mode:
+400,000 in all. The result is made up, with clock readings in whole nanoseconds as real ones are.
+Beside each figure stands its bound; the exit code is 1 where one is missed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import made_up
+from benchmarks.rows import Row
+
+from coldwarm.contracts.base import CACHE_MODES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GROUP = "page"
+WORKLOADS = 20
+SAMPLES = 1000 * len(CACHE_MODES)
+"""Of each case."""
+MOST_BYTES = 5e6
+MOST_MAKING_S = 5.0
+MOST_UNTIL_USED_S = 2.0
+_FILTERED = "document.querySelector('.filters output').textContent.startsWith('80 of')"
+_DRAWN = "document.querySelector('.drawing.drawn svg, .drawing.drawn canvas')"
+CHROMIUM = "/usr/bin/chromium"
+
+
+def measure(folder: Path) -> list[Row]:
+    """Make a result, its page from the command line, and open that in a browser."""
+    run = made_up.write(folder / "run", WORKLOADS, SAMPLES)
+    page = folder / "page.html"
+    command = [sys.executable, "-m", "coldwarm", "report", str(run), "--out", str(page)]
+    walls, own = [], []
+    for _ in range(3):
+        before, start = os.times(), time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        after = os.times()
+        walls.append(time.perf_counter() - start)
+        own.append(after.children_user + after.children_system)
+        own[-1] -= before.children_user + before.children_system
+    made_s = min(walls)
+    used_s = min(_until_used(page) for _ in range(3))
+    size = page.stat().st_size
+    what = f"{WORKLOADS * len(made_up.CANDIDATES)} cases × {len(CACHE_MODES)} modes × 1,000 samples"
+    return [
+        Row(GROUP, f"size, {what}", f"{size / 1e6:.2f} MB", "5 MB", size / 1e6, 5.0, "MB"),
+        Row(
+            GROUP,
+            "`coldwarm report`, from its start to the page",
+            f"{made_s:.2f} s ({min(own):.2f} s of processors)",
+            f"{MOST_MAKING_S} s",
+            made_s,
+            MOST_MAKING_S,
+            "s",
+        ),
+        Row(
+            GROUP,
+            "from opening the file to a filtered table and a figure drawn",
+            f"{used_s:.2f} s",
+            f"{MOST_UNTIL_USED_S} s",
+            used_s,
+            MOST_UNTIL_USED_S,
+            "s",
+        ),
+    ]
+
+
+def _until_used(page: Path) -> float:
+    """Return the seconds from opening a page to the end of what a reader does first."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        start = time.perf_counter()
+        tab.goto(page.as_uri(), wait_until="commit")
+        tab.locator(".filters input").fill("numba")
+        tab.wait_for_function(
+            "document.querySelector('.filters output').textContent.startsWith('80')"
+        )
+        tab.wait_for_function("document.querySelector('.drawing.drawn svg, .drawing.drawn canvas')")
+        taken = time.perf_counter() - start
+        browser.close()
+    return taken
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print a line for each figure; ``1``: one is beyond its bound."""
+    if arguments:
+        print(made_up.write(Path(arguments[0]), WORKLOADS, SAMPLES))
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        rows = measure(Path(folder))
+    for row in rows:
+        print(f"{row.verdict:9} {row.what}: {row.measured}, at most {row.against}")
+    return int(any(row.verdict == "missed" for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

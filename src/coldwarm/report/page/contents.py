@@ -1,0 +1,117 @@
+"""What the page of a report holds, as text and packed data; the layout is the template's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.report.page import surroundings, verdicts
+from coldwarm.report.page.making import filled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.report.page.places import Section
+    from coldwarm.report.view import View
+
+    Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One result of those on the page."""
+
+    name: str
+    path: str
+    machine: str
+    said: Pairs
+    complete: bool
+    sections: tuple[Section, ...]
+    together: Section | None
+    """Figures of all workloads together."""
+    figures: tuple[verdicts.Figure, ...]
+    colours: dict[str, str]
+    care: Pairs
+    unavailable: tuple[str, ...]
+    legend: Pairs
+    gates: tuple[verdicts.GateRow, ...]
+    rejected: tuple[verdicts.RejectedRow, ...]
+    limitations: Pairs
+    protocols: tuple[surroundings.Folded, ...]
+    environment: tuple[surroundings.Folded, ...]
+    files: Pairs
+
+
+def part(
+    measured: Measured,
+    view: View | None,
+    sections: Mapping[str, Section],
+    together: Section | None,
+) -> Part:
+    """Return what the page says of one result.
+
+    ``sections``: by the name of the workload; ``together``: of all workloads.
+    """
+    cases = list(measured.cases.values())
+    suite = measured.suite
+    anchors = {name: section.anchor for name, section in sections.items()}
+    groups = view.groups if view else ()
+    cells = {(group.title, row.candidate): row for group in groups for row in group.rows}
+    machine = measured.environment
+    return Part(
+        name=suite.suite if suite else cases[0].case,
+        path=measured.path,
+        machine=surroundings.machine_line(machine) if machine else "an unknown machine",
+        said=tuple(_said(measured)),
+        complete=suite is None or suite.complete,
+        sections=tuple(sections.values()),
+        together=together,
+        figures=tuple(verdicts.figures(cases, cells, anchors)),
+        colours={name: c for one in sections.values() for name, c in one.looks.items()},
+        care=view.care if view else (),
+        unavailable=view.unavailable if view else (),
+        legend=view.legend if view else (),
+        gates=tuple(verdicts.gate_rows(cases)),
+        rejected=tuple(verdicts.rejected_rows(cases)),
+        limitations=tuple(surroundings.limitations(cases)),
+        protocols=tuple(surroundings.protocols(cases)),
+        environment=tuple(surroundings.environment(machine)) if machine else (),
+        files=tuple((case.path, case.sha256) for case in suite.cases) if suite else (),
+    )
+
+
+def provenance(measured: Measured) -> str:
+    """Return where the figures of a result come from."""
+    if measured.suite is None:
+        return "Measured here, in a run of which only this case is at hand"
+    return f"Measured here, in run {measured.suite.run_id[:8]}, {measured.suite.started_at[:10]}"
+
+
+def _said(measured: Measured) -> list[tuple[str, str]]:
+    said: list[tuple[str, str]] = []
+    if measured.suite is not None:
+        said += [("suite", measured.suite.suite), ("measured", measured.suite.started_at[:16])]
+        said.append(("run", measured.suite.run_id))
+    if measured.environment is not None:
+        said.append(("on", surroundings.machine_line(measured.environment)))
+    return said
+
+
+def page(parts: Sequence[Part]) -> str:
+    """Return the page of one result or more.
+
+    Raises:
+        UsageError: what draws figures is not installed.
+    """
+    shown = [one for each in parts for one in each.figures]
+    names = ", ".join(each.name for each in parts)
+    return filled(
+        "page.html.j2",
+        [one for each in parts for one in (each.together, *each.sections) if one is not None],
+        parts=parts,
+        title=f"coldwarm: {names}",
+        subtitle=" · ".join(f"{each.name}, {each.machine}" for each in parts),
+        whats=list(dict.fromkeys(one.what for one in shown)),
+        told=list(dict.fromkeys(one.verdict for one in shown if one.verdict)),
+    )

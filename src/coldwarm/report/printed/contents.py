@@ -1,0 +1,282 @@
+"""What the printed report says, as plain data: no mark-up, every text as it is to be seen."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.errors import printable, shorten
+from coldwarm.report import units
+from coldwarm.report.charts import compared, every
+from coldwarm.report.charts.drawing import answers_of
+from coldwarm.report.charts.workload import workloads
+from coldwarm.report.compare import terminal
+from coldwarm.report.figures import group_name
+from coldwarm.report.page import surroundings, verdicts
+from coldwarm.report.view import suite_view
+from coldwarm.stats.drawn.gates import of_group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coldwarm.contracts.comparison import RunComparison
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.report.charts.chart import Chart
+    from coldwarm.report.charts.workload import Workload
+    from coldwarm.report.view import Group
+
+    Node = dict[str, Any]
+
+WHOLE = 520
+"""Width of a figure's plot that has the page's width, in pixels."""
+HALF = 235
+_FEW, _SOME = 2, 4
+"""Workloads up to which each has all its figures, large ones; and up to which each has a table."""
+_LARGE = ("break_even",)
+_SMALL = ("cold", "warm_points")
+_LAST = ("warm_ecdf", "memory", "new_shape")
+_COMPACT = ("cold", "warm_points")
+PAIRED = ("cold", "warm_points")
+"""The kinds of figures that show both results of a comparison."""
+_LONGEST = 600
+_RUN = re.compile(r"\S{36}(?=\S{6})")
+"""What has no place for a line to end."""
+_MOST_FILES = 16
+
+
+def contents(results: Sequence[Measured]) -> tuple[Node, list[Chart]]:
+    """Return the report's text and tables, and its figures in the order of their numbers."""
+    drawn: list[Chart] = []
+    parts = [_part(measured, drawn) for measured in results]
+    return _plain({"parts": parts}), drawn
+
+
+def changes(
+    comparison: RunComparison, sides: tuple[Measured, Measured]
+) -> tuple[Node, list[Chart]]:
+    """Return what a report of a comparison says, and its figures in the order of their numbers."""
+    drawn: list[Chart] = []
+    shared = [chart for title, chart in compared.charts(comparison, *sides, PAIRED) if not title]
+    grouped: dict[str, list[Node]] = {}
+    first = [_figure(chart, drawn) for chart in shared]
+    for title, chart in compared.charts(comparison, *sides, PAIRED):
+        if title:
+            grouped.setdefault(title, []).append(_figure(chart, drawn))
+    said = {
+        "sides": terminal.sides(comparison),
+        "summary": terminal.summary(comparison),
+        "shared": first,
+        "remarks": terminal.remarks(comparison),
+        "cases": [
+            {
+                "title": case,
+                "headings": ["figure", *terminal.HEADINGS[1:]],
+                "rows": [list(terminal.row(item)) for item in items],
+            }
+            for case, items in terminal.shown(comparison, everything=True).items()
+        ],
+        "legend": terminal.legend(comparison),
+        "workloads": [{"title": title, "figures": found} for title, found in grouped.items()],
+    }
+    return _plain(said), drawn
+
+
+def _plain(node: Any) -> Any:  # noqa: ANN401 - a tree of JSON
+    """Return the tree with every text of it as one that is seen as it is, and can be broken."""
+    if isinstance(node, str):
+        return _RUN.sub("\\g<0>\u200b", shorten(printable(node), _LONGEST))
+    if isinstance(node, dict):
+        return {key: _plain(value) for key, value in node.items()}
+    if isinstance(node, (list, tuple)):
+        return [_plain(value) for value in node]
+    return node
+
+
+def _part(measured: Measured, drawn: list[Chart]) -> Node:
+    cases = list(measured.cases.values())
+    told = answers_of(measured)
+    found = workloads(cases, told)
+    view = suite_view(measured.suite, cases, told, verbose=False) if measured.suite else None
+    groups = {group.title: group for group in view.groups} if view else {}
+    environment = measured.environment
+    return {
+        "name": measured.suite.suite if measured.suite else cases[0].case,
+        "facts": list(_facts(measured, cases)),
+        "answers": [_answer(one, groups.get(group_name(one.cases[0])), drawn) for one in found],
+        "gates": _gates(found),
+        "shared": [_figure(chart, drawn) for chart in every.of_result(found, WHOLE)],
+        "workloads": [
+            _workload(one, groups.get(group_name(one.cases[0])), drawn, of=len(found))
+            for one in found
+        ],
+        "legend": list(view.legend) if view else [],
+        "care": list(view.care) if view else [],
+        "limitations": surroundings.limitations([case for case in cases if case.observations]),
+        "rejected": _rejected(cases),
+        "unavailable": list(view.unavailable) if view else [],
+        "protocol": _protocol(cases),
+        "environment": _environment(environment) if environment else [],
+        "files": _files(measured, found),
+    }
+
+
+def _facts(measured: Measured, cases: Sequence[CaseResult]) -> Iterator[tuple[str, str]]:
+    suite = measured.suite
+    seen = [one for case in cases for one in case.observations]
+    if suite is not None:
+        ended = f" to {suite.finished_at}" if suite.finished_at else ", interrupted"
+        yield "measured", f"{suite.started_at}{ended}"
+        yield "run", suite.run_id
+        yield (
+            "cases",
+            (
+                f"{suite.n_ok} ok, {suite.n_warn} with a warning or not measured, "
+                f"{suite.n_failed} failed"
+            ),
+        )
+    processes = f"{len(seen)} processes"
+    wall = f", {units.duration(suite.measured_s)} in all" if suite is not None else ""
+    yield "rests on", f"{processes}{wall}"
+    if measured.environment is not None:
+        yield "on", surroundings.machine_line(measured.environment)
+        harness = measured.environment.harness
+        commit = f", commit {harness.git_commit[:12]}" if harness.git_commit else ""
+        yield "by", f"coldwarm {harness.version}{commit}"
+
+
+def _answer(workload: Workload, group: Group | None, drawn: list[Chart]) -> Node:
+    strip = every.charts(workload, WHOLE, ("answer",))
+    return {
+        "title": workload.title,
+        "lines": [(line.label, line.text) for line in group.answer] if group else [],
+        "figure": _figure(strip[0], drawn) if strip else None,
+    }
+
+
+def _figure(chart: Chart, drawn: list[Chart]) -> Node:
+    drawn.append(chart)
+    before = next((at for at, one in enumerate(drawn[:-1], 1) if one.id == chart.id), None)
+    again = None if before is None else f"Read it as figure {before}."
+    return {
+        "number": len(drawn),
+        "kind": chart.id,
+        "title": chart.title,
+        "caption": again or chart.caption,
+        "alt": chart.alt,
+    }
+
+
+def _workload(workload: Workload, group: Group | None, drawn: list[Chart], *, of: int) -> Node:
+    few = of <= _FEW
+    large, small, last = (_LARGE, _SMALL, _LAST) if few else ((), _COMPACT, ())
+    return {
+        "title": workload.title,
+        "about": group.about if group else workload.cases[0].protocol.data_layout,
+        "table": _table(group) if group and of <= _SOME else None,
+        "small": [_figure(one, drawn) for one in every.charts(workload, HALF, small)],
+        "large": [_figure(one, drawn) for one in every.charts(workload, WHOLE, large)],
+        "last": [_figure(one, drawn) for one in every.charts(workload, HALF, last)],
+    }
+
+
+def _table(group: Group) -> Node:
+    memory = any(row.memory is not None for row in group.rows)
+    headings = [
+        "candidate",
+        *(" ".join(filter(None, group.headings[mode])) for mode in group.modes),
+        *(["peak memory"] if memory else []),
+    ]
+    rows = [
+        [
+            [row.candidate],
+            *(
+                [f"{cell.text} {cell.spread}".strip(), cell.verdict]
+                for cell in (row.figures[mode] for mode in group.modes)
+            ),
+            *([[row.memory or ""]] if memory else []),
+        ]
+        for row in group.rows
+    ]
+    return {"headings": headings, "rows": rows}
+
+
+def _gates(found: Sequence[Workload]) -> Node:
+    rows = [(one.title, known) for one in found if (known := of_group(one.cases)) is not None]
+    return {
+        "n_checked": sum(known.n_cases for _, known in rows),
+        "n_failed": sum(len(known.failed) for _, known in rows),
+        "rows": [
+            [
+                title,
+                f"{known.n_passed} of {known.n_checked}",
+                ", ".join(known.failed) or "none",
+                units.MISSING if known.worst is None else f"{known.worst:.2g}",
+                f"{known.tolerance:.2g}",
+            ]
+            for title, known in rows
+        ],
+    }
+
+
+def _rejected(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
+    """Return why processes count for nothing, and of which candidates how many."""
+    found: dict[str, dict[str, int]] = {}
+    for row in verdicts.rejected_rows(cases):
+        where = found.setdefault(f"{row.what}: {row.reason}", {})
+        name = f"{row.candidate}, {row.mode}"
+        where[name] = where.get(name, 0) + 1
+    return [
+        (why, "; ".join(f"{name}{f' ({n})' if n > 1 else ''}" for name, n in where.items()))
+        for why, where in found.items()
+    ]
+
+
+def _protocol(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
+    """Return how was measured, where all workloads agree."""
+    folded = list(surroundings.protocols(cases))
+    shared = [row for row in folded[0].rows if all(row in one.rows for one in folded)]
+    candidates = {case.candidate for case in cases}
+    return [row for row in shared if row[0] not in candidates]
+
+
+def _environment(one: Environment) -> list[tuple[str, str]]:
+    """Return the machine and what ran on it; everything is in ``environment.json``."""
+    machine, *_ = surroundings.environment(one)
+    rows = [row for row in machine.rows if row[0] in _MACHINE]
+    python, installed = one.python, one.distributions
+    known = [f"{name} {installed[name]}" for name in _LIBRARIES if name in installed]
+    pools = [f"{pool.internal_api} {pool.threads}" for pool in one.thread_pools or []]
+    variables = [f"{name}={value}" for name, value in one.variables.items()]
+    variables += [f"{name} (withheld)" for name in one.withheld_variables]
+    return [
+        *rows,
+        ("Python", f"{python.implementation} {python.version}, {python.build}, {python.compiler}"),
+        ("libraries", ", ".join(known) or f"{len(installed)} distributions"),
+        ("threads of libraries", ", ".join(pools) or "not known"),
+        ("variables set", ", ".join(variables) or "none of those that matter"),
+    ]
+
+
+_MACHINE = {
+    "processor",
+    "cores",
+    "memory",
+    "operating system",
+    "virtualisation",
+    "container",
+    "GPU",
+}
+_LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "torch", "triton", "numba", "llvmlite")
+
+
+def _files(measured: Measured, found: Sequence[Workload]) -> list[tuple[str, str]]:
+    rows = [("environment.json", measured.environment_sha256)]
+    if measured.suite is not None:
+        drawn = {case.case for one in found for case in one.cases}
+        named = [one for one in measured.suite.cases if one.case in drawn][:_MOST_FILES]
+        rows += [(one.path, one.sha256) for one in named]
+        if left := len(measured.suite.cases) - len(named):
+            rows.append((f"{left} more", "their hashes are in the run's index, suite.json"))
+    return rows

@@ -1,0 +1,213 @@
+"""A job at every number of calls, shapes and processes that a reader may choose. Pure.
+
+The same figures as those of a plan (``jobs``), for many jobs at once: jobs that pay the same costs
+differ only in how often, so that the sums of all rounds are one product of matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.base import WARM
+from coldwarm.stats.plan.costs import FEWEST, STATES
+from coldwarm.stats.plan.jobs import (
+    Job,
+    bounds,
+    margin_bounds,
+    middle_s,
+    missing,
+    new_shapes_s,
+    paid,
+    widens,
+)
+from coldwarm.stats.plan.ladder import changes, ladder
+from coldwarm.stats.plan.many import Bounds, expected_of, margin_lows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.plan import Caches
+    from coldwarm.stats.plan.costs import Costs
+    from coldwarm.stats.plan.expected import Term
+
+MOST_CALLS = 1_000_000
+SHAPES = (1, 10, 100)
+PROCESSES = (1, 10, 100)
+CACHES: tuple[Caches, ...] = ("cold", "kept", "warm")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a candidate costs by the number of calls: expected seconds and their bounds.
+
+    ``None`` in place of bounds where there are too few processes for any.
+    """
+
+    total_s: list[float]
+    low_s: list[float] | None
+    high_s: list[float] | None
+
+    def times(self, number: int) -> Curve:
+        """Return the cost of so many alike."""
+        low_s, high_s = self.low_s, self.high_s
+        return Curve(
+            [number * one for one in self.total_s],
+            None if low_s is None else [number * one for one in low_s],
+            None if high_s is None else [number * one for one in high_s],
+        )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A job but for its number of calls, and what it costs at each of ``calls``.
+
+    ``cheapest`` has the lowest total at each number, new shapes that were not measured at half of
+    their most; ``told_apart`` says whether every other candidate is dearer with confidence.
+    """
+
+    caches: Caches
+    shapes: int
+    processes: int
+    calls: list[int]
+    curves: Mapping[str, Curve]
+    cheapest: list[str]
+    told_apart: list[bool]
+    crossings: list[tuple[int, str]]
+    """Numbers of calls from which another candidate is the cheapest, and which."""
+
+
+def grid(
+    known: Sequence[Costs],
+    asked: set[CacheMode],
+    shapes: Sequence[int] = SHAPES,
+    processes: Sequence[int] = PROCESSES,
+) -> list[Setting]:
+    """Cost the jobs of all settings that can be with what was ``asked`` for.
+
+    A candidate is in a setting where it has all costs of it; a setting without any is left out.
+    The first of ``processes`` is 1.
+    """
+    measured = bool(known) and all(one.series.get("empty.new") for one in known)
+    found = []
+    for caches in CACHES:
+        alike = caches != "kept"  # all processes find the same, so that sums are multiples
+        for number in processes[:1] if alike else processes[1:]:
+            for n_shapes in shapes:
+                job = Job(MOST_CALLS, n_shapes, number, caches, measured)
+                needed = {STATES[state] for state in job.starts} | {WARM}
+                if needed <= asked and (made := _setting(known, job)) is not None:
+                    found += [made, *(_times(made, n) for n in processes[1:] if alike)]
+    return found
+
+
+def _times(one: Setting, processes: int) -> Setting:
+    """Return what so many processes cost where one costs this."""
+    curves = {name: curve.times(processes) for name, curve in one.curves.items()}
+    return replace(one, processes=processes, curves=curves)
+
+
+@dataclass(frozen=True)
+class _Paid:
+    """What a candidate pays for jobs that differ in their calls alone, ``most`` with new shapes."""
+
+    one: Costs
+    least: list[list[Term]]
+    most: list[list[Term]]
+    expected: Bounds
+    half_s: float
+    """Half of the most that new shapes may cost, at any number of calls."""
+
+
+def _paid(one: Costs, jobs: Sequence[Job]) -> _Paid:
+    least = [paid(one, job) for job in jobs]
+    # New shapes are as many whatever the number of calls.
+    more = paid(one, jobs[0], 1.0)[len(least[0]) :]
+    most = [[*terms, *more] for terms in least] if more else least
+    return _Paid(one, least, most, expected_of(least), new_shapes_s(one, jobs[0]) / 2)
+
+
+def _setting(known: Sequence[Costs], largest: Job) -> Setting | None:
+    able = [one for one in known if missing(one, largest) is None]
+    if not able:
+        return None
+    calls = sorted({largest.shapes, *(n for n in ladder(MOST_CALLS) if n > largest.shapes)})
+    jobs = [replace(largest, calls=n) for n in calls]
+    every = [_paid(one, jobs) for one in able]
+    cheapest = [
+        min(every, key=lambda each, at=at: each.expected.middle[at] + each.half_s)  # type: ignore[misc]
+        for at in range(len(jobs))
+    ]
+    return Setting(
+        caches=largest.caches,
+        shapes=largest.shapes,
+        processes=largest.processes,
+        calls=calls,
+        curves={each.one.candidate: _curve(each, jobs) for each in every},
+        cheapest=[each.one.candidate for each in cheapest],
+        told_apart=_told_apart(every, cheapest, jobs),
+        crossings=list(_crossings(able, largest, calls)),
+    )
+
+
+def _curve(each: _Paid, jobs: Sequence[Job]) -> Curve:
+    least = each.expected
+    most = least if each.most is each.least else expected_of(each.most)
+    whole = least.bounded and most.bounded
+    lows, highs = least.low, most.high
+    if whole and any(widens(each.one, job) for job in jobs):
+        found = [bounds(each.one, job) for job in jobs]
+        lows = [low for low, _ in found if low is not None]
+        highs = [high for _, high in found if high is not None]
+        whole = len(lows) == len(jobs)
+    return Curve(least.middle, lows if whole else None, highs if whole else None)
+
+
+def _told_apart(
+    every: Sequence[_Paid], cheapest: Sequence[_Paid], jobs: Sequence[Job]
+) -> list[bool]:
+    """Say of each job whether all others are dearer than the cheapest; of one alone, no."""
+    told = [len(every) > 1] * len(jobs)
+    for best in {each.one.candidate: each for each in cheapest}.values():
+        places = [at for at, each in enumerate(cheapest) if each is best]
+        for other in every:
+            if other is not best:
+                lows = _margins(other, best, jobs, places)
+                for at, low in zip(places, lows, strict=True):
+                    told[at] = told[at] and low is not None and low > 0
+    return told
+
+
+def _margins(
+    other: _Paid, best: _Paid, jobs: Sequence[Job], places: Sequence[int]
+) -> list[float | None]:
+    """Return the least by which one is dearer than another, whatever new shapes cost."""
+    if any(widens(each.one, jobs[at]) for each in (other, best) for at in places):
+        return [margin_bounds(other.one, best.one, jobs[at])[0] for at in places]
+    return margin_lows([(other.least[at], best.most[at]) for at in places])
+
+
+def _cheapest(able: Sequence[Costs], job: Job) -> str:
+    best = min(able, key=lambda one: middle_s(one, job))
+    return best.candidate
+
+
+def _crossings(
+    able: Sequence[Costs], largest: Job, calls: Sequence[int]
+) -> Iterator[tuple[int, str]]:
+    """Find where another is the cheapest: beyond the first calls, totals are straight lines."""
+    straight = largest.shapes + FEWEST
+    at = {n: replace(largest, calls=n) for n in (straight, MOST_CALLS)}
+    ends = {one.candidate: [middle_s(one, job) for job in at.values()] for one in able}
+    first = {n: _cheapest(able, replace(largest, calls=n)) for n in range(largest.shapes, straight)}
+
+    def cheapest(n: int) -> str:
+        if n in first:
+            return first[n]
+        share = (n - straight) / (MOST_CALLS - straight)
+        return min(ends, key=lambda name: ends[name][0] + share * (ends[name][1] - ends[name][0]))
+
+    values = sorted({*calls, *chain(first), straight})
+    yield from ((n, cheapest(n)) for n in changes(cheapest, values))
