@@ -285,6 +285,9 @@ CODES: dict[str, str] = {
     "shared_process": "",
     "clean_blocks": "n_clean n_blocks",
     "in_process_compiled": "n_blocks",
+    # Snapshots.
+    "no_index_asked": "",
+    "index_silent": "host text",
 }
 """By code, the names of its parameters."""
 

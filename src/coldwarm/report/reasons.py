@@ -366,6 +366,9 @@ WORDS: dict[str, str] = {
     "clean_blocks": "nothing was compiled in {n_clean} of {n_blocks:# block} of warm calls",
     "in_process_compiled": "in this process something was compiled in {n_blocks:# block}, which do"
     " not count",
+    # Snapshots.
+    "no_index_asked": "no package index was asked",
+    "index_silent": "the package index {host} gave no answer: {text}",
 }
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""
@@ -415,6 +418,7 @@ ADVICE: dict[str, str] = {
     "collecting": "add it, or quote the figure without it as such",
     "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",
     "answers_differ": "where each process draws others, seed it or give --no-check",
+    "index_silent": "make the snapshot where there is a network, or name an index with --index",
 }
 """By code, what a person can do about it."""
 
