@@ -55,7 +55,12 @@ def test_the_crate_is_read_by_the_library(call: Call, run: Path, tmp_path: Path)
 
 @pytest.mark.parametrize(
     "named",
-    [("--author", "a\nb"), ("--author", "x\x1b[31m"), ("--author", "‮x"), ("--license", "my own")],
+    [
+        ("--author", "a\nb"),
+        ("--author", "x\x1b[31m"),
+        ("--author", "\u202ex"),
+        ("--license", "my own"),
+    ],
 )
 def test_names_are_one_line_of_visible_characters(
     call: Call, run: Path, tmp_path: Path, named: tuple[str, str]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
+from coldwarm.contracts.files.codec import decode, decode_as, encode, read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME, index_in
 from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import JOURNAL
 from coldwarm.contracts.published import NextstatSuite
-from coldwarm.errors import ContractError, UsageError
+from coldwarm.errors import InvalidResultError, UsageError
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of
 from coldwarm.runner.stored import reading
@@ -50,7 +51,8 @@ def collect(paths: Sequence[Path]) -> list[Run]:
 
     Raises:
         UsageError: one is no finished run, or is given twice.
-        ContractError: a file does not keep its contract, or says what its observations do not say.
+        InvalidResultError: a file does not keep its contract, or says what its observations do not.
+        ContractError: a file has an older contract, or changed meanwhile.
     """
     found = sorted(
         map(_read, paths), key=lambda run: (run.name, run.suite.started_at, run.suite.run_id)
@@ -60,8 +62,9 @@ def collect(paths: Sequence[Path]) -> list[Run]:
         if any(run.suite.run_id == other.suite.run_id for other in runs):
             text = f"the run {run.suite.run_id} of suite {run.name} is given twice; name it once"
             raise UsageError(text)
-        of_suite = sum(run.suite.suite == other.suite.suite for other in runs)
-        name = f"{run.name}-{of_suite + 1}" if of_suite else run.name
+        names = {other.name for other in runs}
+        numbered = (f"{run.name}-{number}" for number in count(2))
+        name = next(one for one in chain([run.name], numbered) if one not in names)
         runs.append(Run(name, run.suite, run.environment, run.cases, run.files))
     return runs
 
@@ -73,7 +76,8 @@ def _read(path: Path) -> Run:
         raise UsageError(f"{path} holds no run; name the directory that one was written to")
     for finding in validated(path):
         if finding.fault is not None:
-            raise _invalid(finding.fault)
+            text = f"the results are not valid, so nothing is published: {finding.fault}"
+            raise InvalidResultError(text)
     measured = reading.read(path)
     suite = measured.suite
     if suite is None or not suite.complete:
@@ -84,12 +88,6 @@ def _read(path: Path) -> Run:
     files = dict(_files(path, suite))
     _refuse_changed(path, suite, files)
     return Run(suite.suite, suite, measured.environment, list(measured.cases.values()), files)
-
-
-def _invalid(text: str) -> ContractError:
-    error = ContractError("", "")
-    error.args = (f"the results are not valid, so nothing is published: {text}",)
-    return error
 
 
 def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
@@ -106,6 +104,9 @@ def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
         yield name, data
         if name == published:
             index = decode_as(NextstatSuite, data, str(path / name))
+            if encode(index) != data:
+                what = "is not written as its contract has it now; measure again"
+                raise fault(str(path / name), None, None, what)
             for one in index.cases:
                 file = f"{layout.PUBLISHED}/{one.path}"
                 yield file, read_bytes(inside(path, file))

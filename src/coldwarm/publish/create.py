@@ -92,7 +92,8 @@ def create(request: Request, folder: Path, known: Path | None = None) -> Made:
 
     Raises:
         UsageError: the id is no id or taken, the folder is not empty, or a result is no run.
-        ContractError: a result is not valid, or something private would be told.
+        InvalidResultError: a result is not valid.
+        ContractError: something private would be told.
         StorageError: it cannot be written.
     """
     refuse_id(request.snapshot_id)
@@ -141,7 +142,8 @@ def make(request: Request) -> Made:
 
     Raises:
         UsageError: a result is no run, or the wheel would not be of what measured.
-        ContractError: a result is not valid, or something private would be told.
+        InvalidResultError: a result is not valid.
+        ContractError: something private would be told.
     """
     runs = collected.collect(request.results)
     generated_at = collected.latest(runs)
