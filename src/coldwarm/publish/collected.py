@@ -93,8 +93,10 @@ def _read(path: Path) -> Run:
 def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a run that belong to it, and no others that lie in its folder."""
     names = [NAME, suite.environment_path, *(row.path for row in suite.cases)]
+    if suite.answers_path is not None:
+        names.append(suite.answers_path)
     published = f"{layout.PUBLISHED}/{nextstat.INDEX}"
-    for name in (*names, layout.ANSWERS, published, JOURNAL):
+    for name in (*names, published, JOURNAL):
         try:
             data = read_bytes(inside(path, name))
         except OutsideError as error:
@@ -116,6 +118,8 @@ def _refuse_changed(path: Path, suite: SuiteResult, files: dict[str, bytes]) -> 
     """Refuse files that changed after they were validated, or that have an older contract."""
     said = {row.path: row.sha256 for row in suite.cases}
     said[suite.environment_path] = suite.environment_sha256
+    if suite.answers_path is not None and suite.answers_sha256 is not None:
+        said[suite.answers_path] = suite.answers_sha256
     for name, sha256 in said.items():
         if sha256_of(files[name]) != sha256:
             raise fault(str(path / name), None, None, "was changed while it was read; try again")
