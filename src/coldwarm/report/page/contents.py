@@ -1,0 +1,103 @@
+"""What the page of a report holds, as text and packed data; the layout is the template's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.report.charts.every import of_result
+from coldwarm.report.charts.workload import workloads
+from coldwarm.report.figures import group_name
+from coldwarm.report.page import surroundings, verdicts
+from coldwarm.report.page.sections import Section, section, shared
+from coldwarm.report.view import suite_view
+from coldwarm.stats.plan.paying import payoffs
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.report.view import View
+
+    Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One result of those on the page."""
+
+    name: str
+    path: str
+    machine: str
+    said: Pairs
+    complete: bool
+    sections: tuple[Section, ...]
+    together: Section | None
+    """Figures of all workloads together."""
+    figures: tuple[verdicts.Figure, ...]
+    colours: dict[str, str]
+    care: Pairs
+    unavailable: tuple[str, ...]
+    legend: Pairs
+    gates: tuple[verdicts.GateRow, ...]
+    rejected: tuple[verdicts.RejectedRow, ...]
+    limitations: Pairs
+    protocols: tuple[surroundings.Folded, ...]
+    environment: tuple[surroundings.Folded, ...]
+    files: Pairs
+
+
+def part(measured: Measured, place: int) -> Part:
+    """Return what the page says of one result."""
+    cases = list(measured.cases.values())
+    suite = measured.suite
+    view = suite_view(suite, cases, payoffs(cases)) if suite else None
+    groups = {group.title: group for group in view.groups} if view else {}
+    found = workloads(cases)
+    where = _provenance(measured)
+    sections = tuple(
+        section(one, groups.get(group_name(one.cases[0])), f"r{place}w{at}", where)
+        for at, one in enumerate(found)
+    )
+    anchors = {group_name(w.cases[0]): s.anchor for w, s in zip(found, sections, strict=True)}
+    cells = {(g.title, row.candidate): row for g in groups.values() for row in g.rows}
+    machine = measured.environment
+    return Part(
+        name=suite.suite if suite else cases[0].case,
+        path=measured.path,
+        machine=surroundings.machine_line(machine) if machine else "an unknown machine",
+        said=tuple(_said(measured)),
+        complete=suite is None or suite.complete,
+        sections=sections,
+        together=shared(of_result, found, f"r{place}", where),
+        figures=tuple(verdicts.figures(cases, cells, anchors)),
+        colours={name: look.colour for one in found for name, look in one.looks.items()},
+        **_words(view),
+        gates=tuple(verdicts.gate_rows(cases)),
+        rejected=tuple(verdicts.rejected_rows(cases)),
+        limitations=tuple(surroundings.limitations(cases)),
+        protocols=tuple(surroundings.protocols(cases)),
+        environment=tuple(surroundings.environment(machine)) if machine else (),
+        files=tuple((case.path, case.sha256) for case in suite.cases) if suite else (),
+    )
+
+
+def _words(view: View | None) -> dict[str, tuple[tuple[str, str], ...] | tuple[str, ...]]:
+    """Return what to read with care, what was not measured, and what words mean."""
+    if view is None:
+        return {"care": (), "unavailable": (), "legend": ()}
+    return {"care": view.care, "unavailable": view.unavailable, "legend": view.legend}
+
+
+def _provenance(measured: Measured) -> str:
+    if measured.suite is None:
+        return "Measured here, in a run of which only this case is at hand"
+    return f"Measured here, in run {measured.suite.run_id}, {measured.suite.started_at[:10]}"
+
+
+def _said(measured: Measured) -> list[tuple[str, str]]:
+    said: list[tuple[str, str]] = []
+    if measured.suite is not None:
+        said += [("suite", measured.suite.suite), ("measured", measured.suite.started_at[:16])]
+        said.append(("run", measured.suite.run_id))
+    if measured.environment is not None:
+        said.append(("on", surroundings.machine_line(measured.environment)))
+    return said
