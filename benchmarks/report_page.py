@@ -115,7 +115,9 @@ def _until_used(page: Path) -> float:
         start = time.perf_counter()
         tab.goto(page.as_uri(), wait_until="commit")
         tab.locator(".filters input").fill("numba")
-        tab.wait_for_function("document.querySelector('.filters output').textContent.startsWith('80')")
+        tab.wait_for_function(
+            "document.querySelector('.filters output').textContent.startsWith('80')"
+        )
         tab.wait_for_function("document.querySelector('.drawing.drawn svg, .drawing.drawn canvas')")
         taken = time.perf_counter() - start
         browser.close()

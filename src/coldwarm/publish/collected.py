@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import decode, decode_as, encode, read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME, index_in
 from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import JOURNAL
+from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.errors import InvalidResultError, UsageError
 from coldwarm.publish import layout
@@ -39,6 +41,20 @@ class Run:
     """In the order of the index, with everything computed again."""
     files: dict[str, bytes]
     """By path below its folder, byte for byte as they were measured."""
+
+    @property
+    def measured(self) -> Measured:
+        """The same as the reports take it: of the snapshot, and not of the folder it is from."""
+        answers = self.suite.answers_path and self.files.get(self.suite.answers_path)
+        return Measured(
+            path=self.folder,
+            suite=self.suite,
+            cases={case.case: case for case in self.cases},
+            files={row.case: f"{self.folder}/{row.path}" for row in self.suite.cases},
+            environment_sha256=self.suite.environment_sha256,
+            environment=self.environment,
+            answers=decode_as(Answers, answers) if answers else None,
+        )
 
     @property
     def folder(self) -> str:
