@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from tests.contracts import samples
-from tests.publish.conftest import files, write_run
+from tests.publish.conftest import QUICK, files, write_run
 from tests.stats import results
 
 from coldwarm.contracts.environment import Cpu, Frequency
@@ -39,7 +39,7 @@ def test_what_is_private_here_is_refused_where_it_stands(
 ) -> None:
     run = write_run(tmp_path / "run", cpu=of_cpu(f"A CPU of /srv/{PLANTED}/x"))
     monkeypatch.setenv(variable, value)
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--offline")
+    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
     refused = call.refused(*line, code=3)
     assert "results/quick/environment.json: cpu.model: holds something private" in refused
     assert PLANTED not in refused
@@ -58,7 +58,7 @@ def test_a_journal_is_looked_through_by_line(
     ]
     (run / journal.JOURNAL).write_bytes(b"".join(lines))
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--offline")
+    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
     refused = call.refused(*line, code=3)
     assert "results/quick/journal.jsonl:2: record.said: holds something private" in refused
 
@@ -68,7 +68,7 @@ def test_the_name_of_a_machine_is_refused(
 ) -> None:
     run = write_run(tmp_path / "run", cpu=of_cpu("the CPU of bigbox7"))
     monkeypatch.setattr(platform, "node", lambda: "bigbox7.lab.example.org")
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--offline")
+    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
     assert "cpu.model: holds something private" in call.refused(*line, code=3)
 
 
@@ -91,7 +91,7 @@ def test_an_id_that_is_private_is_refused(
     run: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
-    refused = call.refused("create", run, "--id", name, "--out-dir", tmp_path / "s", "--offline")
+    refused = call.refused("create", run, "--id", name, "--out-dir", tmp_path / "s", *QUICK)
     assert "holds something private" in refused
     assert name not in refused
 
@@ -102,9 +102,7 @@ def test_what_identifies_is_told(call: Call, tmp_path: Path) -> None:
         variables={"XLA_FLAGS": "--xla_dump_to=/data/acme"},
         withheld_variables=["JAX_ACME"],
     )
-    code, said, _ = call(
-        "create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--offline", "--json"
-    )
+    code, said, _ = call("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK, "--json")
     assert code == 0
     told = {one["field"]: one["holds"] for one in json.loads(said)["identifying"]}
     place = "results/quick/environment.json"
@@ -118,7 +116,7 @@ def test_what_processes_said_is_told(call: Call, tmp_path: Path) -> None:
     spoken = replace(made.observations[0], stderr_tail="Traceback …", null_reasons={})
     case = replace(made, observations=[spoken, *made.observations[1:]])
     run = results.write(tmp_path / "run", [case])
-    code, said, _ = call("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--offline")
+    code, said, _ = call("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
     assert code == 0
     assert "observations.stderr_tail: what processes of jax_jit_cpu_matmul_512_f32" in said
     assert files(tmp_path / "s")
