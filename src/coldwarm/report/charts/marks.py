@@ -28,15 +28,16 @@ _STEPS = ((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 
 """Multiples of a power of ten that may have ticks, the most first."""
 
 
-def rows(found: Iterable[NamedTuple]) -> list[Row]:
+def rows(found: Iterable[NamedTuple]) -> Columns:
     """Return records as rows of a data set, every text as figures show it."""
-    return [
+    every = list(found)
+    names = every[0]._fields if every else ()
+    return Columns(
         {
-            key: shown(value) if isinstance(value, str) else value
-            for key, value in one._asdict().items()
+            name: [shown(value) if isinstance(value, str) else value for value in column]
+            for name, column in zip(names, zip(*every, strict=True), strict=True)
         }
-        for one in found
-    ]
+    )
 
 
 def data(name: str) -> Spec:
