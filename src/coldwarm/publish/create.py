@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
-from coldwarm.errors import UsageError
+from coldwarm.errors import InvalidResultError, UsageError
 from coldwarm.private.masking import masked
 from coldwarm.publish import (
     citing,
@@ -23,6 +23,7 @@ from coldwarm.publish import (
     manifest,
     packages,
     privacy,
+    redacting,
     registry,
     validation,
     wheel,
@@ -75,6 +76,8 @@ class Made(NamedTuple):
     """Distributions of which the lock has no wheel."""
     no_lock: Reason | None
     """Why there is no lock with hashes; ``None``: there is one."""
+    masked: list[str]
+    """Where something is masked that was not when it was measured."""
 
     @property
     def index_sha256(self) -> str:
@@ -145,12 +148,11 @@ def make(request: Request) -> Made:
         InvalidResultError: a result is not valid.
         ContractError: something private would be told.
     """
-    runs = collected.collect(request.results)
+    runs, masked_fields = _masked(collected.collect(request.results))
     generated_at = collected.latest(runs)
     if not request.deterministic:
         generated_at = datetime.now(UTC).isoformat(timespec="seconds")
-    files = {f"{run.folder}/{name}": data for run in runs for name, data in run.files.items()}
-    privacy.refuse_private(files)
+    files = {path: data for run in runs for path, data in _placed(run).items()}
     files |= manifest.published_files(runs)
     own = _wheel(runs) if request.with_wheel else None
     missing, no_lock = _lock(request, runs, files, own)
@@ -160,11 +162,35 @@ def make(request: Request) -> Made:
     files[layout.MANIFEST] = codec.encode(said)
     report = validation.report(request.snapshot_id, generated_at, runs)
     files[layout.VALIDATION] = codec.encode(report)
-    made = Made(request.snapshot_id, generated_at, runs, files, missing, no_lock)
+    made = Made(request.snapshot_id, generated_at, runs, files, missing, no_lock, masked_fields)
     for path, view in request.views.items():
         files[path] = view(made)
     _describe(request, made)
     return made
+
+
+def _masked(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """Return the runs with everything masked that is private here, and where that was so.
+
+    Raises:
+        InvalidResultError: a run does not stay whole.
+    """
+    done, places = [], []
+    for run in runs:
+        found = privacy.private_in(_placed(run))
+        again = redacting.masked_again(run) if found else run
+        left = privacy.private_in(_placed(again)) if found else []
+        if left:
+            text = f"{left[0]} holds something private that masking does not take out"
+            raise InvalidResultError(f"{text}; measure again")
+        done.append(again)
+        places += found
+    return done, places
+
+
+def _placed(run: Run) -> dict[str, bytes]:
+    """Return the files of a run by their paths in the snapshot."""
+    return {f"{run.folder}/{name}": data for name, data in run.files.items()}
 
 
 def _describe(request: Request, made: Made) -> None:

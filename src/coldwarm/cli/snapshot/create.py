@@ -139,6 +139,7 @@ def _told(made: Made, request: Request, folder: Path) -> SnapshotMade:
         n_bytes=sum(map(len, made.files.values())),
         lock=None if made.no_lock else layout.LOCK,
         without_wheel=made.not_locked,
+        masked=made.masked,
         identifying=list(_identifying(made, request)),
         null_reasons={"lock": made.no_lock} if made.no_lock else {},
     )
