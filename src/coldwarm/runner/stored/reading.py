@@ -89,13 +89,13 @@ def computed_again(measured: Measured) -> Checked:
         return Checked(measured, found)
     try:
         made, wrongs = _computed(measured)
+        said = [] if wrongs else _answers(measured, made)
     except (ValueError, ArithmeticError, LookupError, TypeError) as error:
         what = f"holds figures that nothing can be computed from: {error}"
         return Checked(measured, [fault(measured.path, None, None, what)])
     found = [error_at(measured.files[name], wrong) for name, wrong in wrongs]
-    found = found or _answers(measured, made)
-    if found:
-        return Checked(measured, found)
+    if found or said:
+        return Checked(measured, found or said)
     return Checked(replace(measured, cases={case.case: case for case in made}), [])
 
 
