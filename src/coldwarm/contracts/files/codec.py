@@ -31,6 +31,13 @@ from coldwarm.contracts.plan import PlanReport
 from coldwarm.contracts.protocol import Protocol
 from coldwarm.contracts.published import NextstatResult, NextstatSuite
 from coldwarm.contracts.result import CaseResult, SuiteResult
+from coldwarm.contracts.snapshot import (
+    BaselineManifest,
+    ReplicationReport,
+    SnapshotIndex,
+    SnapshotRegistry,
+    ValidationReport,
+)
 from coldwarm.errors import ContractError, NewerVersionError
 from coldwarm.private import masking
 
@@ -72,6 +79,11 @@ _TYPES: tuple[type[Record], ...] = (
     NoiseReport,
     NextstatResult,
     NextstatSuite,
+    BaselineManifest,
+    SnapshotIndex,
+    ReplicationReport,
+    SnapshotRegistry,
+    ValidationReport,
 )
 
 
