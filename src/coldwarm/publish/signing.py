@@ -62,10 +62,7 @@ def sign(folder: Path, key: Path) -> Signed:
     if not isinstance(private, Ed25519PrivateKey):
         raise RefusedError(because("key_of_other_kind", file=str(key)))
     public = private.public_key()
-    written = public.public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    place(folder / PUBLIC_KEY, written)
+    place(folder / PUBLIC_KEY, written(public))
     place(folder / SIGNATURE, private.sign(data))
     return Signed(index.snapshot_id, fingerprint(public))
 
@@ -107,6 +104,15 @@ def parsed(text: bytes, file: Path) -> Ed25519PublicKey:
     if not isinstance(key, ed25519.Ed25519PublicKey):
         raise RefusedError(because("key_of_other_kind", file=str(file)))
     return key
+
+
+def written(key: Ed25519PublicKey) -> bytes:
+    """Return a public key as PEM."""
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
+
+    return key.public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
 
 
 def is_of(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:

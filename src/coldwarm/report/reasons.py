@@ -366,6 +366,39 @@ WORDS: dict[str, str] = {
     "clean_blocks": "nothing was compiled in {n_clean} of {n_blocks:# block} of warm calls",
     "in_process_compiled": "in this process something was compiled in {n_blocks:# block}, which do"
     " not count",
+    # Snapshots: files of strangers, keys, and what does not agree.
+    "no_snapshot": "{folder} holds no snapshot: there is no snapshot_index.json in it",
+    "snapshot_wrong": "{path}: {parts}; nothing of this snapshot is used",
+    "file_missing": "is not there, and belongs to the snapshot",
+    "file_not_named": "is not named by snapshot_index.json, so nobody vouches for it: remove it",
+    "no_such_part": "no file of a snapshot is called so",
+    "part_missing": "lacks what every snapshot has: {part}",
+    "named_twice": "names {path} twice",
+    "not_to_be_named": "names {path}, which is made from it",
+    "other_size": "has {size_bytes} bytes, and had {named_bytes} when the snapshot was made",
+    "other_bytes": "was changed after the snapshot was made: its SHA-256 is {sha256}",
+    "other_contract": "is {found}, where {expected} belongs; verify it with the version of coldwarm"
+    " that made it, which baseline_manifest.json names",
+    "artifact_wrong": "{text}",
+    "contradicts": "{text}; it was changed after it was measured",
+    "name_not_plain": "has a name with characters that cannot be seen",
+    "path_too_long": "has a path of more than {n_characters} characters",
+    "too_deep": "lies more than {n_folders} folders deep",
+    "no_plain_file": "is {kind}, which is not opened: put the file itself there",
+    "too_large": "is larger than {limit_bytes:size}, which no file of a snapshot is",
+    "too_much": "there are more than {n_files} files, or more than {limit_bytes:size} in all",
+    "extra_missing": "{package} is not installed: pip install 'coldwarm[{extra}]'",
+    "key_not_read": "{file} holds no {kind} key that can be read; openssl genpkey -algorithm"
+    " ed25519 makes a private one, openssl pkey -pubout the public one of it",
+    "key_encrypted": "{file} has a passphrase, and signing asks for none: write it without one into"
+    " a place of your own (openssl pkey -in FILE -out key.pem), and remove that afterwards",
+    "key_of_other_kind": "{file} is a key of another kind than Ed25519; openssl genpkey -algorithm"
+    " ed25519 makes one",
+    "not_signed": "is not there: the snapshot is not signed",
+    "signature_of_other_length": "is no signature of Ed25519, which has {n_needed} bytes",
+    "signature_differs": "is no signature of this snapshot_index.json by the key that lies beside"
+    " it",
+    "signature_of_other": "is no signature of this snapshot_index.json by the key that was given",
 }
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""

@@ -38,6 +38,7 @@ from coldwarm.contracts.snapshot import (
     SnapshotRegistry,
     ValidationReport,
 )
+from coldwarm.contracts.verification import Verification
 from coldwarm.errors import ContractError, NewerVersionError
 from coldwarm.private import masking
 
@@ -84,6 +85,7 @@ _TYPES: tuple[type[Record], ...] = (
     ReplicationReport,
     SnapshotRegistry,
     ValidationReport,
+    Verification,
 )
 
 

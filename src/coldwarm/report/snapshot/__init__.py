@@ -1,0 +1,1 @@
+"""Snapshots in words: what a verification, a comparison or a replication has found."""
