@@ -1,0 +1,132 @@
+"""The runs of a snapshot: read, computed again, refused where anything is wrong, and copied."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.files import nextstat
+from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
+from coldwarm.contracts.files.faults import fault
+from coldwarm.contracts.files.index import NAME, index_in
+from coldwarm.contracts.files.inside import OutsideError, inside
+from coldwarm.contracts.files.journal import JOURNAL
+from coldwarm.contracts.published import NextstatSuite
+from coldwarm.errors import ContractError, UsageError
+from coldwarm.publish import layout
+from coldwarm.runner.stored import reading
+from coldwarm.runner.stored.validating import validated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.result import CaseResult, SuiteResult
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as it goes into a snapshot."""
+
+    name: str
+    """Of its folder under ``results/``."""
+    suite: SuiteResult
+    environment: Environment
+    cases: list[CaseResult]
+    """In the order of the index, with everything computed again."""
+    files: dict[str, bytes]
+    """By path below its folder, byte for byte as they were measured."""
+
+    @property
+    def folder(self) -> str:
+        """Its folder in the snapshot."""
+        return f"{layout.RESULTS}/{self.name}"
+
+
+def collect(paths: Sequence[Path]) -> list[Run]:
+    """Read the runs of a snapshot, in an order that does not depend on how they were named.
+
+    Raises:
+        UsageError: one is no finished run, or is given twice.
+        ContractError: a file does not keep its contract, or says what its observations do not say.
+    """
+    found = sorted(map(_read, paths), key=lambda run: (run.name, run.suite.started_at, run.files))
+    runs: list[Run] = []
+    for run in found:
+        if any(run.suite.run_id == other.suite.run_id for other in runs):
+            text = f"the run {run.suite.run_id} of suite {run.name} is given twice; name it once"
+            raise UsageError(text)
+        of_suite = sum(run.suite.suite == other.suite.suite for other in runs)
+        name = f"{run.name}-{of_suite + 1}" if of_suite else run.name
+        runs.append(Run(name, run.suite, run.environment, run.cases, run.files))
+    return runs
+
+
+def _read(path: Path) -> Run:
+    if path.name == NAME:
+        path = path.parent
+    if not path.is_dir() or index_in(path) is None:
+        raise UsageError(f"{path} holds no run; name the directory that one was written to")
+    for finding in validated(path):
+        if finding.fault is not None:
+            raise _invalid(finding.fault)
+    suite, cases = reading.read_run(path)
+    if not suite.complete:
+        text = f"{path} holds a run that was interrupted; finish it with coldwarm run --resume"
+        raise UsageError(f"{text} --out-dir {path}")
+    measured = reading.read(path)
+    if measured.environment is None:
+        raise fault(str(path), None, None, "its environment.json cannot be used; measure again")
+    files = dict(_files(path, suite))
+    _refuse_changed(path, suite, files)
+    return Run(suite.suite, suite, measured.environment, cases, files)
+
+
+def _invalid(text: str) -> ContractError:
+    error = ContractError("", "")
+    error.args = (f"the results are not valid, so nothing is published: {text}",)
+    return error
+
+
+def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a run that belong to it, and no others that lie in its folder."""
+    names = [NAME, suite.environment_path, *(row.path for row in suite.cases)]
+    published = f"{layout.PUBLISHED}/{nextstat.INDEX}"
+    for name in (*names, published, JOURNAL):
+        try:
+            data = read_bytes(inside(path, name))
+        except OutsideError as error:
+            if name in names:
+                raise fault(str(path), None, None, str(error)) from None
+            continue
+        yield name, data
+        if name == published:
+            index = decode_as(NextstatSuite, data, str(path / name))
+            for one in index.cases:
+                file = f"{layout.PUBLISHED}/{one.path}"
+                yield file, read_bytes(inside(path, file))
+
+
+def _refuse_changed(path: Path, suite: SuiteResult, files: dict[str, bytes]) -> None:
+    """Refuse files that changed after they were validated, or that have an older contract."""
+    said = {row.path: row.sha256 for row in suite.cases}
+    said[suite.environment_path] = suite.environment_sha256
+    for name, sha256 in said.items():
+        if hashlib.sha256(files[name]).hexdigest() != sha256:
+            raise fault(str(path / name), None, None, "was changed while it was read; try again")
+    if decode(files[NAME]) != suite:
+        raise fault(str(path / NAME), None, None, "was changed while it was read; try again")
+    for name, data in files.items():
+        part = layout.part_of(f"{layout.RESULTS}/{suite.suite}/{name}")
+        if part is None:
+            raise fault(str(path / name), None, None, "is no file that a run leaves")
+        if part.contract and part.contract.encode() not in data[:200]:
+            what = f"is of an earlier version than {part.contract}: measure again"
+            raise fault(str(path / name), None, "schema_version", what)
+
+
+def latest(runs: Iterable[Run]) -> str:
+    """Return when the last of the runs was finished: UTC, ISO 8601."""
+    return max(run.suite.finished_at or run.suite.started_at for run in runs)

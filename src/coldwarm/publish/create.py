@@ -1,0 +1,230 @@
+"""Making a snapshot: every file is made in memory, looked through, and written at once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from coldwarm.contracts.files import codec
+from coldwarm.errors import UsageError, storage_error
+from coldwarm.private.masking import masked
+from coldwarm.publish import (
+    citing,
+    collected,
+    layout,
+    lock,
+    manifest,
+    packages,
+    privacy,
+    registry,
+    validation,
+    wheel,
+)
+from coldwarm.runner.harness import harness_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from coldwarm.publish.collected import Run
+
+    View = Callable[["Made"], bytes]
+    """Renders one file of a snapshot from what it is made of."""
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a snapshot is made of and what it is called."""
+
+    snapshot_id: str
+    results: tuple[Path, ...]
+    deterministic: bool = False
+    with_wheel: bool = False
+    indexes: tuple[str, ...] = (packages.PYPI,)
+    """Where wheels are asked for; empty: nowhere, so that there is no lock with hashes."""
+    authors: tuple[str, ...] = ()
+    licence: str | None = None
+    workflow: Mapping[str, str] = field(default_factory=dict)
+    """What is told of the workflow that makes the snapshot; left out where it is deterministic."""
+    views: Mapping[str, View] = field(default_factory=dict)
+    """Files that are rendered by the reports: by path, such as ``report.html``."""
+
+
+class Made(NamedTuple):
+    """A snapshot as far as it is made."""
+
+    snapshot_id: str
+    generated_at: str
+    runs: list[Run]
+    files: dict[str, bytes]
+    """By path."""
+    not_locked: list[str]
+    """Distributions of which the lock has no wheel."""
+    no_lock: str | None
+    """Why there is no lock with hashes; ``None``: there is one."""
+
+    @property
+    def index_sha256(self) -> str:
+        """What identifies its content."""
+        return hashlib.sha256(self.files[layout.INDEX]).hexdigest()
+
+
+def create(request: Request, folder: Path, known: Path | None = None) -> Made:
+    """Make a snapshot in a folder that is empty or not there, whole or not at all.
+
+    Args:
+        request: What it is made of.
+        folder: Where it is to lie.
+        known: A registry whose ids are taken; ``None``: that beside the folder, if there is one.
+
+    Raises:
+        UsageError: the id is no id or taken, the folder is not empty, or a result is no run.
+        ContractError: a result is not valid, or something private would be told.
+        StorageError: it cannot be written.
+    """
+    refuse_id(request.snapshot_id)
+    refuse_content(folder)
+    made = make(request)
+    registry.refuse_taken(folder, known, made.snapshot_id, made.index_sha256)
+    _write(folder, made.files)
+    return made
+
+
+def refuse_id(snapshot_id: str) -> None:
+    """Refuse an id that is no plain name, or would be masked.
+
+    Raises:
+        UsageError: it is one of these.
+    """
+    if not _ID.fullmatch(snapshot_id):
+        text = "--id takes letters, digits, dots, dashes and underscores, at most 100, such as"
+        raise UsageError(f"{text} ml-2026-02: got {snapshot_id[:100]!r}")
+    if masked(snapshot_id) != snapshot_id:
+        raise UsageError("--id holds something private, which would be told; choose another")
+
+
+def refuse_content(folder: Path) -> None:
+    """Refuse a folder that holds anything, or is a file.
+
+    Raises:
+        UsageError: it does.
+    """
+    if not os.path.lexists(folder):
+        return
+    if not folder.is_dir() or folder.is_symlink():
+        raise UsageError(f"{folder} is a file or a link; choose another --out-dir")
+    if (folder / layout.INDEX).exists():
+        text = f"{folder} already holds a snapshot, which nothing changes; choose another --out-dir"
+        raise UsageError(text)
+    if any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty; choose an empty or new --out-dir")
+
+
+def make(request: Request) -> Made:
+    """Return every file of a snapshot.
+
+    Raises:
+        UsageError: a result is no run, or the wheel would not be of what measured.
+        ContractError: a result is not valid, or something private would be told.
+    """
+    runs = collected.collect(request.results)
+    generated_at = collected.latest(runs)
+    if not request.deterministic:
+        generated_at = datetime.now(UTC).isoformat(timespec="seconds")
+    files = {f"{run.folder}/{name}": data for run in runs for name, data in run.files.items()}
+    privacy.refuse_private(files)
+    files |= manifest.published_files(runs)
+    own = _wheel(runs) if request.with_wheel else None
+    if own is not None:
+        files[own[0]] = own[1]
+    pinned = lock.pins(runs)
+    files[layout.PINS] = lock.requirements(pinned, own and own[0]).encode()
+    locked, no_lock = _locked(request, runs, pinned, own)
+    if locked is not None:
+        files[layout.LOCK] = locked.text.encode()
+    missing = locked.missing if locked else sorted(pinned)
+    files[layout.MANIFEST] = codec.encode(
+        manifest.manifest(
+            request.snapshot_id,
+            runs,
+            files,
+            deterministic=request.deterministic,
+            lock={"hashed": locked is not None, "without_wheel": missing},
+            wheel=own and own[0],
+        )
+    )
+    report = validation.report(request.snapshot_id, generated_at, runs)
+    files[layout.VALIDATION] = codec.encode(report)
+    made = Made(request.snapshot_id, generated_at, runs, files, missing, no_lock)
+    for path, view in request.views.items():
+        files[path] = view(made)
+    _describe(request, made)
+    return made
+
+
+def _describe(request: Request, made: Made) -> None:
+    """Add what describes all other files, and the index last."""
+    about = citing.described(
+        made.snapshot_id, made.generated_at, made.runs, request.authors, request.licence
+    )
+    made.files[layout.CITATION] = citing.citation(about)
+    made.files[layout.ZENODO] = citing.zenodo(about)
+    made.files[layout.CRATE] = citing.crate(about, made.files)
+    workflow = {} if request.deterministic else request.workflow
+    index = manifest.index(made.snapshot_id, made.generated_at, made.runs, made.files, workflow)
+    made.files[layout.INDEX] = codec.encode(index)
+
+
+def _wheel(runs: Sequence[Run]) -> tuple[str, bytes]:
+    """Return the path and bytes of the wheel of what measured."""
+    measured = {case.protocol.harness_sha256 for run in runs for case in run.cases}
+    if measured - {harness_sha256()}:
+        text = "--with-wheel: the results were measured by other sources than those installed here"
+        raise UsageError(f"{text}; leave it out, or measure again")
+    return f"{layout.HARNESS}/{wheel.NAME}", wheel.build()
+
+
+def _locked(
+    request: Request,
+    runs: Sequence[Run],
+    pinned: Mapping[str, str],
+    own: tuple[str, bytes] | None,
+) -> tuple[lock.Locked | None, str | None]:
+    """Return the lock, or why there is none."""
+    if not request.indexes:
+        return None, "no package index was asked"
+    try:
+        asked = {name: version for name, version in pinned.items() if name != "coldwarm"}
+        found = packages.wheels(asked, request.indexes)
+    except packages.Unreachable as error:
+        return None, f"a package index gave no answer ({error})"
+    return lock.pylock(pinned, runs[0].environment, found, own), None
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write all files beside the folder, and give them its name when they are on the disk."""
+    part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        for path, data in files.items():
+            target = part / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        part.rename(folder)  # takes the place of an empty folder, and of nothing else
+    except OSError as error:
+        raise storage_error(folder, error) from error
+    finally:
+        with suppress(OSError):
+            shutil.rmtree(part)

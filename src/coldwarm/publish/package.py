@@ -1,0 +1,121 @@
+"""An archive of a snapshot: the same bytes from the same snapshot, with its digest beside it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import secrets
+import tarfile
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from coldwarm.contracts.files.codec import decode_as, read_bytes
+from coldwarm.contracts.files.faults import fault
+from coldwarm.contracts.files.inside import OutsideError, inside
+from coldwarm.contracts.snapshot import SnapshotIndex
+from coldwarm.errors import UsageError, storage_error
+from coldwarm.publish import layout
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUFFIX = ".tar.gz"
+_SIGNATURES = (layout.SIGNATURE, layout.BUNDLE)
+
+
+class Packed(NamedTuple):
+    """An archive that was written."""
+
+    path: Path
+    sha256: str
+    bytes: int
+    n_files: int
+
+
+def package(folder: Path, target: Path | None = None) -> Packed:
+    """Write the archive of a snapshot, and ``….sha256`` beside it as ``sha256sum`` reads it.
+
+    The archive holds the files that the index names, the index, and its signatures, in order of
+    their paths, with no owner, one date and one mode.
+
+    Args:
+        folder: The snapshot.
+        target: The archive; ``None``: the snapshot's id, next to its folder.
+
+    Raises:
+        ContractError: the folder is no snapshot, or a file is not the one that the index names.
+        UsageError: there is another file where the archive would be.
+        StorageError: it cannot be written.
+    """
+    data = read_bytes(folder / layout.INDEX)
+    index = decode_as(SnapshotIndex, data, str(folder / layout.INDEX))
+    files = {layout.INDEX: data, **_indexed(folder, index)}
+    for name in _SIGNATURES:
+        if (folder / name).exists():
+            files[name] = _bytes(folder, name)
+    _refuse_others(folder, set(files))
+    archive = _packed(index.snapshot_id, files)
+    path = target or folder.absolute().parent / f"{index.snapshot_id}{SUFFIX}"
+    digest = hashlib.sha256(archive).hexdigest()
+    if path.exists() and path.read_bytes() != archive:
+        raise UsageError(f"{path} is there and is not this archive; name another with --out")
+    _write(path, archive)
+    _write(path.with_name(f"{path.name}.sha256"), f"{digest}  {path.name}\n".encode())
+    return Packed(path, digest, len(archive), len(files))
+
+
+def _indexed(folder: Path, index: SnapshotIndex) -> dict[str, bytes]:
+    files = {}
+    for one in index.artifacts:
+        data = _bytes(folder, one.path)
+        if len(data) != one.bytes or hashlib.sha256(data).hexdigest() != one.sha256:
+            what = "is not the file that the index of its snapshot names; restore it"
+            raise fault(str(folder / one.path), None, None, what)
+        files[one.path] = data
+    return files
+
+
+def _bytes(folder: Path, name: str) -> bytes:
+    try:
+        return read_bytes(inside(folder, name))
+    except OutsideError as error:
+        raise fault(str(folder / layout.INDEX), None, "artifacts", str(error)) from None
+
+
+def _refuse_others(folder: Path, named: set[str]) -> None:
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if name not in named and (path.is_symlink() or not path.is_dir()):
+            what = "is not in the index of its snapshot; take it away"
+            raise fault(str(path), None, None, what)
+
+
+def _packed(snapshot_id: str, files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    # No name and no date in the header of gzip, no owner and one date in those of tar.
+    with (
+        gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as zipped,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for name, data in sorted(files.items()):
+            entry = tarfile.TarInfo(f"{snapshot_id}/{name}")
+            entry.size, entry.mode, entry.mtime = len(data), 0o644, 0
+            archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise storage_error(path, error) from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)

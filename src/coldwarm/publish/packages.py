@@ -1,0 +1,146 @@
+"""What a package index knows of a distribution: its wheels with their hashes.
+
+The simple repository API is asked: as JSON (PEP 691), or as the older HTML.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit, urlunsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PYPI = "https://pypi.org/simple"
+_PYTORCH = "https://download.pytorch.org/whl"
+_ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
+_TIMEOUT_S = 30.0
+_MOST_BYTES = 2**26
+_AT_ONCE = 8
+
+
+class Wheel(NamedTuple):
+    """A file that an index offers."""
+
+    name: str
+    """Of the file."""
+    url: str
+    """Without user information, query and fragment."""
+    sha256: str
+    size_bytes: int | None
+
+
+class Unreachable(Exception):  # noqa: N818 - the index is what it says
+    """No index gave an answer; its message says which and why."""
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the address of a link."""
+        href = dict(attrs).get("href")
+        if tag == "a" and href:
+            self.found.append(href)
+
+
+def wheels(pins: Mapping[str, str], indexes: Sequence[str]) -> dict[str, list[Wheel]]:
+    """Return the wheels of each distribution at its version; none where no index has any.
+
+    Args:
+        pins: Normalised names with their versions.
+        indexes: Addresses of simple repositories, asked in this order.
+
+    Raises:
+        Unreachable: an index cannot be asked at all.
+    """
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        found = pool.map(lambda pin: _of(*pin, indexes), pins.items())
+        return dict(zip(pins, found, strict=True))
+
+
+def _of(name: str, version: str, indexes: Sequence[str]) -> list[Wheel]:
+    local = version.partition("+")[2]
+    # The builds of PyTorch for one kind of processor are in an index of their own.
+    own = [f"{_PYTORCH}/{local}"] if re.fullmatch(r"cpu|cu\d+|rocm[\d.]+|xpu", local) else []
+    for index in own:
+        try:
+            found = _asked(index, name)
+        except Unreachable:
+            continue
+        if kept := [one for one in found if _is_of(one.name, version)]:
+            return kept
+    for index in indexes:
+        if kept := [one for one in _asked(index, name) if _is_of(one.name, version)]:
+            return kept
+    return []
+
+
+def _asked(index: str, name: str) -> list[Wheel]:
+    base = f"{index.rstrip('/')}/{name}/"
+    try:
+        request = urllib.request.Request(base, headers={"Accept": _ACCEPT})  # noqa: S310 - see ``require_web``
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - likewise
+            data = answer.read(_MOST_BYTES)
+            is_json = "json" in answer.headers.get("Content-Type", "")
+    except urllib.error.HTTPError as error:
+        if error.code in {403, 404}:
+            return []
+        raise Unreachable(f"{_host(index)} answers {error.code}") from None
+    except (OSError, ValueError) as error:
+        raise Unreachable(f"{_host(index)}: {getattr(error, 'reason', error)}") from None
+    try:
+        return _from_json(base, json.loads(data)) if is_json else _from_html(base, data.decode())
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise Unreachable(f"{_host(index)} gives no list of files for {name}") from None
+
+
+def is_web(address: str) -> bool:
+    """Say whether an address can be asked, and may be told: of the web, without a password."""
+    return urlsplit(address).scheme in {"http", "https"}
+
+
+def _from_json(base: str, document: Any) -> list[Wheel]:  # noqa: ANN401 - any JSON value
+    return [
+        Wheel(one["filename"], _plain(base, one["url"]), one["hashes"]["sha256"], one.get("size"))
+        for one in document["files"]
+        if one["filename"].endswith(".whl") and one["hashes"].get("sha256")
+    ]
+
+
+def _from_html(base: str, text: str) -> list[Wheel]:
+    links = _Links()
+    links.feed(text)
+    found = []
+    for link in links.found:
+        address, fragment = urldefrag(link)
+        name = unquote(address.rpartition("/")[2])
+        hashed = re.fullmatch(r"sha256=([0-9a-f]{64})", fragment)
+        if name.endswith(".whl") and hashed:
+            found.append(Wheel(name, _plain(base, address), hashed[1], None))
+    return found
+
+
+def _plain(base: str, url: str) -> str:
+    """Return the whole address of a file, without what could be a secret."""
+    parts = urlsplit(urljoin(base, url))
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def _is_of(file: str, version: str) -> bool:
+    """Say whether a wheel is of a version; both as they are written, but for ``_`` and ``-``."""
+    parts = unquote(file).split("-")
+    return len(parts) > 1 and parts[1].replace("_", "-") == version.replace("_", "-")
+
+
+def _host(index: str) -> str:
+    return urlsplit(index).hostname or "the index"
