@@ -96,14 +96,22 @@ def _listed(folder: Path) -> list[tuple[str, os.stat_result]]:
     return sorted(found)
 
 
-def _refused(path: str, status: os.stat_result) -> Reason | None:
-    """Say why an entry is not opened, by its name and kind."""
+def refused_name(path: str) -> Reason | None:
+    """Say why a path below a folder is none of a snapshot; ``None``: it may be."""
     if not all(map(is_plain, path)):
         return because("name_not_plain")
     if len(path) > LONGEST:
         return because("path_too_long", n_characters=LONGEST)
     if path.count("/") >= DEEPEST:
         return because("too_deep", n_folders=DEEPEST)
+    return None
+
+
+def _refused(path: str, status: os.stat_result) -> Reason | None:
+    """Say why an entry is not opened, by its name and kind."""
+    reason = refused_name(path)
+    if reason is not None:
+        return reason
     kind = next((named for is_kind, named in _KINDS if is_kind(status.st_mode)), None)
     if kind is not None:
         return because("no_plain_file", kind=kind)

@@ -387,6 +387,14 @@ WORDS: dict[str, str] = {
     "no_plain_file": "is {kind}, which is not opened: put the file itself there",
     "too_large": "is larger than {limit_bytes:size}, which no file of a snapshot is",
     "too_much": "there are more than {n_files} files, or more than {limit_bytes:size} in all",
+    "archive_too_large": "the archive unpacks to far more than its size, or to more than"
+    " {limit_bytes:size}, which no snapshot does: it is not unpacked",
+    "archive_of_several": "{file} holds something else than the one folder of a snapshot",
+    "archive_broken": "{file} is no folder, and no .tar.gz that can be read: {text}",
+    "archive_leads_out": "the archive names {path}, which leads out of its folder: nothing of it is"
+    " used",
+    "archive_entry": "in the archive, {path} {parts}",
+    "archive_twice": "the archive has {path} twice: nothing of it is used",
     "extra_missing": "{package} is not installed: pip install 'coldwarm[{extra}]'",
     "key_not_read": "{file} holds no {kind} key that can be read; openssl genpkey -algorithm"
     " ed25519 makes a private one, openssl pkey -pubout the public one of it",

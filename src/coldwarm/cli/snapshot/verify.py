@@ -32,7 +32,7 @@ def command(folder: Path, key: Path | None, form: str) -> int:
     from coldwarm.private.masking import masked
     from coldwarm.publish.verifying import whole
     from coldwarm.publish.verifying.faults import exit_code
-    from coldwarm.report.snapshot import verification
+    from coldwarm.report.checked import verification
 
     found = whole.verify(folder, key).told()
     if form == "json":

@@ -1,1 +1,0 @@
-"""Snapshots in words: what a verification, a comparison or a replication has found."""
