@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
+from coldwarm.contracts.answer import Provenance
 from coldwarm.contracts.base import CacheMode, Count, Record, Sha256, Status
+from coldwarm.contracts.environment import Identifying
 from coldwarm.contracts.published import Dataset, RelativePath
 from coldwarm.contracts.reasons import Reason
 
@@ -145,16 +147,11 @@ class SnapshotRegistry(Record, frozen=True, kw_only=True):
     snapshots: list[RegisteredSnapshot]
 
 
-ProvenanceKind = Literal["measured_here", "replicated", "quoted"]
-
-
-class Provenance(Record, frozen=True, kw_only=True):
+class FigureSource(Record, frozen=True, kw_only=True):
     """Where a figure is from."""
 
-    kind: ProvenanceKind
-    """``measured_here``: by the run that the file is of; ``replicated``: measured again, elsewhere
-    or later, by another run; ``quoted``: taken from a source without being measured."""
-    source: str
+    provenance: Provenance
+    path: str
     """The file of the snapshot that holds the raw samples; of a quotation, where it stands."""
     sha256: Sha256 | None = None
     """Of that file; ``None`` for a quotation."""
@@ -173,7 +170,7 @@ class ProvenFigure(Record, frozen=True, kw_only=True):
     low_s: float | None = None
     high_s: float | None = None
     n_processes: Count
-    provenance: Provenance
+    source: FigureSource
 
 
 class CheckedGate(Record, frozen=True, kw_only=True):
@@ -237,3 +234,32 @@ class ValidationReport(Record, frozen=True, kw_only=True):
     rejected: list[RejectedProcesses]
     limitations: list[NamedLimitation]
     figures: list[ProvenFigure]
+
+
+class SnapshotMade(Record, frozen=True, kw_only=True):
+    """What ``coldwarm snapshot create`` has made."""
+
+    schema_version: Literal["coldwarm.snapshot_made.v1"] = "coldwarm.snapshot_made.v1"
+    snapshot_id: str
+    folder: str
+    snapshot_index_sha256: Sha256
+    """What identifies its content."""
+    n_files: Count
+    n_bytes: Count
+    lock: str | None
+    """The file with the hash of every wheel; ``None``: there is none, ``null_reasons`` has why."""
+    without_wheel: list[str]
+    """Distributions that the lock does not hold."""
+    identifying: list[Identifying]
+    """What is left in the files that could identify a person or a firm."""
+    null_reasons: dict[str, Reason] = {}
+
+
+class PackageMade(Record, frozen=True, kw_only=True):
+    """What ``coldwarm snapshot package`` has made."""
+
+    schema_version: Literal["coldwarm.package_made.v1"] = "coldwarm.package_made.v1"
+    path: str
+    sha256: Sha256
+    n_bytes: Count
+    n_files: Count

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.files import nextstat
@@ -16,11 +14,13 @@ from coldwarm.contracts.files.journal import JOURNAL
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import layout
+from coldwarm.publish.writing import sha256_of
 from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, SuiteResult
@@ -94,7 +94,7 @@ def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a run that belong to it, and no others that lie in its folder."""
     names = [NAME, suite.environment_path, *(row.path for row in suite.cases)]
     published = f"{layout.PUBLISHED}/{nextstat.INDEX}"
-    for name in (*names, published, JOURNAL):
+    for name in (*names, layout.ANSWERS, published, JOURNAL):
         try:
             data = read_bytes(inside(path, name))
         except OutsideError as error:
@@ -114,7 +114,7 @@ def _refuse_changed(path: Path, suite: SuiteResult, files: dict[str, bytes]) -> 
     said = {row.path: row.sha256 for row in suite.cases}
     said[suite.environment_path] = suite.environment_sha256
     for name, sha256 in said.items():
-        if hashlib.sha256(files[name]).hexdigest() != sha256:
+        if sha256_of(files[name]) != sha256:
             raise fault(str(path / name), None, None, "was changed while it was read; try again")
     if decode(files[NAME]) != suite:
         raise fault(str(path / NAME), None, None, "was changed while it was read; try again")

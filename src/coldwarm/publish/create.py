@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import secrets
@@ -13,7 +12,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.files import codec
-from coldwarm.errors import UsageError, storage_error
+from coldwarm.contracts.reasons import because
+from coldwarm.errors import UsageError
 from coldwarm.private.masking import masked
 from coldwarm.publish import (
     citing,
@@ -27,12 +27,14 @@ from coldwarm.publish import (
     validation,
     wheel,
 )
+from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.publish.collected import Run
 
     View = Callable[["Made"], bytes]
@@ -69,13 +71,13 @@ class Made(NamedTuple):
     """By path."""
     not_locked: list[str]
     """Distributions of which the lock has no wheel."""
-    no_lock: str | None
+    no_lock: Reason | None
     """Why there is no lock with hashes; ``None``: there is one."""
 
     @property
     def index_sha256(self) -> str:
         """What identifies its content."""
-        return hashlib.sha256(self.files[layout.INDEX]).hexdigest()
+        return sha256_of(self.files[layout.INDEX])
 
 
 def create(request: Request, folder: Path, known: Path | None = None) -> Made:
@@ -152,14 +154,13 @@ def make(request: Request) -> Made:
     if locked is not None:
         files[layout.LOCK] = locked.text.encode()
     missing = locked.missing if locked else sorted(pinned)
+    lacks = {"hashed": locked is not None, "without_wheel": missing}
     files[layout.MANIFEST] = codec.encode(
         manifest.manifest(
             request.snapshot_id,
             runs,
             files,
-            deterministic=request.deterministic,
-            lock={"hashed": locked is not None, "without_wheel": missing},
-            wheel=own and own[0],
+            manifest.Settings(request.deterministic, lacks, own and own[0]),
         )
     )
     report = validation.report(request.snapshot_id, generated_at, runs)
@@ -198,15 +199,15 @@ def _locked(
     runs: Sequence[Run],
     pinned: Mapping[str, str],
     own: tuple[str, bytes] | None,
-) -> tuple[lock.Locked | None, str | None]:
+) -> tuple[lock.Locked | None, Reason | None]:
     """Return the lock, or why there is none."""
     if not request.indexes:
-        return None, "no package index was asked"
+        return None, because("no_index_asked")
     try:
         asked = {name: version for name, version in pinned.items() if name != "coldwarm"}
         found = packages.wheels(asked, request.indexes)
-    except packages.Unreachable as error:
-        return None, f"a package index gave no answer ({error})"
+    except packages.UnreachableError as error:
+        return None, error.reason
     return lock.pylock(pinned, runs[0].environment, found, own), None
 
 
@@ -214,17 +215,11 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write all files beside the folder, and give them its name when they are on the disk."""
     part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
         for path, data in files.items():
-            target = part / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            write_new(part / path, data)
         part.rename(folder)  # takes the place of an empty folder, and of nothing else
     except OSError as error:
-        raise storage_error(folder, error) from error
+        raise unwritable(folder, error) from error
     finally:
         with suppress(OSError):
             shutil.rmtree(part)

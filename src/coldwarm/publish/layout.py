@@ -4,8 +4,8 @@
     snapshot_index.json.sig     a signature of the index, added afterwards
     baseline_manifest.json      versions, hardware, settings, cache policies, inputs, results
     validation_report.json      gates, rejected processes, limitations, figures with provenance
-    answers.json                which candidate from how many calls
-    results/NAME/…              each run as it was measured: its index, cases, journal, environment
+    results/NAME/…              each run as it was measured: its index, answers, cases, journal,
+                                environment
     nextstat/…                  the published contracts of all runs, under one index
     pylock.toml                 the measured environment, to be installed again (PEP 751)
     requirements.txt            the same distributions, by version alone
@@ -84,6 +84,11 @@ PARTS: tuple[Part, ...] = (
         re.escape(ANSWERS), "coldwarm.answers.v1", "which candidate is cheapest from how many calls"
     ),
     Part(rf"{_RUN}/suite\.json", "coldwarm.suite_result.v2", "the index of a run", required=True),
+    Part(
+        rf"{_RUN}/{re.escape(ANSWERS)}",
+        "coldwarm.answers.v1",
+        "which candidate is the cheapest from how many calls",
+    ),
     Part(
         rf"{_RUN}/environment\.json",
         "coldwarm.environment.v2",

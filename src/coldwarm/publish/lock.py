@@ -5,12 +5,12 @@ Written from what a run recorded, not from the environment that writes it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.errors import UsageError
+from coldwarm.publish.writing import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -171,7 +171,7 @@ def _wheel(wheel: Wheel) -> str:
 
 
 def _own_wheel(path: str, data: bytes) -> list[str]:
-    name, sha256 = path.rpartition("/")[2], hashlib.sha256(data).hexdigest()
+    name, sha256 = path.rpartition("/")[2], sha256_of(data)
     hashes = f"hashes = {{sha256 = {_quoted(sha256)}}}"
     return [f"{{name = {_quoted(name)}, path = {_quoted(path)}, size = {len(data)}, {hashes}}}"]
 

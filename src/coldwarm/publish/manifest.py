@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -22,6 +21,7 @@ from coldwarm.contracts.snapshot import (
     SnapshotIndex,
 )
 from coldwarm.publish import layout
+from coldwarm.publish.writing import sha256_of
 from coldwarm.stats.outcome import published_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,17 @@ UNKNOWN = "unknown"
 """Where the published contracts have no null."""
 
 
+class Settings(NamedTuple):
+    """How a snapshot is made."""
+
+    deterministic: bool
+    """Whether the same results give the same bytes again."""
+    lock: Mapping[str, Any]
+    """What the environment's lock holds and lacks."""
+    wheel: str | None
+    """The path of the harness's wheel in the snapshot; ``None``: it is not there."""
+
+
 def published_files(runs: Sequence[Run]) -> dict[str, bytes]:
     """Return the published results of all runs, and the one index over them."""
     files: dict[str, bytes] = {}
@@ -44,7 +55,7 @@ def published_files(runs: Sequence[Run]) -> dict[str, bytes]:
             for name, result in published_of(case, run.environment):
                 data, path = codec.encode(result), f"{folder}{name}.json"
                 files[f"{layout.PUBLISHED}/{path}"] = data
-                rows.append(nextstat.Published(result, path, _sha256(data)))
+                rows.append(nextstat.Published(result, path, sha256_of(data)))
     deterministic = all(run.suite.deterministic for run in runs)
     index = nextstat.suite(rows, runs[0].environment, deterministic=deterministic)
     files[f"{layout.PUBLISHED}/{nextstat.INDEX}"] = codec.encode(index)
@@ -55,10 +66,7 @@ def manifest(
     snapshot_id: str,
     runs: Sequence[Run],
     files: Mapping[str, bytes],
-    *,
-    deterministic: bool,
-    lock: Mapping[str, Any],
-    wheel: str | None,
+    settings: Settings,
 ) -> BaselineManifest:
     """Return the baseline manifest: what the figures belong to.
 
@@ -66,25 +74,23 @@ def manifest(
         snapshot_id: The name of the snapshot.
         runs: Its runs; the first one gives what the published contract has once.
         files: The files of the snapshot so far, by path.
-        deterministic: Whether the same results give the same bytes again.
-        lock: What the environment's lock holds and lacks.
-        wheel: The path of the harness's wheel in the snapshot; ``None``: it is not there.
+        settings: How it is made.
     """
     first = runs[0].environment
     index = f"{layout.PUBLISHED}/{nextstat.INDEX}"
-    results = [ManifestResult(suite="ml", path=index, sha256=_sha256(files[index]))]
+    results = [ManifestResult(suite="ml", path=index, sha256=sha256_of(files[index]))]
     for run in runs:
         path = f"{run.folder}/{NAME}"
-        sha256 = _sha256(files[path])
+        sha256 = sha256_of(files[path])
         results.append(ManifestResult(suite=run.suite.suite, path=path, sha256=sha256))
     return BaselineManifest(
         snapshot_id=snapshot_id,
-        deterministic=deterministic,
-        harness=ManifestHarness(repo=REPOSITORY, git_commit=first.harness.git_commit or UNKNOWN),
+        deterministic=settings.deterministic,
+        harness=ManifestHarness(repo=REPOSITORY, git_commit=_commit(runs)),
         nextstat=ManifestProgram(
             version=first.harness.version,
-            wheel_sha256=_sha256(files[wheel]) if wheel else UNSET,
-            wheel_url=wheel or UNSET,
+            wheel_sha256=sha256_of(files[settings.wheel]) if settings.wheel else UNSET,
+            wheel_url=settings.wheel or UNSET,
             source=f"coldwarm, sources with the SHA-256 {harness_sha256(runs)}",
         ),
         environment={
@@ -92,7 +98,7 @@ def manifest(
             "platform": first.platform,
             "harness_version": first.harness.version,
             "harness_sha256": harness_sha256(runs),
-            "lock": dict(lock),
+            "lock": dict(settings.lock),
             "runs": {run.name: _of_run(run) for run in runs},
         },
         datasets=_datasets(runs),
@@ -106,6 +112,14 @@ def harness_sha256(runs: Sequence[Run]) -> str:
     return ", ".join(hashes) or UNKNOWN
 
 
+def _commit(runs: Sequence[Run]) -> str:
+    """Return the commit of the checkout that measured, where all runs were of one, unchanged."""
+    found = [run.environment.harness for run in runs]
+    commits = {one.git_commit if one.git_dirty is False else None for one in found}
+    commit = commits.pop() if len(commits) == 1 else None
+    return commit or UNKNOWN
+
+
 def _of_run(run: Run) -> dict[str, Any]:
     """Return versions, hardware, settings and cache policies of one run; nothing is null."""
     environment = run.environment
@@ -115,22 +129,21 @@ def _of_run(run: Run) -> dict[str, Any]:
         for seen in case.observations
         for name, version in seen.versions.items()
     }
-    return _without_null(
-        {
-            "environment_sha256": run.suite.environment_sha256,
-            "fingerprint": fingerprint(environment),
-            "seed": run.suite.seed,
-            "versions": dict(sorted(versions.items())),
-            "python": msgspec.to_builtins(environment.python),
-            "cpu": msgspec.to_builtins(environment.cpu),
-            "system": msgspec.to_builtins(environment.system),
-            "limits": msgspec.to_builtins(environment.limits),
-            "gpus": msgspec.to_builtins(environment.gpus or []),
-            "variables": environment.variables,
-            "cache_policies": sorted({m for c in run.cases for m in c.protocol.cache_modes}),
-            "caches": sorted({name for case in run.cases for name in case.protocol.caches}),
-        }
-    )
+    told = {
+        "environment_sha256": run.suite.environment_sha256,
+        "fingerprint": fingerprint(environment),
+        "seed": run.suite.seed,
+        "versions": dict(sorted(versions.items())),
+        "python": msgspec.to_builtins(environment.python),
+        "cpu": msgspec.to_builtins(environment.cpu),
+        "system": msgspec.to_builtins(environment.system),
+        "limits": msgspec.to_builtins(environment.limits),
+        "gpus": msgspec.to_builtins(environment.gpus or []),
+        "variables": environment.variables,
+        "cache_policies": sorted({m for c in run.cases for m in c.protocol.cache_modes}),
+        "caches": sorted({name for case in run.cases for name in case.protocol.caches or ()}),
+    }
+    return {name: _without_null(value) for name, value in told.items()}
 
 
 def _without_null(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -165,17 +178,13 @@ def index(
         snapshot_id=snapshot_id,
         suite="+".join(sorted({run.suite.suite for run in runs})),
         git=Git(
-            sha=runs[0].environment.harness.git_commit or UNKNOWN,
+            sha=_commit(runs),
             ref=UNKNOWN,
             repository=REPOSITORY,
         ),
         workflow=dict(workflow),
         artifacts=[
-            IndexedFile(path=path, bytes=len(data), sha256=_sha256(data))
+            IndexedFile(path=path, bytes=len(data), sha256=sha256_of(data))
             for path, data in sorted(files.items())
         ],
     )
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

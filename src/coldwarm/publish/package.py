@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
-import os
-import secrets
 import tarfile
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.files.codec import decode_as, read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.snapshot import SnapshotIndex
-from coldwarm.errors import UsageError, storage_error
+from coldwarm.errors import UsageError
 from coldwarm.publish import layout
+from coldwarm.publish.writing import replace_file, sha256_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,11 +55,11 @@ def package(folder: Path, target: Path | None = None) -> Packed:
     _refuse_others(folder, set(files))
     archive = _packed(index.snapshot_id, files)
     path = target or folder.absolute().parent / f"{index.snapshot_id}{SUFFIX}"
-    digest = hashlib.sha256(archive).hexdigest()
+    digest = sha256_of(archive)
     if path.exists() and path.read_bytes() != archive:
         raise UsageError(f"{path} is there and is not this archive; name another with --out")
-    _write(path, archive)
-    _write(path.with_name(f"{path.name}.sha256"), f"{digest}  {path.name}\n".encode())
+    replace_file(path, archive)
+    replace_file(path.with_name(f"{path.name}.sha256"), f"{digest}  {path.name}\n".encode())
     return Packed(path, digest, len(archive), len(files))
 
 
@@ -70,7 +67,7 @@ def _indexed(folder: Path, index: SnapshotIndex) -> dict[str, bytes]:
     files = {}
     for one in index.artifacts:
         data = _bytes(folder, one.path)
-        if len(data) != one.bytes or hashlib.sha256(data).hexdigest() != one.sha256:
+        if len(data) != one.bytes or sha256_of(data) != one.sha256:
             what = "is not the file that the index of its snapshot names; restore it"
             raise fault(str(folder / one.path), None, None, what)
         files[one.path] = data
@@ -104,18 +101,3 @@ def _packed(snapshot_id: str, files: dict[str, bytes]) -> bytes:
             entry.size, entry.mode, entry.mtime = len(data), 0o644, 0
             archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
-
-
-def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise storage_error(path, error) from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)

@@ -14,6 +14,9 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit, urlunsplit
 
+from coldwarm.contracts.reasons import because
+from coldwarm.private.masking import masked
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -36,8 +39,13 @@ class Wheel(NamedTuple):
     size_bytes: int | None
 
 
-class Unreachable(Exception):  # noqa: N818 - the index is what it says
-    """No index gave an answer; its message says which and why."""
+class UnreachableError(Exception):
+    """An index gave no answer; ``reason`` says which and why."""
+
+    def __init__(self, index: str, text: str) -> None:
+        """Keep the reason; of an address, the host alone is told."""
+        super().__init__(text)
+        self.reason = because("index_silent", host=urlsplit(index).hostname or "?", text=text)
 
 
 class _Links(HTMLParser):
@@ -60,10 +68,10 @@ def wheels(pins: Mapping[str, str], indexes: Sequence[str]) -> dict[str, list[Wh
         indexes: Addresses of simple repositories, asked in this order.
 
     Raises:
-        Unreachable: an index cannot be asked at all.
+        UnreachableError: an index cannot be asked at all.
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = pool.map(lambda pin: _of(*pin, indexes), pins.items())
+        found = pool.map(lambda name: _of(name, pins[name], indexes), pins)
         return dict(zip(pins, found, strict=True))
 
 
@@ -74,7 +82,7 @@ def _of(name: str, version: str, indexes: Sequence[str]) -> list[Wheel]:
     for index in own:
         try:
             found = _asked(index, name)
-        except Unreachable:
+        except UnreachableError:
             continue
         if kept := [one for one in found if _is_of(one.name, version)]:
             return kept
@@ -87,24 +95,24 @@ def _of(name: str, version: str, indexes: Sequence[str]) -> list[Wheel]:
 def _asked(index: str, name: str) -> list[Wheel]:
     base = f"{index.rstrip('/')}/{name}/"
     try:
-        request = urllib.request.Request(base, headers={"Accept": _ACCEPT})  # noqa: S310 - see ``require_web``
+        request = urllib.request.Request(base, headers={"Accept": _ACCEPT})  # noqa: S310 - see ``is_web``
         with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - likewise
             data = answer.read(_MOST_BYTES)
             is_json = "json" in answer.headers.get("Content-Type", "")
     except urllib.error.HTTPError as error:
         if error.code in {403, 404}:
             return []
-        raise Unreachable(f"{_host(index)} answers {error.code}") from None
+        raise UnreachableError(index, f"status {error.code}") from None
     except (OSError, ValueError) as error:
-        raise Unreachable(f"{_host(index)}: {getattr(error, 'reason', error)}") from None
+        raise UnreachableError(index, masked(str(getattr(error, "reason", error)))) from None
     try:
         return _from_json(base, json.loads(data)) if is_json else _from_html(base, data.decode())
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise Unreachable(f"{_host(index)} gives no list of files for {name}") from None
+        raise UnreachableError(index, f"no list of files for {name}") from None
 
 
 def is_web(address: str) -> bool:
-    """Say whether an address can be asked, and may be told: of the web, without a password."""
+    """Say whether an address is one of the web, which alone is asked."""
     return urlsplit(address).scheme in {"http", "https"}
 
 
@@ -140,7 +148,3 @@ def _is_of(file: str, version: str) -> bool:
     """Say whether a wheel is of a version; both as they are written, but for ``_`` and ``-``."""
     parts = unquote(file).split("-")
     return len(parts) > 1 and parts[1].replace("_", "-") == version.replace("_", "-")
-
-
-def _host(index: str) -> str:
-    return urlsplit(index).hostname or "the index"

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import secrets
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -19,8 +15,9 @@ from coldwarm.contracts.snapshot import (
     SnapshotIndex,
     SnapshotRegistry,
 )
-from coldwarm.errors import ContractError, UsageError, storage_error
+from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import layout
+from coldwarm.publish.writing import replace_file, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +65,7 @@ def add(folder: Path, path: Path, links: Mapping[str, str]) -> RegisteredSnapsho
         updated_at=datetime.now(UTC).isoformat(timespec="seconds"),
         snapshots=sorted([*kept, entry], key=lambda one: (one.generated_at, one.snapshot_id)),
     )
-    _replace(path, encode(registry))
+    replace_file(path, encode(registry))
     return entry
 
 
@@ -80,7 +77,7 @@ def entry_of(folder: Path, links: Mapping[str, str]) -> RegisteredSnapshot:
     """
     data = read_bytes(folder / layout.INDEX)
     index = decode_as(SnapshotIndex, data, str(folder / layout.INDEX))
-    manifest = _sha256(read_bytes(folder / layout.MANIFEST))
+    manifest = sha256_of(read_bytes(folder / layout.MANIFEST))
     said = {one.path: one.sha256 for one in index.artifacts}.get(layout.MANIFEST)
     if said != manifest:
         what = "is not the file that the index of its snapshot names; restore it"
@@ -90,7 +87,7 @@ def entry_of(folder: Path, links: Mapping[str, str]) -> RegisteredSnapshot:
         suite=index.suite,
         generated_at=index.generated_at,
         artifacts=RegisteredHashes(
-            baseline_manifest_sha256=manifest, snapshot_index_sha256=_sha256(data)
+            baseline_manifest_sha256=manifest, snapshot_index_sha256=sha256_of(data)
         ),
         git=index.git,
         workflow=index.workflow or UNSET,
@@ -117,30 +114,10 @@ def refuse_taken(folder: Path, known: Path | None, snapshot_id: str, sha256: str
             index = decode_as(SnapshotIndex, data, str(other))
         except ContractError:
             continue
-        if index.snapshot_id == snapshot_id and _sha256(data) != sha256:
+        if index.snapshot_id == snapshot_id and sha256_of(data) != sha256:
             raise UsageError(_taken(snapshot_id, other))
 
 
 def _taken(snapshot_id: str, where: Path) -> str:
     text = f"the id {snapshot_id!r} is taken by another snapshot ({where})"
     return f"{text}: an id stands for one content; choose another --id"
-
-
-def _replace(path: Path, data: bytes) -> None:
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise storage_error(path, error) from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

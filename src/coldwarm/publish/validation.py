@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -12,19 +11,21 @@ from coldwarm.contracts.base import WARM
 from coldwarm.contracts.environment import fingerprint
 from coldwarm.contracts.snapshot import (
     CheckedGate,
+    FigureSource,
     NamedLimitation,
     ProvenFigure,
-    Provenance,
     RejectedProcesses,
     ValidatedRun,
     ValidationReport,
 )
+from coldwarm.publish.writing import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import Summary
     from coldwarm.publish.collected import Run
 
@@ -108,13 +109,13 @@ def _limitations(run: Run) -> Iterator[NamedLimitation]:
 def _figures(run: Run, case: CaseResult) -> Iterator[ProvenFigure]:
     """Yield the headline figures of a case; all are of the run that measured them."""
     path = next(row.path for row in run.suite.cases if row.case == case.case)
-    provenance = Provenance(
-        kind="measured_here",
-        source=f"{run.folder}/{path}",
-        sha256=hashlib.sha256(run.files[path]).hexdigest(),
+    source = FigureSource(
+        provenance="measured_here",
+        path=f"{run.folder}/{path}",
+        sha256=sha256_of(run.files[path]),
     )
 
-    def figure(mode: str, name: str, summary: Summary) -> ProvenFigure:
+    def figure(mode: CacheMode, name: str, summary: Summary) -> ProvenFigure:
         return ProvenFigure(
             suite=run.name,
             case=case.case,
@@ -124,7 +125,7 @@ def _figures(run: Run, case: CaseResult) -> Iterator[ProvenFigure]:
             low_s=summary.low,
             high_s=summary.high,
             n_processes=summary.n_processes,
-            provenance=provenance,
+            source=source,
         )
 
     for cold in case.cold:

@@ -40,9 +40,9 @@ def build() -> bytes:
         text = "--with-wheel needs an installed coldwarm; install it with pip install -e ."
         raise UsageError(text) from None
     for name in ("METADATA", "entry_points.txt", "licenses/LICENSE"):
-        text = installed.read_text(name)
-        if text:
-            files[f"{_INFO}/{name}"] = text.encode()
+        held = installed.read_text(name)
+        if held:
+            files[f"{_INFO}/{name}"] = held.encode()
     files[f"{_INFO}/WHEEL"] = _WHEEL.encode()
     record = f"{_INFO}/RECORD"
     rows = [f"{name},sha256={_digest(data)},{len(data)}" for name, data in sorted(files.items())]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
 
 _PRIVATE = {"work"}
+_FOREIGN = {"ro-crate-metadata.json"}
+"""Files of other formats that lie beside artifacts in a snapshot."""
 _LISTED = {"coldwarm.case_result", "nextstat.ml_benchmark_result"}
 
 
@@ -56,12 +58,13 @@ def check(path: Path) -> Iterator[Finding]:
 
 
 def artifacts(folder: Path) -> list[Path]:
-    """Return the artifacts below a folder; private and hidden folders are left out."""
+    """Return the artifacts below a folder, but what is private, hidden or of another format."""
     return sorted(
         file
         for pattern in ("*.json", "*.jsonl")
         for file in folder.rglob(pattern)
-        if not any(p in _PRIVATE or p.startswith(".") for p in file.relative_to(folder).parts)
+        if file.name not in _FOREIGN
+        and not any(p in _PRIVATE or p.startswith(".") for p in file.relative_to(folder).parts)
     )
 
 

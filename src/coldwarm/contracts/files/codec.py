@@ -33,8 +33,10 @@ from coldwarm.contracts.published import NextstatResult, NextstatSuite
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.contracts.snapshot import (
     BaselineManifest,
+    PackageMade,
     ReplicationReport,
     SnapshotIndex,
+    SnapshotMade,
     SnapshotRegistry,
     ValidationReport,
 )
@@ -86,6 +88,8 @@ _TYPES: tuple[type[Record], ...] = (
     SnapshotRegistry,
     ValidationReport,
     Verification,
+    SnapshotMade,
+    PackageMade,
 )
 
 
