@@ -235,6 +235,7 @@ CODES: dict[str, str] = {
     "no_such_part": "",
     "part_missing": "part",
     "named_twice": "path",
+    "nothing_makes_it": "",
     "not_to_be_named": "path",
     "other_size": "size_bytes named_bytes",
     "other_bytes": "sha256",

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.files.codec import decode_as
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
-from coldwarm.errors import storage_error
-from coldwarm.publish.layout import INDEX, NOT_INDEXED, SIGNATURE
+from coldwarm.publish.layout import INDEX, PUBLIC_KEY, SIGNATURE
 from coldwarm.publish.opening import read_limited
+from coldwarm.publish.writing import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-PUBLIC_KEY = f"{INDEX}.pub"
-"""The public half of the key that signed, as PEM."""
-BESIDE_INDEX = NOT_INDEXED | {PUBLIC_KEY}
-"""Files that the index does not name."""
 LENGTH_BYTES = 64
 _MOST_KEY_BYTES = 2**16
 
@@ -62,8 +58,8 @@ def sign(folder: Path, key: Path) -> Signed:
     if not isinstance(private, Ed25519PrivateKey):
         raise RefusedError(because("key_of_other_kind", file=str(key)))
     public = private.public_key()
-    place(folder / PUBLIC_KEY, written(public))
-    place(folder / SIGNATURE, private.sign(data))
+    replace_file(folder / PUBLIC_KEY, written(public))
+    replace_file(folder / SIGNATURE, private.sign(data))
     return Signed(index.snapshot_id, fingerprint(public))
 
 
@@ -149,23 +145,6 @@ def require_keys() -> None:
     except ImportError:
         reason = because("extra_missing", package="cryptography", extra="publish")
         raise RefusedError(reason) from None
-
-
-def place(path: Path, data: bytes) -> None:
-    """Write a file in place of what had its name; what a link leads to is left as it is.
-
-    Raises:
-        StorageError: it cannot be written.
-    """
-    part = path.with_name(f"{path.name}.part")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        part.unlink(missing_ok=True)
-        with os.fdopen(os.open(part, flags, 0o644), "wb") as file:
-            file.write(data)
-        part.replace(path)
-    except OSError as error:
-        raise storage_error(path, error) from None
 
 
 def _key_text(file: Path) -> bytes:

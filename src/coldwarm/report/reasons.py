@@ -300,6 +300,7 @@ WORDS: dict[str, str] = {
     "file_not_named": "is not named by snapshot_index.json, so nobody vouches for it: remove it",
     "no_such_part": "no file of a snapshot is called so",
     "part_missing": "lacks what every snapshot has: {part}",
+    "nothing_makes_it": "follows from no case of the snapshot",
     "named_twice": "names {path} twice",
     "not_to_be_named": "names {path}, which is made from it",
     "other_size": "has {size_bytes} bytes, and had {named_bytes} when the snapshot was made",

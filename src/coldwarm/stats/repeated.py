@@ -43,9 +43,7 @@ class Apart(NamedTuple):
     high: float
 
 
-def in_seconds(
-    original: Measured, replica: Measured, names: Sequence[str]
-) -> list[RepeatedCase]:
+def in_seconds(original: Measured, replica: Measured, names: Sequence[str]) -> list[RepeatedCase]:
     """Return the agreement of cases by their seconds, all verdicts held to an error rate."""
     figures, _ = worded(judge([original], [replica], names, Policy(thresholds=THRESHOLDS)))
     timed = [one for one in figures if one.kind != "memory"]
@@ -55,9 +53,7 @@ def in_seconds(
     ]
 
 
-def to_baseline(
-    original: Measured, replica: Measured, names: Sequence[str]
-) -> list[RepeatedCase]:
+def to_baseline(original: Measured, replica: Measured, names: Sequence[str]) -> list[RepeatedCase]:
     """Return the agreement of cases by their ratios to the baseline of their group."""
     made = []
     for name in names:

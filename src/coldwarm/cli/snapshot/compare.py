@@ -31,8 +31,7 @@ def command(a: Path, b: Path, form: str) -> None:
 
     with ExitStack() as stack:
         sides = [
-            whole.require(stack.enter_context(unpacked(path)), named=path).content()
-            for path in (a, b)
+            whole.require(stack.enter_context(unpacked(path)), path).content() for path in (a, b)
         ]
         found = comparing.compare(*sides)
     if form == "json":

@@ -29,8 +29,8 @@ def command(folder: Path, key: Path) -> None:
     from coldwarm.publish import layout, signing
     from coldwarm.publish.verifying import whole
 
-    whole.require(folder, unsigned=True)
+    whole.require(folder, folder, unsigned=True)
     signed = signing.sign(folder, key)
     click.echo(f"Signed {signed.snapshot_id} with the key SHA-256 {signed.fingerprint}")
     click.echo(printable(masked(f"  {folder / layout.SIGNATURE}")))
-    click.echo(printable(masked(f"  {folder / signing.PUBLIC_KEY}")))
+    click.echo(printable(masked(f"  {folder / layout.PUBLIC_KEY}")))

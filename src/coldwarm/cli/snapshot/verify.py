@@ -30,11 +30,13 @@ def command(folder: Path, key: Path | None, form: str) -> int:
     """
     from coldwarm.errors import printable
     from coldwarm.private.masking import masked
+    from coldwarm.publish.unpacking import unpacked
     from coldwarm.publish.verifying import whole
     from coldwarm.publish.verifying.faults import exit_code
     from coldwarm.report.checked import verification
 
-    found = whole.verify(folder, key).told()
+    with unpacked(folder) as inside:
+        found = whole.verify(inside, key).told(folder)
     if form == "json":
         _options.print_record(found)
     else:

@@ -62,7 +62,9 @@ def _left_out(original: Measured, replica: Measured) -> list[LeftOutCase]:
                 why = one.reason
             if why is not None:
                 found.append(
-                    LeftOutCase(case=name, side="A" if side == "A" else "B", reason=why, failed=True)
+                    LeftOutCase(
+                        case=name, side="A" if side == "A" else "B", reason=why, failed=True
+                    )
                 )
                 break
     return found

@@ -101,7 +101,9 @@ def as_it_is(measured_by: Iterable[str]) -> RebuiltEnvironment:
     )
 
 
-def _own_wheel(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> tuple[str, bytes, str]:
+def _own_wheel(
+    snapshot: Path, measured_by: set[str], *, with_wheel: bool
+) -> tuple[str, bytes, str]:
     """Return the wheel of what measured: of the sources here, or the one that was brought."""
     if measured_by == {harness_sha256()}:
         return wheel.NAME, wheel.build(), "same"

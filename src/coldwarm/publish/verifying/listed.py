@@ -10,8 +10,7 @@ from coldwarm.contracts.files.strict import parse
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import ContractError
 from coldwarm.publish import opening
-from coldwarm.publish.layout import INDEX, LOCK, PARTS, REGISTRY, part_of
-from coldwarm.publish.signing import BESIDE_INDEX
+from coldwarm.publish.layout import INDEX, LOCK, NOT_INDEXED, PARTS, REGISTRY, part_of
 from coldwarm.publish.verifying.faults import fault, for_reason, told
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.snapshot import IndexedFile, SnapshotIndex
     from coldwarm.contracts.verification import SnapshotFault
 
-_ASIDE = BESIDE_INDEX | {REGISTRY}
+_ASIDE = NOT_INDEXED | {REGISTRY}
 
 
 def unopened(found: Mapping[str, opening.Entry]) -> Iterator[SnapshotFault]:
@@ -40,7 +39,7 @@ def missing_or_more(
         if row.path in named:
             yield fault("schema", INDEX, "named_twice", path=row.path)
         named.add(row.path)
-        if row.path in BESIDE_INDEX:
+        if row.path in NOT_INDEXED:
             yield fault("schema", INDEX, "not_to_be_named", path=row.path)
         elif row.path not in found:
             yield fault("presence", row.path, "file_missing")

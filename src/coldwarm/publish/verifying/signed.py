@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ContractError
 from coldwarm.publish import signing
-from coldwarm.publish.layout import SIGNATURE
+from coldwarm.publish.layout import PUBLIC_KEY, SIGNATURE
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.verifying.faults import fault, for_reason, told
 
@@ -44,16 +44,16 @@ def checked(folder: Path, present: Collection[str], data: bytes, key: Path | Non
     """
     wanted = None if key is None else signing.key_in(key)
     if SIGNATURE not in present:
-        expected = wanted is not None or signing.PUBLIC_KEY in present
+        expected = wanted is not None or PUBLIC_KEY in present
         missing = fault("signature", SIGNATURE, "not_signed")
         return Signature(faults=(missing,) if expected else ())
     try:
         signature = read_limited(folder, SIGNATURE, _MOST_BYTES)
-        beside = _beside(folder) if signing.PUBLIC_KEY in present else None
+        beside = _beside(folder) if PUBLIC_KEY in present else None
     except ContractError as error:
         return Signature("invalid", None, (told("signature", folder, error),))
     except RefusedError as error:
-        wrong = for_reason("signature", signing.PUBLIC_KEY, error.reason)
+        wrong = for_reason("signature", PUBLIC_KEY, error.reason)
         return Signature("invalid", None, (wrong,))
     return _held(signature, data, wanted, beside)
 
@@ -83,9 +83,9 @@ def _held(
 
 def _beside(folder: Path) -> Ed25519PublicKey:
     """Return the key that lies beside the signature, written as it is written here."""
-    text = read_limited(folder, signing.PUBLIC_KEY, _MOST_BYTES)
-    key = signing.parsed(text, Path(signing.PUBLIC_KEY))
+    text = read_limited(folder, PUBLIC_KEY, _MOST_BYTES)
+    key = signing.parsed(text, Path(PUBLIC_KEY))
     if signing.written(key) != text:
-        reason = because("key_not_read", file=signing.PUBLIC_KEY, kind="public")
+        reason = because("key_not_read", file=PUBLIC_KEY, kind="public")
         raise RefusedError(reason)
     return key

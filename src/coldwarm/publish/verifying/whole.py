@@ -51,8 +51,14 @@ class Verified:
     """By the name of their folder, everything in them computed again."""
     faults: list[SnapshotFault] = field(default_factory=list)
 
-    def told(self) -> Verification:
-        """Return the record of it."""
+    def content(self) -> tuple[SnapshotIndex, str, dict[str, Measured]]:
+        """Return index, hash of that, and runs of a snapshot that holds."""
+        if self.index is None or self.index_sha256 is None:
+            raise SnapshotError(str(self.folder), fault("presence", layout.INDEX, "file_missing"))
+        return self.index, self.index_sha256, self.runs
+
+    def told(self, path: Path) -> Verification:
+        """Return the record of it; ``path``: the folder or archive, as it was named."""
         rows = self.index.artifacts if self.index else []
         cases = [
             reading.same_harness(case, run)
@@ -60,7 +66,7 @@ class Verified:
             for case in run.cases.values()
         ]
         return Verification(
-            path=str(self.folder),
+            path=str(path),
             snapshot_id=self.index.snapshot_id if self.index else None,
             snapshot_index_sha256=self.index_sha256,
             holds=not self.faults,
@@ -74,16 +80,24 @@ class Verified:
         )
 
 
-def require(folder: Path, *, unsigned: bool = False) -> Verified:
-    """Return a snapshot that holds; ``unsigned``: whatever signature it has.
+def require(
+    folder: Path, named: Path, key: Path | None = None, *, unsigned: bool = False
+) -> Verified:
+    """Return the snapshot in a folder, which holds.
+
+    Args:
+        folder: Where it lies.
+        named: What the user called it: the folder, or the archive that it was in.
+        key: A public key that it must be signed with.
+        unsigned: Whether it may have any signature, since that will be replaced.
 
     Raises:
         RefusedError: there is none, or the key cannot be read.
         SnapshotError: something is wrong with it.
     """
-    verified = verify(folder, unsigned=unsigned)
+    verified = verify(folder, key, unsigned=unsigned)
     if verified.faults:
-        raise SnapshotError(str(folder), verified.faults[0])
+        raise SnapshotError(str(named), verified.faults[0])
     return verified
 
 
