@@ -18,7 +18,7 @@ class ComparedRuns(Record, frozen=True, kw_only=True):
     datasets: list[Difference]
     """Inputs that are not the same, by case: the SHA-256 of each side."""
     gates: list[Difference]
-    """Cases whose answers were right on one side alone: ``passed``, ``failed`` or ``not_reached``."""
+    """Cases whose answers were right on one side alone: ``passed``, ``failed``, ``not_reached``."""
     statuses: list[Difference]
     """Cases that are ``ok`` on one side alone."""
     protocol: list[SideDifference]

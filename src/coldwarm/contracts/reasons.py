@@ -274,6 +274,7 @@ CODES: dict[str, str] = {
     "own_functions": "case",
     "no_options": "folder",
     "rerun_failed": "status",
+    "folder_not_empty": "folder",
     # Frameworks and a user's own functions.
     "not_kept": "owner",
     "answers_differ": "",

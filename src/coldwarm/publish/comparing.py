@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from coldwarm.contracts.base import Difference
 from coldwarm.contracts.compared_snapshots import ComparedRuns, ComparedSnapshots
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.snapshot import Mismatch, SnapshotComparison, SnapshotName
+from coldwarm.contracts.snapshot import (
+    Mismatch,
+    ReplicationReport,
+    SnapshotComparison,
+    SnapshotName,
+)
 from coldwarm.errors import NothingComparableError
 from coldwarm.stats.compare.comparable import (
     FIELDS,
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.replication import Replication
     from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.snapshot import SnapshotIndex
 
@@ -76,6 +84,31 @@ def files(
         if ours[path] != theirs[path]
     ]
     return SnapshotComparison(overlap_paths=len(both), mismatches=mismatches, ok=not mismatches)
+
+
+def published(
+    original: SnapshotIndex,
+    original_sha256: str,
+    replica: SnapshotIndex,
+    replica_sha256: str,
+    report: Replication,
+) -> ReplicationReport:
+    """Return the published report: by the bytes of files, with the agreement as a note."""
+    sides = [
+        {row.path: (row.sha256, row.bytes) for row in index.artifacts}
+        for index in (original, replica)
+    ]
+    note = f"cases: {report.n_agree} agree, {report.n_disagree} disagree, "
+    note += f"{report.n_undecided} undecided, {report.n_lost} without a valid answer; measured "
+    note += "times are never the same bytes, so see coldwarm.replication_report.v1"
+    return ReplicationReport(
+        generated_at=report.generated_at,
+        original=named(original, original_sha256),
+        replica=named(replica, replica_sha256),
+        comparison=files(*sides),
+        notes=note,
+        replica_snapshot_index=msgspec.to_builtins(replica),
+    )
 
 
 def _runs(name: str, a: Measured, b: Measured) -> ComparedRuns:

@@ -8,14 +8,13 @@ it is read. What it says of its own sizes is not believed.
 from __future__ import annotations
 
 import gzip
-import os
 import stat
 import tarfile
 import tempfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode, shorten
@@ -56,7 +55,7 @@ class _Entry(tarfile.TarInfo):
 class _Bounded:
     """A stream that ends with an error where it gives more than it may."""
 
-    def __init__(self, stream: IO[bytes], most_bytes: int) -> None:
+    def __init__(self, stream: gzip.GzipFile, most_bytes: int) -> None:
         """Read from a stream."""
         self._stream, self._left = stream, most_bytes
 
@@ -92,10 +91,10 @@ def unpacked(path: Path) -> Iterator[Path]:
         raise RefusedError(because("no_snapshot", folder=str(path)))
     with tempfile.TemporaryDirectory(prefix="coldwarm-") as folder:
         _unpack(path, Path(folder))
-        found = os.listdir(folder)
-        if len(found) != 1 or not Path(folder, found[0]).is_dir():
+        found = list(Path(folder).iterdir())
+        if len(found) != 1 or not found[0].is_dir():
             raise ArchiveError(because("archive_of_several", file=str(path)))
-        yield Path(folder, found[0])
+        yield found[0]
 
 
 def _unpack(path: Path, folder: Path) -> None:

@@ -352,6 +352,7 @@ WORDS: dict[str, str] = {
     "own_functions": "{case} is of a function whose file is not in the snapshot, so it cannot be"
     " repeated from it; run coldwarm bench on that file, and compare the two with coldwarm compare",
     "no_options": "{folder} does not say by which options it was measured",
+    "folder_not_empty": "{folder} is no new or empty folder; choose another --out-dir",
     "rerun_failed": "the run ended with {status} and left no result",
     # Frameworks and a user's own functions.
     "not_kept": "{owner}: what this candidate compiles is not kept for another process",

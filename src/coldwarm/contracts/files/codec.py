@@ -18,6 +18,7 @@ import msgspec
 from coldwarm import __version__
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
+from coldwarm.contracts.compared_snapshots import ComparedSnapshots
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
@@ -30,6 +31,7 @@ from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.plan import PlanReport
 from coldwarm.contracts.protocol import Protocol
 from coldwarm.contracts.published import NextstatResult, NextstatSuite
+from coldwarm.contracts.replication import Replication
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.contracts.snapshot import (
     BaselineManifest,
@@ -88,6 +90,8 @@ _TYPES: tuple[type[Record], ...] = (
     SnapshotRegistry,
     ValidationReport,
     Verification,
+    ComparedSnapshots,
+    Replication,
     SnapshotMade,
     PackageMade,
 )

@@ -6,8 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.replication import RebuiltEnvironment
@@ -18,6 +17,7 @@ from coldwarm.runner.harness import harness_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from coldwarm.publish.replicating.locked import Pinned
 
@@ -48,29 +48,30 @@ def interpreter(version: str, named: str | None) -> str:
     return found
 
 
+class Harness(NamedTuple):
+    """The coldwarm that measures again."""
+
+    name: str
+    """Of its wheel."""
+    data: bytes
+    kind: Literal["same_sources", "wheel_of_snapshot"]
+
+
 def build(
-    snapshot: Path,
-    measured_by: Iterable[str],
-    folder: Path,
-    python: str,
-    *,
-    with_wheel: bool,
-    told: Callable[[str], None],
+    snapshot: Path, harness: Harness, folder: Path, python: str, told: Callable[[str], None]
 ) -> tuple[str, RebuiltEnvironment]:
     """Make the environment of a snapshot in a folder; return its interpreter and what it is.
 
     Args:
         snapshot: The folder of the snapshot, which was verified.
-        measured_by: Hashes of the sources of coldwarm that measured it.
+        harness: What measures.
         folder: Where the environment is to lie; not there yet.
         python: The interpreter that it is made with.
-        with_wheel: Whether the wheel of coldwarm in the snapshot may be run.
         told: Is told what is being done.
 
     Raises:
-        RefusedError: something cannot be installed, or the sources that measured are not at hand.
+        RefusedError: something cannot be installed.
     """
-    own = _own_wheel(snapshot, set(measured_by), with_wheel=with_wheel)
     packages = pinned(snapshot)
     told(f"making a virtual environment in {folder}")
     _run([python, "-m", "venv", str(folder)], "venv")
@@ -80,15 +81,14 @@ def build(
     told(f"installing {len(packages)} distributions, {len(locked)} of them by their hash")
     _install(inside, folder, locked, ["--require-hashes"])
     _install(inside, folder, others, [])
-    name, data, kind = own
-    file = folder / name
-    file.write_bytes(data)
-    _run([inside, *_PIP, *_INSTALL, "--no-index", str(file)], name)
+    file = folder / harness.name
+    file.write_bytes(harness.data)
+    _run([inside, *_PIP, *_INSTALL, "--no-index", str(file)], harness.name)
     rebuilt = RebuiltEnvironment(
         kind="fresh",
         locked=not others,
         by_version_alone=[one.name for one in others],
-        harness="same_sources" if kind == "same" else "wheel_of_snapshot",
+        harness=harness.kind,
     )
     return inside, rebuilt
 
@@ -101,7 +101,7 @@ def as_it_is(measured_by: Iterable[str]) -> RebuiltEnvironment:
     )
 
 
-def _own_wheel(
+def harness_of(
     snapshot: Path, measured_by: set[str], *, with_wheel: bool
 ) -> tuple[str, bytes, str]:
     """Return the wheel of what measured: of the sources here, or the one that was brought."""
@@ -113,7 +113,7 @@ def _own_wheel(
     if not with_wheel:
         raise RefusedError(because("harness_is_code", file=brought[0].name))
     path = f"{layout.HARNESS}/{brought[0].name}"
-    return brought[0].name, read_limited(snapshot, path), "brought"
+    return Harness(brought[0].name, read_limited(snapshot, path), "wheel_of_snapshot")
 
 
 def _install(python: str, folder: Path, packages: Sequence[Pinned], more: list[str]) -> None:

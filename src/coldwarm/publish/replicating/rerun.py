@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ from coldwarm.contracts.files.journal import JOURNAL, read_header
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
 from coldwarm.runner.schedule.options import Options
+from coldwarm.runner.stored import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from coldwarm.contracts.measured import Measured
@@ -64,18 +65,21 @@ def command(python: str, options: Options, out_dir: Path, budget_s: float | None
     flags = ["--deterministic"] if options.deterministic else []
     flags += ["--leave-out-private"] if options.leave_out_private else []
     values = [f"--{name}={value}" for name, value in given.items()]
-    return [python, "-m", "coldwarm", "run", *flags, *values]
+    return [python, "-P", "-m", "coldwarm", "run", *flags, *values]
 
 
-def measure(arguments: list[str], out_dir: Path, variables: Mapping[str, str]) -> None:
-    """Run a command that measures into a folder; it shows its own progress.
+def measure(arguments: list[str], out_dir: Path) -> Measured:
+    """Run a command that measures into a folder, showing its own progress; return the result.
 
     Raises:
         RefusedError: it left no result.
+        ContractError: what it left does not hold.
     """
     out_dir.parent.mkdir(parents=True, exist_ok=True)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(  # noqa: S603 - this program, from a list
-        arguments, stdout=subprocess.DEVNULL, check=False, env=dict(variables), cwd=out_dir.parent
+        arguments, stdout=subprocess.DEVNULL, check=False, env=kept, cwd=out_dir.parent
     )
     if done.returncode not in _DONE or not (out_dir / "suite.json").is_file():
         raise RefusedError(because("rerun_failed", status=str(done.returncode)))
+    return reading.read(out_dir)
