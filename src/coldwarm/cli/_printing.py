@@ -31,18 +31,19 @@ BENCH_FORMS = ("json", "markdown", "github")
 def print_run(
     suite: SuiteResult, cases: Sequence[CaseResult], form: str, *, verbose: bool = False
 ) -> None:
-    """Print a run as its index (``json``), as Markdown, as a picture (``svg``) or as tables."""
-    from coldwarm.report import markdown, terminal
-    from coldwarm.stats.plan.paying import payoffs
+    """Print a run as tables, as its index and answers (``json``), as Markdown, or as a picture."""
+    from msgspec.structs import replace
 
-    pays = payoffs(cases)
+    from coldwarm.report import markdown, terminal
+    from coldwarm.stats.answers import answers
+
     if form == "json":
-        _options.print_record(suite)
+        _options.print_record(replace(suite, answers=answers(cases)))
     elif form == "markdown":
-        click.echo(markdown.render(suite, cases, payoffs=pays, verbose=verbose))
+        click.echo(markdown.render(suite, cases, verbose=verbose))
     else:
         with _console(form, f"coldwarm run --suite {suite.suite}") as console:
-            terminal.render(suite, cases, console, payoffs=pays, verbose=verbose)
+            terminal.render(suite, cases, console, verbose=verbose)
 
 
 def print_bench(
@@ -56,14 +57,12 @@ def print_bench(
 ) -> None:
     """Print a bench in one of ``BENCH_FORMS``, as tables, or as a picture of them (``svg``)."""
     from coldwarm.report.bench import terminal
-    from coldwarm.stats.plan.paying import payoffs
 
     if form in BENCH_FORMS:
         click.echo(bench_text(report, suite, cases, form, verbose=verbose), nl=False)
         return
-    pays = payoffs(cases)
     with _console(form, "coldwarm bench") as console:
-        terminal.render(report, suite, cases, plan, console, payoffs=pays, verbose=verbose)
+        terminal.render(report, suite, cases, plan, console, verbose=verbose)
 
 
 def bench_text(
@@ -76,13 +75,12 @@ def bench_text(
 ) -> str:
     """Return a bench as its report (``json``), Markdown, or annotations (``github``)."""
     from coldwarm.report.bench import text
-    from coldwarm.stats.plan.paying import payoffs
 
     if form == "json":
         return _options.record_text(report)
     if form == "markdown":
-        return text.as_markdown(report, suite, cases, payoffs(cases), verbose=verbose)
-    return text.github(report, suite, cases, payoffs(cases))
+        return text.as_markdown(report, suite, cases, verbose=verbose)
+    return text.github(report, suite, cases)
 
 
 def files_by_form(values: Iterable[str]) -> dict[str, Path]:

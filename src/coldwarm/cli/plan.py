@@ -74,6 +74,7 @@ def command(  # noqa: PLR0917 - click hands options over by name
     from coldwarm.report import plan as view
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.stored import reading
+    from coldwarm.stats.answers import answer
     from coldwarm.stats.plan.jobs import Job
 
     if shapes > calls:
@@ -81,8 +82,10 @@ def command(  # noqa: PLR0917 - click hands options over by name
         raise click.BadParameter(text, param_hint="--shapes")
     suite, cases = reading.read_run(directory)
     job = Job(calls, shapes, processes, caches)
-    plans = _plans(_groups(directory, cases, group), job, sweep)
-    report = PlanReport(run_id=suite.run_id, suite=suite.suite, plans=plans)
+    groups = _groups(directory, cases, group)
+    plans = _plans(groups, job, sweep)
+    said = [answer(members) for members in groups.values()]
+    report = PlanReport(run_id=suite.run_id, suite=suite.suite, plans=plans, answers=said)
     if form == "json":
         _options.print_record(report)
     else:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import WARM, CacheMode, Count, Dtype, Record
-from coldwarm.contracts.plan import Crossing, Reading
+from coldwarm.contracts.base import WARM, CacheMode, Count, Dtype, Reading, Record
 from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.summary import Comparison
 
@@ -37,14 +36,16 @@ class Lead(Record, frozen=True, kw_only=True):
     fastest: str | None
     judged: list[Judged]
 
-    @property
-    def faster(self) -> list[Judged]:
-        """Those that are faster than the baseline."""
-        return self.of("faster")
-
     def of(self, verdict: Literal["faster", "slower", "same", "undecided"]) -> list[Judged]:
         """Return those of one verdict, the fastest first."""
         return [one for one in self.judged if one.comparison.verdict == verdict]
+
+
+class Crossing(Record, frozen=True, kw_only=True):
+    """The first number, of calls or of what is swept, from which another one is the cheapest."""
+
+    value: Count
+    cheapest: str
 
 
 class CallRange(Record, frozen=True, kw_only=True):
@@ -87,6 +88,19 @@ class ByCalls(Record, frozen=True, kw_only=True):
     reason: Reason | None = None
     null_reasons: dict[str, Reason] = {}
 
+    @property
+    def told(self) -> list[CallRange]:
+        """The ranges that tell something of their own, without those in which nobody can tell.
+
+        They name one candidate, or several of which none was the cheapest in the one before.
+        """
+        found: list[CallRange] = []
+        for one in self.ranges:
+            last = set(found[-1].among) if found else set(self.candidates) - set(one.among)
+            if one.cheapest is not None or (last and last.isdisjoint(one.among)):
+                found.append(one)
+        return found
+
     def cheapest_at(self, calls: int) -> str | None:
         """Return the cheapest candidate at a number of calls; ``None``: this run cannot tell."""
         for one in self.ranges:
@@ -127,6 +141,7 @@ class Answer(Record, frozen=True, kw_only=True):
     """Rounds that they were measured in."""
     provenance: Provenance = "measured_here"
     null_reasons: dict[str, Reason] = {}
+    """Of ``by_calls``: why it is empty."""
 
     @property
     def warm(self) -> Lead | None:

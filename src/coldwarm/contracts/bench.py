@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from coldwarm.contracts.answer import Answer
 from coldwarm.contracts.base import CacheMode, Count, Record, Seconds, Status
 from coldwarm.contracts.comparison import UnshownLimit
 from coldwarm.contracts.observation import Counts
@@ -91,3 +92,5 @@ class BenchReport(Record, frozen=True, kw_only=True):
     """``None``: none was measured."""
     unshown: list[UnshownLimit] = []
     """Limits of ``--fail-on`` that this bench could not have shown."""
+    answers: list[Answer] = []
+    """Which candidate is the cheapest, from how many calls; of a bench there is one."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.answer import Answers
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.result import CaseResult, SuiteResult
 
@@ -23,3 +24,5 @@ class Measured:
     environment_sha256: str
     environment: Environment | None
     """``None`` where the file of a case has no ``environment.json`` of its run beside it."""
+    answers: Answers | None = None
+    """As they stand beside the index; ``None``: there are none."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
-from coldwarm.contracts.base import Count, NotNegative, Record, Seconds
+from coldwarm.contracts.answer import Answer, Crossing
+from coldwarm.contracts.base import Count, NotNegative, Reading, Record, Seconds
 from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.summary import CacheSetting
 
-Reading = Literal["process", "imported", "cached"]
-READINGS: tuple[Reading, ...] = get_args(Reading)
 Caches = Literal["cold", "warm", "kept"]
 Sweepable = Literal["calls", "shapes", "processes"]
 
@@ -89,13 +88,6 @@ class SweepRow(Record, frozen=True, kw_only=True):
     cheapest: str
 
 
-class Crossing(Record, frozen=True, kw_only=True):
-    """The first value of what is swept from which another candidate is the cheapest."""
-
-    value: Count
-    cheapest: str
-
-
 class Sweep(Record, frozen=True, kw_only=True):
     """A plan over a geometric range of one of its numbers, the others as they are."""
 
@@ -155,3 +147,5 @@ class PlanReport(Record, frozen=True, kw_only=True):
     run_id: str
     suite: str
     plans: list[Plan]
+    answers: list[Answer] = []
+    """What the run says of the same groups at any number of calls."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from coldwarm.contracts.answer import Answer
 from coldwarm.contracts.base import (
     CacheMode,
     Count,
@@ -223,4 +224,9 @@ class SuiteResult(Record, frozen=True, kw_only=True):
     """Of the whole run; of a part before ``--resume``, the time in which its processes ran."""
     measured_s: Seconds
     """Seconds in which a measured process ran; while it was held it did not."""
+    answers_path: str | None = None
+    """Where the answers stand; ``None``: an earlier version wrote none."""
+    answers_sha256: Sha256 | None = None
+    answers: list[Answer] = []
+    """The same where the index is printed; in its file there are none."""
     null_reasons: dict[str, Reason] = {}

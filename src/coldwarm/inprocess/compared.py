@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.policy import Policy
+from coldwarm.report import answers as words
 from coldwarm.report.bench import html, terminal, text
 from coldwarm.report.shown import PlainConsole
-from coldwarm.report.view import suite_view
+from coldwarm.stats.answers import answer
 from coldwarm.stats.plan import benching
-from coldwarm.stats.plan.leading import leads
-from coldwarm.stats.plan.paying import payoffs
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.answer import Answer, Lead
     from coldwarm.contracts.bench import BenchReport
-    from coldwarm.contracts.plan import BreakEven, Plan
+    from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.suite import Outcome
-    from coldwarm.stats.plan.leading import Lead
 
 _WIDTH = 88
 
@@ -43,41 +42,36 @@ class BenchComparison:
     cases: dict[str, CaseResult]
     plan: Plan | None = None
 
+    @cached_property
+    def answered(self) -> Answer:
+        """The answer as data: ranges of calls, who leads, what would change it."""
+        return answer(list(self.cases.values()))
+
     @property
     def answer(self) -> list[str]:
-        """What the verdicts come to, a line for each figure."""
-        view = suite_view(self.suite, list(self.cases.values()), self._payoffs, verbose=False)
-        lines, label = [], ""
-        for one in (line for group in view.groups for line in group.lead):
-            label = one.label or label
-            lines.append(f"{label}: {one.text}")
-        return lines
+        """The answer in words, at most three lines."""
+        return [f"{one.label}: {one.text}" for one in words.lines(self.answered)]
 
     @property
-    def leads(self) -> tuple[Lead, ...]:
-        """The same as data: for each cache mode who is the fastest, and all verdicts."""
-        cases = list(self.cases.values())
-        return leads(cases, cases[0].protocol.cache_modes)
-
-    @cached_property
-    def _payoffs(self) -> dict[str, tuple[BreakEven, ...]]:
-        return payoffs(list(self.cases.values()))
+    def leads(self) -> list[Lead]:
+        """For each cache mode who is the fastest, and all verdicts: part of the answer."""
+        return self.answered.leads
 
     def __repr__(self) -> str:
         """Return the answer and the tables as text."""
         console = PlainConsole(file=StringIO(), width=_WIDTH, record=True, color_system=None)
         cases = list(self.cases.values())
-        terminal.render(self.report, self.suite, cases, self.plan, console, payoffs=self._payoffs)
+        terminal.render(self.report, self.suite, cases, self.plan, console)
         lines = console.export_text().splitlines()
         return "\n".join(line.rstrip() for line in lines)
 
     def _repr_markdown_(self) -> str:
         """Return the same as Markdown."""
-        return text.as_markdown(self.report, self.suite, list(self.cases.values()), self._payoffs)
+        return text.as_markdown(self.report, self.suite, list(self.cases.values()))
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook."""
-        return html.as_html(self.report, self.suite, list(self.cases.values()), self._payoffs)
+        return html.as_html(self.report, self.suite, list(self.cases.values()))
 
 
 def compared(outcome: Outcome) -> BenchComparison:

@@ -64,3 +64,18 @@ def peak_memory(case: CaseResult) -> Summary | None:
     """Return the peak memory of the first cold mode that has one, empty caches before others."""
     cold = sorted(case.cold, key=lambda summary: summary.cache_mode != "cold_process_cold_cache")
     return next((s.peak_rss_bytes for s in cold if s.peak_rss_bytes is not None), None)
+
+
+def ratio(comparison: Comparison) -> str:
+    """Write a verdict as the bounds of its ratio, or as the word."""
+    verdict = comparison.verdict
+    if verdict in {"faster", "slower"} and comparison.low and comparison.high:
+        return units.factor(comparison.low, comparison.high, verdict)
+    return verdict
+
+
+def bounds(comparison: Comparison) -> str:
+    """Write the bounds of a ratio whose verdict is none of a direction, ``0.92–1.4×``."""
+    if not comparison.low or not comparison.high:
+        return ""
+    return f"{units.significant(comparison.low)}–{units.significant(comparison.high)}×"

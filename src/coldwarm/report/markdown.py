@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.report.answers import Line
     from coldwarm.report.filled import Needed
-    from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
-    from coldwarm.report.view import Cell, Group, Payoffs
+    from coldwarm.report.view import Cell, Group
 
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#&!$"})
 _LINKED = re.compile(r"(?<=\w):(?=//)|(?<=\bwww)\.|(?<=\w)@(?=\w)", re.IGNORECASE)
@@ -34,16 +34,14 @@ def render(  # noqa: PLR0913 - what stands where, each by name
     ahead: Sequence[str] = (),
     more: Sequence[str] = (),
     care: Sequence[tuple[str, str]] = (),
-    payoffs: Payoffs | None = None,
     verbose: bool = False,
 ) -> str:
-    """Return what the verdicts come to, the tables, what to read with care, and a legend.
+    """Return the answers, the tables, what to read with care, and a legend.
 
-    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too,
-    ``payoffs`` are told with what leads. ``verbose``: also
+    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too. ``verbose``: also
     the parts of the first results.
     """
-    view = suite_view(suite, cases, payoffs, verbose=verbose)
+    view = suite_view(suite, cases, verbose=verbose)
     blocks = [*ahead]
     for group in view.groups:
         blocks += _group(group, verbose=verbose)
@@ -63,8 +61,8 @@ def render(  # noqa: PLR0913 - what stands where, each by name
 
 def _group(group: Group, *, verbose: bool) -> list[str]:
     blocks = [f"### {escaped(group.title)}", escaped(group.about)]
-    if group.lead:
-        blocks.append(lead(group.lead))
+    if group.answer:
+        blocks.append(answered(group.answer))
     if group.rows:
         blocks.append(_main_table(group))
     if group.failures:
@@ -76,7 +74,7 @@ def _group(group: Group, *, verbose: bool) -> list[str]:
     return blocks + filled_by(group.filled, group.by_default)
 
 
-def lead(found: Sequence[Line]) -> str:
+def answered(found: Sequence[Line]) -> str:
     """Return the answer as a list, verdicts in bold."""
     said, label = [], ""
     for one in found:

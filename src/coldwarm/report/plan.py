@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from coldwarm.contracts.plan import READINGS
+from coldwarm.contracts.base import READINGS
 from coldwarm.contracts.reasons import because
-from coldwarm.report import filled, units
+from coldwarm.report import answers, filled, units
 from coldwarm.report.reasons import CAUTION_ADVICE, words
 from coldwarm.report.shown import line
-from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, table, title
+from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, said, table, title
 from coldwarm.report.units import count
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from coldwarm.contracts.plan import BreakEven, Plan, PlanReport, PlanTotal, Reading, Sweep
+    from coldwarm.contracts.base import Reading
+    from coldwarm.contracts.plan import BreakEven, Plan, PlanReport, PlanTotal, Sweep
 
 _CACHES = {
     "cold": "all caches empty in every process",
@@ -43,8 +44,12 @@ _COUNT_WIDTH, _TOTAL_WIDTH = 6, 12
 
 def render(report: PlanReport, console: Console) -> None:
     """Print every group's plan, and once what the words mean."""
-    for plan in report.plans:
-        print_blocks(console, *_plan(plan, min(console.width, WIDEST)), Text())
+    width = min(console.width, WIDEST)
+    for plan, answer in zip(report.plans, report.answers, strict=True):
+        print_blocks(console, *_plan(plan, width), Text())
+        if found := answers.lines(answer):
+            heading = Text(answers.TITLE, style="bold")
+            print_blocks(console, heading, said(found), Text())
     print_blocks(console, listing(_legend(report.plans), style="dim"))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.private.masking import cleaned
 from coldwarm.report import units
-from coldwarm.report.words import mode_name
+from coldwarm.report.words import either, mode_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -269,6 +269,11 @@ WORDS: dict[str, str] = {
     "no_other_total": "no other candidate has a total",
     "not_swept": "no candidate has the costs of every job in the range",
     "nothing_made": "nothing is compiled ahead of time",
+    "whole_loops": "not told: a call is a whole loop, of which a process makes one",
+    "longer_process": "in a longer process {candidate_names:or} {n_calls:from}",
+    "filled_caches": "with filled caches {candidate_names:or} {n_calls:from}",
+    "filled_caches_open": "with filled caches this run cannot tell",
+    "more_shapes": "each further shape costs {candidate} {extra_s:time} more",
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
     "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
     "warm_call_differs": "its warm call is {which}",
@@ -519,6 +524,8 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
     "side": lambda side: _SIDES.get(side, side),
     "label": lambda label: f"{label}: " if label else "",
     "place": lambda place: f" ({place})" if place else "",
+    "from": units.from_calls,
+    "or": either,
     "size": units.size,
     "time": units.duration,
 }
@@ -553,7 +560,7 @@ def caution_words(caution: Caution) -> str:
 
 class _Words(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - as the base has it
-        if isinstance(value, list):
+        if isinstance(value, list) and format_spec != "or":
             return ", ".join(value)
         if format_spec.startswith("# "):
             return counted(value, format_spec[2:])

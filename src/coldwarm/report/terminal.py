@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coldwarm.errors import printable
-from coldwarm.report import filled, scenarios
+from coldwarm.report import answers, filled, scenarios
 from coldwarm.report.shown import line, lines
 from coldwarm.report.units import MISSING
 from coldwarm.report.view import suite_view
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.report.answers import Line
     from coldwarm.report.filled import Needed
-    from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
-    from coldwarm.report.view import Cell, Group, Payoffs
+    from coldwarm.report.view import Cell, Group
 
 WIDEST = 100
 _SPREAD = len(">999%")
@@ -36,6 +36,7 @@ VERDICT_STYLES = {
     "slower": "bold red",
     "same": "bold",
     "undecided": "yellow",
+    answers.CHEAPEST: "bold green",
 }
 """Of verdicts, the same in every view; beside the words, never in their place."""
 
@@ -48,16 +49,14 @@ def render(  # noqa: PLR0913 - what stands where, each by name
     ahead: Sequence[Table | Text] = (),
     more: Sequence[Table | Text] = (),
     care: Sequence[tuple[str, str]] = (),
-    payoffs: Payoffs | None = None,
     verbose: bool = False,
 ) -> None:
-    """Print what the verdicts come to, the tables, what to read with care, and a legend.
+    """Print the tables, what to read with care, and a legend, and at the end the answer.
 
-    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too,
-    ``payoffs`` are told with what leads. ``verbose``: also
+    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too. ``verbose``: also
     the parts of the first results.
     """
-    view = suite_view(suite, cases, payoffs, verbose=verbose)
+    view = suite_view(suite, cases, verbose=verbose)
     width = min(console.width, WIDEST)
     show = partial(print_blocks, console)
     show(*ahead)
@@ -74,6 +73,8 @@ def render(  # noqa: PLR0913 - what stands where, each by name
     if view.legend:
         show(listing(view.legend, style="dim"), Text())
     show(*map(line, view.closing))
+    if told := [(group.title, group.answer) for group in view.groups if group.answer]:
+        show(Text(), *answered(told, width))
 
 
 def print_blocks(console: Console, *blocks: Table | Text) -> None:
@@ -96,8 +97,6 @@ def title(text: str, width: int) -> Text:
 
 def _group(group: Group, width: int, *, verbose: bool) -> list[Table | Text]:
     blocks: list[Table | Text] = [title(group.title, width), line(group.about, "dim"), Text()]
-    if group.lead:
-        blocks += [lead(group.lead), Text()]
     if group.rows:
         blocks.append(_main_table(group, width))
     blocks += [line(f"failed: {failure}", "bold red") for failure in group.failures]
@@ -109,14 +108,23 @@ def _group(group: Group, width: int, *, verbose: bool) -> list[Table | Text]:
     return blocks + filled_by(group.filled, group.by_default)
 
 
-def lead(found: Sequence[Line]) -> Table:
-    """Lay out the answer: a line for each figure, verdicts in their colours."""
+def answered(told: Sequence[tuple[str, Sequence[Line]]], width: int) -> list[Table | Text]:
+    """Lay out the answers under their workloads, where there are several."""
+    blocks: list[Table | Text] = [title(answers.TITLE, width)]
+    for name, found in told:
+        blocks += [line(name, "bold")] if len(told) > 1 else []
+        blocks.append(said(found))
+    return blocks
+
+
+def said(found: Sequence[Line]) -> Table:
+    """Lay out one answer: a line for each thing that is told, verdicts in their colours."""
     grid = _grid(_LABEL)
     for one in found:
-        said = [
+        pieces = [
             (printable(piece.text), VERDICT_STYLES.get(piece.verdict, "")) for piece in one.pieces
         ]
-        grid.add_row(Text(one.label, "bold"), Text.assemble(*said))
+        grid.add_row(Text(one.label, "bold"), Text.assemble(*pieces))
     return grid
 
 

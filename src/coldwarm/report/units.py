@@ -159,6 +159,11 @@ def count(number: int) -> str:
     return f"{number:,}" if number < _GROUPED_UP_TO else significant(float(number))
 
 
+def from_calls(number: int) -> str:
+    """Write from which call on something holds: ``from 1,250 calls on``."""
+    return "from the first call on" if number == 1 else f"from {count(number)} calls on"
+
+
 def clock(seconds: float) -> str:
     """Write seconds as a clock does: ``0:07``, ``12:03``, ``1:02:03``."""
     minutes, second = divmod(max(0, round(seconds)), 60)

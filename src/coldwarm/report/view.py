@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.report import care, filled, leading, scenarios, units
-from coldwarm.report.figures import comparison, group_name, headline, peak_memory, reached
+from coldwarm.report import answers, care, filled, scenarios, units
+from coldwarm.report.figures import (
+    bounds,
+    comparison,
+    group_name,
+    headline,
+    peak_memory,
+    ratio,
+    reached,
+)
 from coldwarm.report.reasons import words
 from coldwarm.report.words import (
     HEADINGS,
@@ -21,22 +29,18 @@ from coldwarm.report.words import (
     legend,
     parts_title,
 )
-from coldwarm.stats.compare.control import is_control
+from coldwarm.stats.answers import answer
 from coldwarm.stats.plan.costs import making_s
-from coldwarm.stats.plan.leading import leads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.plan import BreakEven
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
+    from coldwarm.report.answers import Line
     from coldwarm.report.care import Remark
     from coldwarm.report.filled import Needed
-    from coldwarm.report.leading import Line
     from coldwarm.report.scenarios import Loops
-
-    Payoffs = Mapping[str, Sequence[BreakEven]]
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,8 @@ class Group:
 
     title: str
     about: str
-    lead: tuple[Line, ...]
-    """What the verdicts come to."""
+    answer: tuple[Line, ...]
+    """Which candidate is the cheapest, and who leads: at most three lines."""
     modes: tuple[CacheMode, ...]
     rows: tuple[Row, ...]
     failures: tuple[str, ...]
@@ -103,23 +107,16 @@ class View:
     closing: tuple[str, ...]
 
 
-def suite_view(
-    suite: SuiteResult,
-    cases: Sequence[CaseResult],
-    payoffs: Payoffs | None = None,
-    *,
-    verbose: bool = True,
-) -> View:
+def suite_view(suite: SuiteResult, cases: Sequence[CaseResult], *, verbose: bool = True) -> View:
     """Put a suite into words and numbers, in the order in which its cases stand.
 
-    ``payoffs``: what is told of paying off, by the case of a group's baseline. ``verbose``: the
-    parts of the first results are shown, so that their columns are explained.
+    ``verbose``: the parts of the first results are shown, so that their columns are explained.
     """
     grouped: dict[str, list[CaseResult]] = {}
     for case in cases:
         grouped.setdefault(group_name(case), []).append(case)
     names = {case.case: case.candidate for case in cases}
-    groups = [_group(title, members, names, payoffs or {}) for title, members in grouped.items()]
+    groups = [_group(title, members, names) for title, members in grouped.items()]
     shown = tuple(group for group in groups if group.rows or group.failures)
     loops = scenarios.loops(cases)
     of_all = care.of_suite([case for case in cases if _has_row(case)])
@@ -167,9 +164,7 @@ def _has_row(case: CaseResult) -> bool:
     return bool(figures or (case.observations and case.status != "failed"))
 
 
-def _group(
-    title: str, cases: Sequence[CaseResult], names: Mapping[str, str], payoffs: Payoffs
-) -> Group:
+def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) -> Group:
     shown = [case for case in cases if _has_row(case)]
     asked = {mode for case in shown for mode in case.protocol.cache_modes}
     modes = tuple(mode for mode in MODE_NAMES if mode in asked)
@@ -178,8 +173,6 @@ def _group(
     against = f" · baseline: {', '.join(sorted(baselines))}" if baselines else ""
     unit = units.table_unit(_longest_s(shown))
     loop = any(case.scenario for case in cases)
-    judged = [case for case in shown if not is_control(case)]
-    paying = [one for case in cases if case.baseline for one in payoffs.get(case.case, ())]
     names_of_parts = LOOP_PARTS if loop else PARTS
     columns = _columns(shown, names_of_parts)
     return Group(
@@ -187,7 +180,7 @@ def _group(
         parts={key: name for key, name in names_of_parts.items() if key in columns},
         parts_title=parts_title(unit, loop=loop),
         title=title,
-        lead=leading.lines(leads(judged, modes), paying, loop=loop),
+        answer=answers.lines(answer(cases)),
         about=cases[0].protocol.data_layout + against,
         modes=modes,
         rows=tuple(_row(case, modes, unit, columns) for case in shown),
@@ -252,8 +245,8 @@ def _figure(case: CaseResult, mode: CacheMode) -> Cell:
     against: dict[str, str] = {}
     if judged is not None:
         told = judged.verdict in {"faster", "slower"}
-        against["verdict"], against["kind"] = leading.ratio(judged), judged.verdict
-        against["bounds"] = "" if told else leading.bounds(judged)
+        against["verdict"], against["kind"] = ratio(judged), judged.verdict
+        against["bounds"] = "" if told else bounds(judged)
     half_width = reached(case, mode)
     if half_width is not None:
         return Cell(units.duration(summary.median), units.spread(half_width), **against)

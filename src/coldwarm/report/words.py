@@ -30,6 +30,9 @@ LOOP_HEADINGS = {mode: ("whole loop", name) for mode, name in MODE_NAMES.items()
 LOOP_HEADINGS[WARM] = ("loop again", "warm")
 """The same for a scenario."""
 
+MOST_NAMED = 3
+"""Candidates that are named in one place of a sentence; of more, their number is told."""
+
 MADE_TITLE = "Compiled ahead of time, in a process of its own; part of no figure above"
 """Heading over what compiling ahead of time cost."""
 
@@ -127,3 +130,11 @@ def legend(there: Collection[str], thresholds: Collection[float]) -> tuple[tuple
 def mode_name(mode: str) -> str:
     """Return the short name of a cache mode, or the mode itself where it has none."""
     return {str(key): name for key, name in MODE_NAMES.items()}.get(mode, mode)
+
+
+def either(names: Collection[str]) -> str:
+    """Write names of which one is meant: ``a, b or c``; of more than three, their number."""
+    listed = list(names)
+    if len(listed) > MOST_NAMED:
+        return f"one of {len(listed)} candidates"
+    return " or ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))

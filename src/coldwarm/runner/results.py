@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
+from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Status
 from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.reasons import because
@@ -13,6 +14,7 @@ from coldwarm.runner.describe import protocol
 from coldwarm.runner.process.isolation import owners_of
 from coldwarm.runner.schedule import limits
 from coldwarm.stats import outcome
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "environment.json"
 INDEX = "suite.json"
+ANSWERS = "answers.json"
 CASES = "cases"
 
 
@@ -121,7 +124,7 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
     wall_s: float,
     measured_s: float,
 ) -> SuiteResult:
-    """Write every case, the published contracts beside them, and the index last."""
+    """Write every case, the published contracts beside them, the answers, and the index last."""
     rows = []
     for result in results:
         path = f"{CASES}/{result.case}.json"
@@ -137,6 +140,12 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
         )
     _write_published(save, results, facts)
     counts = {f"n_{s}": sum(row.status == s for row in rows) for s in get_args(Status)}
+    said = Answers(
+        run_id=facts.run_id,
+        suite=facts.options.suite,
+        complete=finished_at is not None,
+        answers=answers(results),
+    )
     suite = SuiteResult(
         suite=facts.options.suite,
         run_id=facts.run_id,
@@ -152,6 +161,8 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
         order=list(order),
         wall_s=wall_s,
         measured_s=measured_s,
+        answers_path=ANSWERS,
+        answers_sha256=save(ANSWERS, codec.encode(said)),
         null_reasons={} if finished_at else {"finished_at": because("interrupted")},
     )
     save(INDEX, codec.encode(suite))

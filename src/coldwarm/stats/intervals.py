@@ -189,21 +189,27 @@ def paired(values: Sequence[float], confidence: float) -> Centre:
     The centre is the median of all pairwise means. Exchanging the sides changes only the sign.
     Nothing is bounded where so few rounds can never be as sure as that.
     """
-    found = np.asarray(values, dtype=np.float64)
-    if len(found) >= _RANKED.stop:
-        half = student(0.5 + confidence / 2, len(found) - 1) * _error(found)
-        return Centre(mean := float(found.mean()), mean - half, mean + half)
-    walsh = _pairwise_means(found)
-    middle = float(np.median(walsh))
-    if len(found) not in _RANKED:
-        half = student(0.5 + confidence / 2, len(found) - 1) * _error(found)
-        mean = float(found.mean())
-        return Centre(middle, min(middle, mean - half), max(middle, mean + half))
-    outside = _signed_ranks_outside(len(found), (1 - confidence) / 2)
+    found = paired_rows(np.asarray(values, dtype=np.float64), confidence)
+    return Centre(*(float(one) for one in found))
+
+
+def paired_rows(values: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
+    """Return the centre of each row of differences and its bounds, as ``paired`` does of one."""
+    n = values.shape[-1]
+    if n >= _RANKED.stop:
+        mean, half = _mean_and_half(values, confidence)
+        return mean, mean - half, mean + half
+    walsh = _pairwise_means(values)
+    middle = np.asarray(np.median(walsh, axis=-1))
+    if n not in _RANKED:
+        mean, half = _mean_and_half(values, confidence)
+        return middle, np.minimum(middle, mean - half), np.maximum(middle, mean + half)
+    outside = _signed_ranks_outside(n, (1 - confidence) / 2)
     if outside is None:
-        return Centre(middle, -math.inf, math.inf)
-    ordered = np.sort(walsh)
-    return Centre(middle, float(ordered[outside]), float(ordered[-1 - outside]))
+        nothing = np.full_like(middle, math.inf)
+        return middle, -nothing, nothing
+    ordered = np.sort(walsh, axis=-1)
+    return middle, ordered[..., outside], ordered[..., -1 - outside]
 
 
 def apart(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> Centre:
@@ -218,13 +224,15 @@ def apart(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> 
     return Centre(middle, middle - down, middle + up)
 
 
-def _error(values: Floats) -> float:
-    return float(values.std(ddof=1)) / math.sqrt(len(values))
+def _mean_and_half(values: Floats, confidence: float) -> tuple[Floats, Floats]:
+    n = values.shape[-1]
+    error = values.std(axis=-1, ddof=1) / math.sqrt(n)
+    return np.asarray(values.mean(axis=-1)), student(0.5 + confidence / 2, n - 1) * error
 
 
 def _pairwise_means(values: Floats) -> Floats:
-    first, second = np.triu_indices(len(values))
-    return (values[first] + values[second]) / 2
+    first, second = np.triu_indices(values.shape[-1])
+    return np.asarray((values[..., first] + values[..., second]) / 2)
 
 
 def _signed_ranks(n: int) -> Floats:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PRIVATE = {"work"}
 _FOREIGN = {"ro-crate-metadata.json"}
 """Files of other formats that lie beside artifacts in a snapshot."""
-_LISTED = {"coldwarm.case_result", "nextstat.ml_benchmark_result"}
+_LISTED = {"coldwarm.case_result", "coldwarm.answers", "nextstat.ml_benchmark_result"}
 
 
 class Finding(NamedTuple):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import msgspec
 
 from coldwarm import __version__
+from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
 from coldwarm.contracts.compared_snapshots import ComparedSnapshots
@@ -78,6 +79,7 @@ _TYPES: tuple[type[Record], ...] = (
     Observation,
     CaseResult,
     SuiteResult,
+    Answers,
     RunComparison,
     PlanReport,
     BenchReport,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
@@ -76,6 +77,7 @@ class Index:
                         yield from self._agree((*at, name), getattr(row, name), getattr(case, name))
                     machine = suite.environment_sha256, case.environment_sha256
                     yield from self._agree((*at, "environment_sha256"), *machine)
+            yield from self._answers(suite)
             for status in ("ok", "warn", "failed"):
                 count = sum(case.status == status for case in suite.cases)
                 yield from self._agree((f"n_{status}",), getattr(suite, f"n_{status}"), count)
@@ -96,6 +98,17 @@ class Index:
         else:
             named = getattr(suite, "schema_version", "")
             yield self._fault(("schema_version",), f"expected an index of a run, got {named!r}")
+
+    def _answers(self, suite: SuiteResult) -> Iterator[Checked]:
+        """Check the answers beside the index, which earlier versions did not write."""
+        if suite.answers_path is None or suite.answers_sha256 is None:
+            yield from self._agree(("answers_path",), suite.answers_path, suite.answers_sha256)
+            return
+        pair = suite.answers_path, suite.answers_sha256
+        found = yield from self._file(pair, (), "answers_", Answers)
+        if isinstance(found, Answers):
+            for name in ("run_id", "suite", "complete"):
+                yield from self._agree((name,), getattr(suite, name), getattr(found, name))
 
     def _agree(self, at: _At, said: object, held: object) -> Iterator[Checked]:
         """Check one statement of the index against what the files say."""

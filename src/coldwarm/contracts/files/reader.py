@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
 from coldwarm.contracts.files.faults import fault
@@ -66,6 +67,7 @@ def _run(path: Path) -> Measured:
         files={name: file for name, (file, _) in cases.items()},
         environment_sha256=suite.environment_sha256,
         environment=environment if isinstance(environment, Environment) else None,
+        answers=next((one for one in records.values() if isinstance(one, Answers)), None),
     )
 
 

@@ -14,19 +14,17 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.bench import BenchReport
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.report.leading import Line
-    from coldwarm.report.view import Cell, Group, Payoffs
+    from coldwarm.report.answers import Line
+    from coldwarm.report.view import Cell, Group
 
 # Each is read on a white page and on a dark one.
 _COLOURS = {"faster": "#1f8a3d", "slower": "#e0353f", "undecided": "#a06b00"}
 
 
-def as_html(
-    report: BenchReport, suite: SuiteResult, cases: Sequence[CaseResult], payoffs: Payoffs
-) -> str:
+def as_html(report: BenchReport, suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
     """Return the answer and the table; what to read with care, and a legend, are folded."""
-    view = suite_view(suite, cases, payoffs, verbose=False)
-    parts = [part for group in view.groups for part in (_lead(group.lead), _table(group))]
+    view = suite_view(suite, cases, verbose=False)
+    parts = [part for group in view.groups for part in (_answered(group.answer), _table(group))]
     parts += [_listed([("failed", text)]) for group in view.groups for text in group.failures]
     care = [*view.care, *words.noted(report)]
     if care:
@@ -40,7 +38,7 @@ def _text(text: str) -> str:
     return html.escape(printable(text))
 
 
-def _lead(found: Iterable[Line]) -> str:
+def _answered(found: Iterable[Line]) -> str:
     rows = []
     for one in found:
         said = "".join(_coloured(piece.text, piece.verdict) for piece in one.pieces)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.bench import BenchReport, BenchVerdict
     from coldwarm.contracts.plan import Plan
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.report.view import Payoffs
 
 
 def render(  # noqa: PLR0913 - what is shown, and how
@@ -31,7 +30,6 @@ def render(  # noqa: PLR0913 - what is shown, and how
     plan: Plan | None,
     console: Console,
     *,
-    payoffs: Payoffs,
     verbose: bool = False,
 ) -> None:
     """Print what fails, the suite's tables, and what else a bench says.
@@ -67,7 +65,6 @@ def render(  # noqa: PLR0913 - what is shown, and how
         ahead=ahead,
         more=more,
         care=words.noted(report),
-        payoffs=payoffs,
         verbose=verbose,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report import leading, markdown
+from coldwarm.report import figures, markdown
 from coldwarm.report.bench import words
 from coldwarm.report.compare import counts, limits
 from coldwarm.report.shown import annotation
@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.bench import BenchReport, BenchVerdict
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.report.view import Payoffs
 
 
 def as_markdown(
     report: BenchReport,
     suite: SuiteResult,
     cases: Sequence[CaseResult],
-    payoffs: Payoffs,
     *,
     verbose: bool = False,
 ) -> str:
@@ -58,14 +56,11 @@ def as_markdown(
         ahead=ahead,
         more=more,
         care=words.noted(report),
-        payoffs=payoffs,
         verbose=verbose,
     )
 
 
-def github(
-    report: BenchReport, suite: SuiteResult, cases: Sequence[CaseResult], payoffs: Payoffs
-) -> str:
+def github(report: BenchReport, suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
     """Return workflow commands: errors for what fails, warnings for what is slower, the answer."""
     files = {one.candidate: _file(one.target) for one in report.candidates}
     lines = [
@@ -80,11 +75,11 @@ def github(
         for one in report.counts
         if one.fails_beyond is not None
     ]
-    view = suite_view(suite, cases, payoffs, verbose=False)
+    view = suite_view(suite, cases, verbose=False)
     for group in view.groups:
         lines += [annotation("error", "coldwarm: failed", text) for text in group.failures]
         label = ""
-        for one in group.lead:
+        for one in group.answer:
             label = one.label or label
             lines.append(annotation("notice", f"coldwarm: {label}", one.text))
     label = ""
@@ -111,4 +106,4 @@ def _annotated(one: BenchVerdict, reference: str, file: str | None) -> str:
     if one.fails_beyond is not None:
         return annotation("error", title, words.failing(one, reference), file)
     level = "warning" if comparison.verdict == "slower" else "notice"
-    return annotation(level, title, f"{leading.ratio(comparison)} than {reference}", file)
+    return annotation(level, title, f"{figures.ratio(comparison)} than {reference}", file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report import leading, units
+from coldwarm.report import figures, units
 from coldwarm.report.compare import counts
 from coldwarm.report.reasons import with_advice
 from coldwarm.report.words import HEADINGS
@@ -47,7 +47,7 @@ def failing(one: BenchVerdict, reference: str) -> str:
     limit = f"{100 * (one.fails_beyond or 0.0):.3g} %"
     if one.comparison.verdict == "undecided":
         return f"undecided: a difference of more than {limit} from {reference} is not excluded"
-    return f"{leading.ratio(one.comparison)} than {reference}; the limit is {limit}"
+    return f"{figures.ratio(one.comparison)} than {reference}; the limit is {limit}"
 
 
 def new_shapes(report: BenchReport) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from coldwarm.report import units
-from coldwarm.report.leading import bounds
+from coldwarm.report.figures import bounds
 from coldwarm.report.reasons import counted
 
 if TYPE_CHECKING:

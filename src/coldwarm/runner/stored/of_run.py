@@ -20,6 +20,7 @@ def wrong(measured: Measured, suite: SuiteResult) -> Iterator[Wrong]:
     ended = suite.finished_at is not None
     if suite.complete > ended or (ours and suite.complete < ended):
         yield Wrong(("complete",), f"says {suite.complete}, but finished_at says otherwise")
+    yield from _answers(measured, suite, ours=ours)
     groups: dict[str, list[CaseResult]] = {}
     for case in measured.cases.values():
         groups.setdefault(case.group, []).append(case)
@@ -37,6 +38,14 @@ def wrong(measured: Measured, suite: SuiteResult) -> Iterator[Wrong]:
             if said != held:
                 yield Wrong((name,), f"says {said}, but the protocol of {case.case} says {held}")
         yield from _places(place, case, suite.order)
+
+
+def _answers(measured: Measured, suite: SuiteResult, *, ours: bool) -> Iterator[Wrong]:
+    """Hold the answers to their place: a file of their own, which this version always writes."""
+    if ours and measured.answers is None:
+        yield Wrong(("answers_path",), "is missing, and this version writes its answers")
+    if suite.answers:
+        yield Wrong(("answers",), "stand in the index, and not in a file of their own")
 
 
 def _places(place: int, case: CaseResult, order: list[str]) -> Iterator[Wrong]:

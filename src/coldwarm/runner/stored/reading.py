@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from coldwarm.contracts.files import reader
@@ -22,9 +23,10 @@ from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import again, declared, differences, of_run
 from coldwarm.runner.stored.observations import impossible, inconsistent
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult, SuiteResult
@@ -90,10 +92,21 @@ def computed_again(measured: Measured) -> Checked:
     except (ValueError, ArithmeticError, LookupError, TypeError) as error:
         what = f"holds figures that nothing can be computed from: {error}"
         return Checked(measured, [fault(measured.path, None, None, what)])
-    if wrongs:
-        return Checked(measured, [error_at(measured.files[name], wrong) for name, wrong in wrongs])
-    cases = {case.case: case for case in made}
-    return Checked(replace(measured, cases=cases), [])
+    found = [error_at(measured.files[name], wrong) for name, wrong in wrongs]
+    found = found or _answers(measured, made)
+    if found:
+        return Checked(measured, found)
+    return Checked(replace(measured, cases={case.case: case for case in made}), [])
+
+
+def _answers(measured: Measured, made: Sequence[CaseResult]) -> list[ContractError]:
+    """Hold the answers of a run against those that its cases give; of another version, nothing."""
+    said, suite = measured.answers, measured.suite
+    if said is None or suite is None or not all(same_harness(case, measured) for case in made):
+        return []
+    again = msgspec.structs.replace(said, answers=answers(made))
+    path = str(Path(measured.path) / (suite.answers_path or ""))
+    return [error_at(path, wrong) for wrong in islice(differences.between(said, again), _SHOWN)]
 
 
 def same_harness(case: CaseResult, measured: Measured) -> bool:

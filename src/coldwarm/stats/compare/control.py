@@ -11,6 +11,7 @@ from coldwarm.contracts.reasons import because
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import Comparison
 
@@ -22,25 +23,32 @@ def is_control(case: CaseResult) -> bool:
 
 def withheld(comparisons: Sequence[Comparison], controls: Iterable[CaseResult]) -> list[Comparison]:
     """Return the comparisons, undecided where a control differs from the same baseline."""
-    differing = {
-        (one.baseline, one.metric): (control, one)
-        for control in controls
-        for one in control.comparisons
-        if one.verdict in {"faster", "slower"}
-    }
+    found_of = {(one.baseline, one.metric): (control, one) for control, one in differing(controls)}
 
     def judged(one: Comparison) -> Comparison:
-        found = differing.get((one.baseline, one.metric))
+        found = found_of.get((one.baseline, one.metric))
         if found is None or one.verdict == "undecided":
             return one
-        reason = because("control_differs", one.reason, **_told(*found))
+        reason = doubt(*found, one.reason)
         unknown = {"p_value": None, "smallest_detectable": None}
         return replace(one, verdict="undecided", reason=reason, **unknown)
 
     return [judged(one) for one in comparisons]
 
 
-def _told(control: CaseResult, one: Comparison) -> dict[str, Any]:
+def differing(controls: Iterable[CaseResult]) -> list[tuple[CaseResult, Comparison]]:
+    """Return each verdict by which a program differs from itself, and the control that has it."""
+    return [
+        (control, one)
+        for control in controls
+        for one in control.comparisons
+        if one.verdict in {"faster", "slower"}
+    ]
+
+
+def doubt(control: CaseResult, one: Comparison, basis: Reason) -> Reason:
+    """Return why a verdict with this basis is withheld: a control differs, too."""
     own = control.protocol.own
     of = (own and own.control_of) or one.baseline
-    return {"control": control.candidate, "of": of, "control_ratio": one.ratio}
+    told: dict[str, Any] = {"control": control.candidate, "of": of, "control_ratio": one.ratio}
+    return because("control_differs", basis, **told)

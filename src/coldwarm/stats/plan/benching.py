@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.answers import answers
 from coldwarm.stats.compare.control import is_control
 from coldwarm.stats.compare.counts import judge, n_failing
 from coldwarm.stats.compare.limits import Asked, fails, surely_below, unshown
+from coldwarm.stats.plan.costs import EMPTY
 from coldwarm.stats.plan.jobs import Job
-from coldwarm.stats.plan.paying import MODES_OF_A_PLAN
 from coldwarm.stats.plan.planning import gather, plan
 from coldwarm.stats.selection import counted
+
+MODES_OF_A_PLAN = {EMPTY, FILLED, WARM}
+"""What has to be known before anything can pay off."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,6 +78,7 @@ def report(
         n_failing=sum(one.fails_beyond is not None for one in verdicts) + n_failing(counts),
         control=next((_control(case) for case in cases if is_control(case)), None),
         unshown=list(_unshown(others, verdicts, policy)),
+        answers=answers(cases),
     )
     return made, planned
 

@@ -1,17 +1,10 @@
 """From how many calls on one candidate costs no more than another.
 
-N calls in one process cost the way to the first result, a second call, and N - 2 warm calls. The
-second call stands for itself because frameworks still do first-time work in it.
-
-Each round has both candidates' costs, so a ratio of their totals at every N, and a number of calls
-from which this is 1. Whatever the machine does in a round cancels in its ratios. At each N the
-centre of the rounds' log-ratios is bounded (``intervals.paired``), and the interval of N* holds
-every N at which the totals cannot be told apart: it holds N* as surely as each of these intervals
-holds the truth (Fieller, "Some problems in interval estimation", 1954). So nothing is divided by
-a difference that may be 0: where the warm calls cannot be told apart, the interval has no end.
-
-Where too few rounds have all costs of both sides, the totals are bounded side by side
-(``expected.margin``).
+By how much it is dearer at each number of calls N, and between which bounds, says ``dearer``. The
+interval of N* holds every N at which the totals cannot be told apart: it holds N* as surely as each
+of these intervals holds the truth (Fieller, "Some problems in interval estimation", 1954). So
+nothing is divided by a difference that may be 0: where the warm calls cannot be told apart, the
+interval has no end.
 """
 
 from __future__ import annotations
@@ -25,20 +18,16 @@ import numpy as np
 
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre, paired
-from coldwarm.stats.plan.costs import FEWEST, WARM_CALL, Costs
-from coldwarm.stats.plan.expected import left_out, margin, whole_rounds
+from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre
+from coldwarm.stats.plan.dearer import IN_THE_END, NEEDED, dearer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from coldwarm.contracts.plan import Reading
+    from coldwarm.contracts.base import Reading
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.stats.plan.expected import Term
+    from coldwarm.stats.plan.costs import Costs
 
-    Floats = NDArray[np.float64]
     Curve = Callable[[int | None], float]
     """By how much a candidate is dearer at a number of calls, in any unit; ``None``: in the end."""
 
@@ -46,12 +35,6 @@ MOST_CALLS = 10**15
 """Larger numbers are not given: nobody makes so many calls."""
 _TRIED: tuple[int, ...] = (*(2 * 8**power for power in range(17, -1, -1)), 1)
 """Numbers of calls between which a change is looked for, from above ``MOST_CALLS`` down."""
-NEEDED: dict[Reading, tuple[str, str, str]] = {
-    "process": ("empty.first", "empty.two", WARM_CALL),
-    "imported": ("imported.first", "imported.two", WARM_CALL),
-    "cached": ("filled.first", "filled.two", WARM_CALL),
-}
-"""The costs of a reading: to the first result, to the second, and of a warm call."""
 
 Verdict = Literal["from", "until", "at_once", "never", "undecided"]
 
@@ -102,7 +85,13 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
     fault = ours.missing(needed) or theirs.missing(needed)
     if fault is not None:
         return _written(ours, theirs, reading, _Finding("undecided", fault))
-    at, basis = _dearer_at(ours, theirs, needed)
+    held = dearer(ours, theirs, needed)
+
+    @cache
+    def at(calls: int | None) -> Centre:
+        number = np.array([IN_THE_END if calls is None else calls], dtype=np.float64)
+        return Centre(*(float(one[0]) for one in held.bounded(number, CONFIDENCE)))
+
     found = _Bounded(
         lambda calls: at(calls).middle, lambda calls: at(calls).low, lambda calls: at(calls).high
     )
@@ -111,80 +100,7 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
         finding = _Finding("undecided", few, no_dearer_from(found.middle))
     else:
         finding = _judge(found)
-    return _written(ours, theirs, reading, finding, *basis)
-
-
-def _dearer_at(
-    ours: Costs, theirs: Costs, needed: tuple[str, str, str]
-) -> tuple[Callable[[int | None], Centre], tuple[Reason, int]]:
-    """Return by how much ours is dearer, bounded at each number of calls, and from what."""
-    sides = [_terms(one, needed) for one in (ours, theirs)]
-    first, second = ([term for terms in side.values() for term in terms] for side in sides)
-    rounds = whole_rounds(first, second)
-
-    @cache
-    def by_sides(calls: int | None) -> Centre:
-        mine, other = (_paid(side, calls) for side in sides)
-        found = margin(mine, other)
-        low = -math.inf if found.low is None else found.low
-        return Centre(found.middle, low, math.inf if found.high is None else found.high)
-
-    at = _in_rounds(ours, theirs, needed, rounds) if rounds else by_sides
-    return at, _basis(len(rounds), first, second)
-
-
-def _in_rounds(
-    ours: Costs, theirs: Costs, needed: tuple[str, str, str], rounds: Sequence[str]
-) -> Callable[[int | None], Centre]:
-    """Return the centre of the rounds' log-ratios, bounded at each number of calls."""
-    mine, other = (
-        [np.array([one.series[name][key] for key in rounds]) for name in needed]
-        for one in (ours, theirs)
-    )
-    dearer = [a - b for a, b in zip(mine, other, strict=True)]
-    both = [a + b for a, b in zip(mine, other, strict=True)]
-
-    def paid(costs: list[Floats], calls: int | None) -> Floats:
-        first, two, later = costs
-        if calls is None:
-            return later
-        return first if calls == 1 else two + (calls - FEWEST) * later
-
-    @cache
-    def at(calls: int | None) -> Centre:
-        # log(a / b) = 2 atanh((a - b) / (a + b)), which keeps its digits where a is close to b.
-        logs = 2 * np.arctanh(paid(dearer, calls) / paid(both, calls))
-        return paired(logs.tolist(), CONFIDENCE)
-
-    return at
-
-
-def _terms(one: Costs, needed: tuple[str, str, str]) -> dict[str, list[Term]]:
-    names = zip(("first", "two", "later"), needed, strict=True)
-    return {place: [(1.0, one.series[name])] for place, name in names}
-
-
-def _paid(side: dict[str, list[Term]], calls: int | None) -> list[Term]:
-    """Return what so many calls cost, of infinitely many the last one."""
-    if calls is None:
-        return side["later"]
-    if calls == 1:
-        return side["first"]
-    return [*side["two"], *((float(calls - FEWEST), series) for _, series in side["later"])]
-
-
-def _basis(n_rounds: int, ours: list[Term], theirs: list[Term]) -> tuple[Reason, int]:
-    """Say what the bounds are from, and from how many rounds or processes."""
-    if not n_rounds:
-        n_ours, n_theirs = (min(len(series) for _, series in side) for side in (ours, theirs))
-        apart = because("separate_processes", n_processes=n_ours, n_baseline=n_theirs)
-        return apart, min(n_ours, n_theirs)
-    n_lacking = left_out(ours, theirs)
-    common = because("common_rounds", n_rounds=n_rounds)
-    if not n_lacking:
-        return common, n_rounds
-    lacking = because("rounds_left_out", n_rounds=n_lacking)
-    return because("several", common, lacking), n_rounds
+    return _written(ours, theirs, reading, finding, held.basis, held.n)
 
 
 @dataclass(frozen=True)

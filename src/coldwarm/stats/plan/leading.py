@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from coldwarm.contracts.answer import Judged, Lead
 from coldwarm.contracts.base import WARM
 
 if TYPE_CHECKING:
@@ -15,39 +15,14 @@ if TYPE_CHECKING:
     from coldwarm.contracts.summary import Comparison
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A candidate and its verdict against the baseline."""
-
-    candidate: str
-    comparison: Comparison
-
-
-@dataclass(frozen=True)
-class Lead:
-    """What the verdicts on one figure say, the fastest candidate first in each part.
-
-    ``fastest`` is the candidate whose figure is told apart from those of all others, the baseline
-    among them; ``None``: the data cannot tell.
-    """
-
-    mode: CacheMode
-    baseline: str
-    fastest: str | None
-    faster: tuple[Judged, ...]
-    same: tuple[Judged, ...]
-    slower: tuple[Judged, ...]
-    undecided: tuple[Judged, ...]
-
-
-def leads(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[Lead, ...]:
+def leads(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> list[Lead]:
     """Return for each mode what the verdicts of a group's cases say; nothing where none was given.
 
     The warm call comes first.
     """
     ordered = sorted(modes, key=lambda mode: mode != WARM)
     found = (_lead(cases, mode) for mode in ordered)
-    return tuple(one for one in found if one is not None)
+    return [one for one in found if one is not None]
 
 
 def metric(case: CaseResult, mode: CacheMode) -> str:
@@ -59,7 +34,7 @@ def metric(case: CaseResult, mode: CacheMode) -> str:
 
 def _lead(cases: Sequence[CaseResult], mode: CacheMode) -> Lead | None:
     judged = [
-        Judged(case.candidate, comparison)
+        Judged(candidate=case.candidate, comparison=comparison)
         for case in cases
         for comparison in case.comparisons
         if comparison.metric == metric(case, mode)
@@ -71,21 +46,7 @@ def _lead(cases: Sequence[CaseResult], mode: CacheMode) -> Lead | None:
     judged.sort(key=lambda one: one.comparison.ratio or 1.0)
     only = baselines.pop()
     baseline = names.get(only, only)
-    return Lead(
-        mode=mode,
-        baseline=baseline,
-        fastest=_fastest(judged, baseline),
-        faster=_of(judged, "faster"),
-        same=_of(judged, "same"),
-        slower=_of(judged, "slower"),
-        undecided=_of(judged, "undecided"),
-    )
-
-
-def _of(
-    judged: Sequence[Judged], verdict: Literal["faster", "slower", "same", "undecided"]
-) -> tuple[Judged, ...]:
-    return tuple(one for one in judged if one.comparison.verdict == verdict)
+    return Lead(mode=mode, baseline=baseline, fastest=_fastest(judged, baseline), judged=judged)
 
 
 def _fastest(judged: Sequence[Judged], baseline: str) -> str | None:

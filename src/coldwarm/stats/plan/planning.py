@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.plan import READINGS, Plan, PlanTotal
+from coldwarm.contracts.base import READINGS
+from coldwarm.contracts.plan import Plan, PlanTotal
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
 from coldwarm.stats.plan.breakeven import break_even

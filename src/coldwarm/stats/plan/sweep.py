@@ -6,7 +6,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.contracts.plan import Crossing, Sweep, SweepRow
+from coldwarm.contracts.answer import Crossing
+from coldwarm.contracts.plan import Sweep, SweepRow
 from coldwarm.stats.plan.jobs import middle_s, missing, new_shapes_s, total_s
 
 if TYPE_CHECKING:
