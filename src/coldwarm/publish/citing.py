@@ -6,8 +6,11 @@ All are written as JSON, which YAML reads too, and say nothing that is not in th
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from coldwarm.contracts.names import is_name
+from coldwarm.errors import UsageError
 from coldwarm.private.masking import masked
 from coldwarm.publish import layout
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from coldwarm.publish.collected import Run
 
+_SPDX = re.compile(r"[A-Za-z0-9.+-]{1,60}")
 NO_AUTHOR = "Authors not named"
 _KEYWORDS = ("benchmark", "just-in-time compilation", "cold start", "reproducibility")
 _CONFORMS = "https://w3id.org/ro/crate/1.1"
@@ -69,6 +73,19 @@ def described(
         tuple(sorted(suites)),
         tuple(sorted(models)),
     )
+
+
+def refuse(authors: Sequence[str], licence: str | None) -> None:
+    """Refuse names and licences that could not stand in one line.
+
+    Raises:
+        UsageError: one is empty, too long, or holds what nobody sees.
+    """
+    for name in authors:
+        if not is_name(name):
+            raise UsageError(f"--author {name[:80]!r} is no name: one line of visible characters")
+    if licence is not None and not _SPDX.fullmatch(licence):
+        raise UsageError(f"--license {licence[:80]!r} is no SPDX identifier, such as CC-BY-4.0")
 
 
 def citation(about: Described) -> bytes:

@@ -52,7 +52,9 @@ def collect(paths: Sequence[Path]) -> list[Run]:
         UsageError: one is no finished run, or is given twice.
         ContractError: a file does not keep its contract, or says what its observations do not say.
     """
-    found = sorted(map(_read, paths), key=lambda run: (run.name, run.suite.started_at, run.files))
+    found = sorted(
+        map(_read, paths), key=lambda run: (run.name, run.suite.started_at, run.suite.run_id)
+    )
     runs: list[Run] = []
     for run in found:
         if any(run.suite.run_id == other.suite.run_id for other in runs):
@@ -72,16 +74,16 @@ def _read(path: Path) -> Run:
     for finding in validated(path):
         if finding.fault is not None:
             raise _invalid(finding.fault)
-    suite, cases = reading.read_run(path)
-    if not suite.complete:
+    measured = reading.read(path)
+    suite = measured.suite
+    if suite is None or not suite.complete:
         text = f"{path} holds a run that was interrupted; finish it with coldwarm run --resume"
         raise UsageError(f"{text} --out-dir {path}")
-    measured = reading.read(path)
     if measured.environment is None:
         raise fault(str(path), None, None, "its environment.json cannot be used; measure again")
     files = dict(_files(path, suite))
     _refuse_changed(path, suite, files)
-    return Run(suite.suite, suite, measured.environment, cases, files)
+    return Run(suite.suite, suite, measured.environment, list(measured.cases.values()), files)
 
 
 def _invalid(text: str) -> ContractError:

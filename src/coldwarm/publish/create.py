@@ -53,6 +53,8 @@ class Request:
     with_wheel: bool = False
     indexes: tuple[str, ...] = (packages.PYPI,)
     """Where wheels are asked for; empty: nowhere, so that there is no lock with hashes."""
+    folders: tuple[Path, ...] = ()
+    """Where wheels lie of what no index answers for."""
     authors: tuple[str, ...] = ()
     licence: str | None = None
     workflow: Mapping[str, str] = field(default_factory=dict)
@@ -94,7 +96,10 @@ def create(request: Request, folder: Path, known: Path | None = None) -> Made:
         StorageError: it cannot be written.
     """
     refuse_id(request.snapshot_id)
+    citing.refuse(request.authors, request.licence)
     refuse_content(folder)
+    if not request.deterministic:
+        registry.refuse_taken(folder, known, request.snapshot_id, None)
     made = make(request)
     registry.refuse_taken(folder, known, made.snapshot_id, made.index_sha256)
     _write(folder, made.files)
@@ -183,6 +188,7 @@ def _describe(request: Request, made: Made) -> None:
     workflow = {} if request.deterministic else request.workflow
     index = manifest.index(made.snapshot_id, made.generated_at, made.runs, made.files, workflow)
     made.files[layout.INDEX] = codec.encode(index)
+    privacy.refuse_secrets(made.files)
 
 
 def _wheel(runs: Sequence[Run]) -> tuple[str, bytes]:
@@ -205,7 +211,7 @@ def _locked(
         return None, because("no_index_asked")
     try:
         asked = {name: version for name, version in pinned.items() if name != "coldwarm"}
-        found = packages.wheels(asked, request.indexes)
+        found = packages.wheels(asked, request.indexes, request.folders)
     except packages.UnreachableError as error:
         return None, error.reason
     return lock.pylock(pinned, runs[0].environment, found, own), None

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.errors import UsageError
+from coldwarm.publish.packages import normalised
 from coldwarm.publish.writing import sha256_of
 
 if TYPE_CHECKING:
@@ -68,11 +69,6 @@ def _of_run(run: Run) -> dict[str, str]:
         # What was masked names nothing that could be installed.
         if _NAME.fullmatch(name) and _VERSION.fullmatch(version)
     }
-
-
-def normalised(name: str) -> str:
-    """Return a distribution's name as lock files have it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def requirements(pinned: Mapping[str, str], wheel: str | None) -> str:

@@ -5,6 +5,7 @@ The simple repository API is asked: as JSON (PEP 691), or as the older HTML.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import urllib.error
@@ -12,16 +13,19 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit, urlunsplit
 
 from coldwarm.contracts.reasons import because
 from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 PYPI = "https://pypi.org/simple"
 _PYTORCH = "https://download.pytorch.org/whl"
+"""Its index holds one build for each kind of processor, in a folder named as its versions end."""
+_PYTORCH_BUILD = re.compile(r"cpu|cu\d+|rocm[\d.]+|xpu")
 _ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
 _TIMEOUT_S = 30.0
 _MOST_BYTES = 2**26
@@ -60,36 +64,55 @@ class _Links(HTMLParser):
             self.found.append(href)
 
 
-def wheels(pins: Mapping[str, str], indexes: Sequence[str]) -> dict[str, list[Wheel]]:
+def wheels(
+    pins: Mapping[str, str], indexes: Sequence[str], folders: Sequence[Path] = ()
+) -> dict[str, list[Wheel]]:
     """Return the wheels of each distribution at its version; none where no index has any.
 
     Args:
         pins: Normalised names with their versions.
         indexes: Addresses of simple repositories, asked in this order.
+        folders: Where wheels lie whose index cannot be asked, but whose address is known.
 
     Raises:
         UnreachableError: an index cannot be asked at all.
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = pool.map(lambda name: _of(name, pins[name], indexes), pins)
+        found = pool.map(lambda name: _of(name, pins[name], indexes, folders), pins)
         return dict(zip(pins, found, strict=True))
 
 
-def _of(name: str, version: str, indexes: Sequence[str]) -> list[Wheel]:
-    local = version.partition("+")[2]
-    # The builds of PyTorch for one kind of processor are in an index of their own.
-    own = [f"{_PYTORCH}/{local}"] if re.fullmatch(r"cpu|cu\d+|rocm[\d.]+|xpu", local) else []
-    for index in own:
-        try:
-            found = _asked(index, name)
-        except UnreachableError:
-            continue
-        if kept := [one for one in found if _is_of(one.name, version)]:
-            return kept
+def _of(name: str, version: str, indexes: Sequence[str], folders: Sequence[Path]) -> list[Wheel]:
     for index in indexes:
         if kept := [one for one in _asked(index, name) if _is_of(one.name, version)]:
             return kept
-    return []
+    local = version.partition("+")[2]
+    if not _PYTORCH_BUILD.fullmatch(local):
+        return []
+    index = f"{_PYTORCH}/{local}"
+    try:
+        found = _asked(index, name)
+    except UnreachableError:
+        found = _lying(name, index, folders)
+    return [one for one in found if _is_of(one.name, version)]
+
+
+def _lying(name: str, index: str, folders: Sequence[Path]) -> list[Wheel]:
+    """Return wheels of folders, with the addresses that files have in an index of PyTorch."""
+    found = []
+    for folder in folders:
+        for file in sorted(folder.glob("*.whl")):
+            if normalised(file.name.partition("-")[0]) == name:
+                with file.open("rb") as opened:
+                    sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
+                url = f"{index}/{quote(file.name)}"
+                found.append(Wheel(file.name, url, sha256, file.stat().st_size))
+    return found
+
+
+def normalised(name: str) -> str:
+    """Return a distribution's name as indexes and lock files have it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _asked(index: str, name: str) -> list[Wheel]:

@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.files.faults import dotted, fault
+from coldwarm.private import known
 from coldwarm.private.masking import MASK, cleaned, masked
 
 if TYPE_CHECKING:
@@ -33,6 +34,19 @@ def refuse_private(files: Mapping[str, bytes]) -> None:
     for path, data in files.items():
         for error in _found(path, data):
             raise error
+
+
+def refuse_secrets(files: Mapping[str, bytes]) -> None:
+    """Refuse files of any format that hold the value of a secret variable of this process.
+
+    Raises:
+        ContractError: one does; the message says which.
+    """
+    values = [value.encode("utf-8", "surrogateescape") for value in known.current().values]
+    for path, data in files.items():
+        if any(value in data for value in values):
+            what = "holds the value of a variable whose name says that it is a secret"
+            raise fault(path, None, None, f"{what}; nothing was written")
 
 
 def _found(path: str, data: bytes) -> Iterator[ContractError]:

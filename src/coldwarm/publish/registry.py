@@ -95,8 +95,14 @@ def entry_of(folder: Path, links: Mapping[str, str]) -> RegisteredSnapshot:
     )
 
 
-def refuse_taken(folder: Path, known: Path | None, snapshot_id: str, sha256: str) -> None:
+def refuse_taken(folder: Path, known: Path | None, snapshot_id: str, sha256: str | None) -> None:
     """Refuse an id that another content has: in the registry, or in a folder next to this one.
+
+    Args:
+        folder: Where the snapshot is to lie.
+        known: The registry; ``None``: that beside the folder, if there is one.
+        snapshot_id: The id.
+        sha256: Of the snapshot's index; ``None``: it is like no other.
 
     Raises:
         UsageError: it is taken.

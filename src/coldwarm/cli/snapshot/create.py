@@ -59,6 +59,13 @@ _WORKFLOW = (
     metavar="URL",
     help="Package index that is asked for the hashes of wheels; default PyPI; may be repeated.",
 )
+@click.option(
+    "--wheels",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder with the wheels of PyTorch, where its index cannot be asked; may be repeated.",
+)
 @click.option("--offline", is_flag=True, help="Ask no index: no pylock.toml, only versions.")
 @click.option(
     "--registry",
@@ -74,6 +81,7 @@ def command(
     authors: tuple[str, ...],
     licence: str | None,
     indexes: tuple[str, ...],
+    folders: tuple[Path, ...],
     registry: Path | None,
     form: str,
     deterministic: bool,
@@ -103,6 +111,7 @@ def command(
         deterministic=deterministic,
         with_wheel=with_wheel,
         indexes=() if offline else indexes or (packages.PYPI,),
+        folders=folders,
         authors=authors,
         licence=licence,
         workflow={name: os.environ[name] for name in _WORKFLOW if os.environ.get(name)},
