@@ -106,8 +106,13 @@ def mean_interval(values: Sequence[float], confidence: float, ranges: float = 0.
 
 
 def _unseen(values: Sequence[float], ranges: float) -> float:
-    share: float = 1 - (1 - CONFIDENCE) ** (1 / len(values))
-    return share * ranges * (max(values) - min(values))
+    return unseen_share(len(values)) * ranges * (max(values) - min(values))
+
+
+def unseen_share(n: int) -> float:
+    """Return the largest share of processes that are struck while ``n`` of them were spared."""
+    share: float = 1 - (1 - CONFIDENCE) ** (1 / n)
+    return share
 
 
 def one_process(terms: Sequence[Term]) -> tuple[float, float] | None:

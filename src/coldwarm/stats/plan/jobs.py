@@ -143,6 +143,11 @@ def _others(name: str, job: Job, *candidates: Costs) -> int:
     return job.terms()[name] if more and name.endswith(".new") else 0
 
 
+def widens(one: Costs, job: Job) -> bool:
+    """Say whether bounds are widened by what other shapes may cost than those measured."""
+    return any(_others(name, job, one) for name in job.terms())
+
+
 def bounds(one: Costs, job: Job) -> tuple[float, float] | tuple[None, None]:
     """Bound the total, whatever new shapes cost; by nothing where there are too few processes."""
     found = _between(expected(paid(one, job)), expected(paid(one, job, 1.0)))

@@ -108,6 +108,13 @@ def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
     )
 
 
+def steady_places(blocks: Sequence[Sequence[float]]) -> list[int]:
+    """Return the positions of ``Steadiness.samples`` among all samples of the blocks."""
+    leads = [_lead(blocks, place) for place in range(len(blocks))]
+    kept: list[int] = _positions(blocks, leads).tolist()
+    return kept[len(kept) - len(detect(blocks).samples) :]
+
+
 def _positions(blocks: Sequence[Sequence[float]], leads: Sequence[int]) -> NDArray[np.int64]:
     """Return the raw positions of all samples that are not at the slow start of a block."""
     kept: list[int] = []

@@ -1,0 +1,1 @@
+"""Figures of results, as specifications of Vega-Lite: a file for each kind."""

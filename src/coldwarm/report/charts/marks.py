@@ -1,0 +1,171 @@
+"""Axes and marks that figures of different kinds have in common."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.report.charts.looks import colour_scale, dash_scale
+from coldwarm.report.charts.theme import BYTES_AXIS, SECONDS_AXIS
+from coldwarm.report.charts.workload import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import NamedTuple
+
+    from coldwarm.report.charts.chart import Row, Spec
+    from coldwarm.report.charts.looks import Look
+
+WIDTH = 560
+"""Of a figure's plot, in pixels, without the names beside it."""
+ROW = 26
+"""Height of a candidate's row."""
+CALLS_AXIS = "datum.value < 1e6 ? format(datum.value, ',') : format(datum.value / 1e6, ',') + ' M'"
+"""Labels of an axis of calls."""
+_STEPS = ((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
+"""Multiples of a power of ten that may have ticks, the most first."""
+
+
+def rows(found: Iterable[NamedTuple]) -> list[Row]:
+    """Return records as rows of a data set, every text as figures show it."""
+    return [
+        {
+            key: shown(value) if isinstance(value, str) else value
+            for key, value in one._asdict().items()
+        }
+        for one in found
+    ]
+
+
+def data(name: str) -> Spec:
+    """Return the reference to a data set."""
+    return {"name": name}
+
+
+def candidates(names: Sequence[str]) -> Spec:
+    """Return the axis that has a row for each candidate."""
+    return {"field": "candidate", "type": "nominal", "sort": list(names), "title": None}
+
+
+def by_colour(of: Mapping[str, Look]) -> Spec:
+    """Return the colour of a candidate, with a legend over the plot."""
+    legend = {"orient": "top", "direction": "horizontal", "title": None, "symbolOpacity": 1}
+    return {
+        "field": "candidate",
+        "type": "nominal",
+        "title": None,
+        "scale": colour_scale(of),
+        "legend": legend,
+    }
+
+
+def by_dash(of: Mapping[str, Look]) -> Spec:
+    """Return the dash of a candidate, in the same legend as its colour."""
+    return {"field": "candidate", "type": "nominal", "title": None, "scale": dash_scale(of)}
+
+
+def seconds(
+    field: str,
+    title: str | None,
+    *,
+    log: bool = False,
+    within: Sequence[float] = (),
+    most: int = 8,
+) -> Spec:
+    """Return an axis of seconds; with ``log`` at most so many ticks for what lies ``within``."""
+    axis: Spec = {"labelExpr": SECONDS_AXIS, "labelOverlap": True, "labelFlush": False}
+    axis |= {"values": ticks(within, most)} if within else {"tickCount": 6}
+    scale: Spec = {"type": "log", "nice": False, "padding": 8} if log else {}
+    return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": scale}
+
+
+def ticks(values: Sequence[float], most: int) -> list[float]:
+    """Return round numbers for a log axis that shows these values: few, and some at all."""
+    positive = [value for value in values if value > 0]
+    if not positive:
+        return []
+    low, high = min(positive), max(positive)
+    powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    found: list[float] = []
+    for steps in _STEPS:
+        every = [step * 10.0**power for power in powers for step in steps]
+        found = [float(f"{value:.3g}") for value in every if low <= value <= high]
+        if len(found) <= most:
+            break
+    return found[:: -(-len(found) // most)] if found else [float(f"{low:.2g}")]
+
+
+def n_bytes(field: str, title: str, **more: Any) -> Spec:  # noqa: ANN401
+    """Return an axis of bytes."""
+    axis = {"labelExpr": BYTES_AXIS, "tickCount": 6, "labelOverlap": True, "labelFlush": False}
+    return {"field": field, "type": "quantitative", "title": title, "axis": axis, **more}
+
+
+def interval(name: str, transform: Sequence[Spec], y: Spec, unit: str) -> list[Spec]:
+    """Return the median as a stroke, and its interval as a line across it."""
+    median, low, high = f"median_{unit}", f"low_{unit}", f"high_{unit}"
+    form = ".4~s" if unit == "bytes" else ".4~g"
+    return [
+        {
+            "data": data(name),
+            "transform": [*transform, {"filter": f"isValid(datum.{low})"}],
+            "mark": {"type": "rule", "style": "ink", "strokeWidth": 1.2},
+            "encoding": {
+                "y": y,
+                "x": {"field": low, "type": "quantitative"},
+                "x2": {"field": high},
+            },
+        },
+        {
+            "data": data(name),
+            "transform": list(transform),
+            "mark": {"type": "tick", "style": "ink", "thickness": 2, "height": {"band": 0.8}},
+            "encoding": {
+                "y": y,
+                "x": {"field": median, "type": "quantitative"},
+                "tooltip": [
+                    {"field": "candidate", "title": "candidate"},
+                    {"field": median, "title": f"median, {unit}", "format": form},
+                    {"field": low, "title": f"from, {unit}", "format": form},
+                    {"field": high, "title": f"to, {unit}", "format": form},
+                    {"field": "n_processes", "title": "processes"},
+                ],
+            },
+        },
+    ]
+
+
+def process_dots(name: str, transform: Sequence[Spec], y: Spec, field: str) -> Spec:
+    """Return a dot for each process, in the lower part of its candidate's row."""
+    return {
+        "data": data(name),
+        "transform": list(transform),
+        "mark": {
+            "type": "point",
+            "style": "ink",
+            "filled": True,
+            "size": 14,
+            "fillOpacity": 0.55,
+            "yOffset": 7,
+        },
+        "encoding": {
+            "y": y,
+            "x": {"field": field, "type": "quantitative"},
+            "tooltip": [
+                {"field": "candidate", "title": "candidate"},
+                {"field": "process", "title": "process"},
+                {"field": field, "title": field.rpartition("_")[2], "format": ".4~g"},
+            ],
+        },
+    }
+
+
+def only(**values: str | bool) -> list[Spec]:
+    """Return the filter that keeps rows with these values, which are no foreign text."""
+    return [{"filter": {"field": key, "equal": value}} for key, value in values.items()]
+
+
+def there(found: Iterable[Mapping[str, Any]], key: str, order: Iterable[str]) -> list[str]:
+    """Return which of the values in this order any row has under a key."""
+    have = {row[key] for row in found}
+    return [value for value in order if value in have]

@@ -1,0 +1,171 @@
+"""Which candidate is the cheapest by the number of calls: a strip for each state of the caches."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from coldwarm.report.charts.chart import Chart
+from coldwarm.report.charts.looks import UNKNOWN, ink_on
+from coldwarm.report.charts.marks import CALLS_AXIS, WIDTH, data, only
+from coldwarm.report.charts.workload import shown
+from coldwarm.report.words import MODE_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.answer import CallRange
+    from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.plan import Caches
+    from coldwarm.contracts.plan import Reading
+    from coldwarm.report.charts.chart import Row, Spec
+    from coldwarm.report.charts.workload import Workload
+
+READINGS: dict[Caches, tuple[Reading, CacheMode]] = {
+    "cold": ("process", "cold_process_cold_cache"),
+    "warm": ("cached", "cold_process_warm_cache"),
+}
+"""By the state of the caches, what an answer calls it, and the cache mode."""
+CANNOT_TELL = "cannot tell"
+LEAST_SHOWN = 1000
+"""Numbers of calls are shown up to this one at least."""
+BEYOND = 30
+"""How far they are shown beyond the last change, as a factor."""
+MOST_SHOWN = 10**9
+_LETTER = 6.3
+"""Pixels of a letter."""
+
+
+def answer(workload: Workload, width: int = WIDTH) -> Chart | None:
+    """Draw the answer alone, small enough to stand beside it; ``None``: there is none."""
+    most = last(workload)
+    found = {"cheapest": ranges(workload, most, width)}
+    if not found["cheapest"]:
+        return None
+    names = list(dict.fromkeys(row["caches"] for row in found["cheapest"]))
+    return Chart(
+        id="answer",
+        title="The cheapest candidate by number of calls",
+        caption=(
+            "Find your number of calls on the axis: the colour above it is the candidate with which "
+            "one process costs least in all. Grey is where these data cannot tell."
+        ),
+        alt=f"The cheapest by number of calls in one process. {_told(found['cheapest'])}",
+        spec={
+            "vconcat": [
+                strip(caches, most, width, last=caches == names[-1], title=True) for caches in names
+            ],
+            "spacing": 4,
+        },
+        data=found,
+    )
+
+
+def last(workload: Workload, changes: Sequence[int] = ()) -> int:
+    """Return up to which number of calls the axis goes: a power of ten beyond the last change."""
+    begins = [*changes]
+    begins += [one.from_calls for caches in READINGS for one in _told_of(workload, caches)]
+    most = min(max([LEAST_SHOWN, *(BEYOND * begin for begin in begins)]), MOST_SHOWN)
+    return int(10 ** math.ceil(math.log10(most)))
+
+
+def _told_of(workload: Workload, caches: Caches) -> Sequence[CallRange]:
+    found = workload.answer and workload.answer.reading(READINGS[caches][0])
+    return found.ranges if found else ()
+
+
+def ranges(workload: Workload, most: int, width: int) -> list[Row]:
+    """Return the ranges of calls, each with its colour and the text that has room on it."""
+    found: list[Row] = []
+    for caches in READINGS:
+        for one in _told_of(workload, caches):
+            if one.from_calls >= most:
+                continue
+            to = min(one.to_calls or most, most)
+            names = [shown(name) for name in one.among]
+            cheapest = CANNOT_TELL if one.cheapest is None else shown(one.cheapest)
+            look = workload.looks.get(cheapest)
+            colour = UNKNOWN if look is None else look.colour
+            room = width * math.log10(to / one.from_calls) / math.log10(most)
+            texts = [" or ".join(names), cheapest] if look is None else [cheapest]
+            found.append(
+                {
+                    "caches": caches,
+                    "from_calls": one.from_calls,
+                    "to_calls": to,
+                    "cheapest": cheapest,
+                    "among": ", ".join(names),
+                    "ends": one.to_calls is not None,
+                    "colour": colour,
+                    "ink": ink_on(colour),
+                    "text": next((t for t in texts if room > _LETTER * len(t) + 6), ""),
+                }
+            )
+    return found
+
+
+def _told(found: Sequence[Row]) -> str:
+    texts = []
+    for caches, (_, mode) in READINGS.items():
+        pieces = [
+            f"from {row['from_calls']:,} "
+            f"{'one of ' + str(row['among']) if row['cheapest'] == CANNOT_TELL else row['cheapest']}"
+            for row in found
+            if row["caches"] == caches
+        ]
+        if pieces:
+            texts.append(f"With {MODE_NAMES[mode]}: {'; '.join(pieces)}.")
+    return " ".join(texts)
+
+
+def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> Spec:
+    """Return the strip of a state of the caches, from the data set ``cheapest``."""
+    x: Spec = {
+        "field": "from_calls",
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": [1, most], "nice": False},
+        "title": "calls in one process" if last else None,
+        "axis": {"labelExpr": CALLS_AXIS, "values": powers(most)} if last else None,
+    }
+    made: Spec = {
+        "width": width,
+        "height": 20,
+        "data": data("cheapest"),
+        "transform": only(caches=caches),
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": 18, "stroke": "#ffffff66", "strokeWidth": 1},
+                "encoding": {
+                    "x": x,
+                    "x2": {"field": "to_calls"},
+                    "color": {"field": "colour", "type": "nominal", "scale": None},
+                    "tooltip": [
+                        {"field": "from_calls", "title": "from call"},
+                        {"field": "to_calls", "title": "to call"},
+                        {"field": "cheapest", "title": "cheapest"},
+                        {"field": "among", "title": "among"},
+                    ],
+                },
+            },
+            {
+                "transform": [
+                    {"calculate": "sqrt(datum.from_calls * datum.to_calls)", "as": "middle"}
+                ],
+                "mark": {"type": "text", "fontWeight": "bold", "fontSize": 11},
+                "encoding": {
+                    "x": {"field": "middle", "type": "quantitative"},
+                    "text": {"field": "text"},
+                    "color": {"field": "ink", "type": "nominal", "scale": None},
+                },
+            },
+        ],
+    }
+    if title:
+        made["title"] = {"text": MODE_NAMES[READINGS[caches][1]], "fontSize": 11, "offset": 2}
+    return made
+
+
+def powers(most: int) -> list[int]:
+    """Return the powers of ten up to a number, at most eight of them."""
+    every = [10**power for power in range(round(math.log10(most)) + 1)]
+    return every[:: 1 if len(every) <= 8 else 2]  # noqa: PLR2004

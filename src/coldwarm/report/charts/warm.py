@@ -1,0 +1,288 @@
+"""Warm calls: every sample, how they are distributed, and how they went over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.report import units
+from coldwarm.report.charts.chart import Chart
+from coldwarm.report.charts.marks import (
+    WIDTH,
+    by_colour,
+    by_dash,
+    candidates,
+    data,
+    only,
+    rows,
+    seconds,
+    there,
+)
+from coldwarm.stats.drawn import warm
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coldwarm.report.charts.chart import Row, Spec
+    from coldwarm.report.charts.workload import Workload
+
+_POINTS_ROW = 40
+_SERIES_ROW = 70
+_MOST_POINTS = 10_000
+_AXIS = "seconds of one call (log scale)"
+_TOOLTIP = [
+    {"field": "candidate", "title": "candidate"},
+    {"field": "process", "title": "process"},
+    {"field": "place", "title": "sample"},
+    {"field": "seconds", "title": "s", "format": ".4~g"},
+]
+
+
+def points(workload: Workload, width: int = WIDTH) -> Chart | None:
+    """Draw every steady sample and the median; ``None``: no warm call was measured."""
+    found = {
+        "warm_samples": rows(warm.samples(workload.cases)),
+        "warm_calls": rows(warm.calls(workload.cases)),
+    }
+    if not found["warm_calls"]:
+        return None
+    every = -(-len(found["warm_samples"]) // _MOST_POINTS)
+    return Chart(
+        id="warm_points",
+        title="Warm calls: every sample",
+        caption=(
+            "Each small stroke is a sample in the steady state; every process has a line of its own "
+            "within its candidate's row. The tall stroke is the median of the processes' "
+            "medians, the line across it its 95 % interval, or the range of so few that there is "
+            "none. Further left is faster; lines apart from each other say that processes "
+            f"differ more than calls within one do.{_said(every)}"
+        ),
+        alt=f"Seconds of a warm call, medians: {_medians(found['warm_calls'])}.",
+        spec=_points(workload, found, every, width),
+        data=found,
+    )
+
+
+def _medians(calls: list[Row]) -> str:
+    return "; ".join(f"{row['candidate']}: {units.duration(row['median_s'])}" for row in calls)
+
+
+def _said(every: int) -> str:
+    return f" Of so many samples, one in {every} is drawn." if every > 1 else ""
+
+
+def _points(workload: Workload, found: Mapping[str, Sequence[Row]], every: int, width: int) -> Spec:
+    y = candidates(list(workload.looks))
+    within = [row["seconds"] for row in found["warm_samples"] if row["steady"]]
+    thin = [{"filter": f"datum.place % {every} === 0"}] if every > 1 else []
+    dots = {
+        "data": data("warm_samples"),
+        "transform": [*only(steady=True), *thin],
+        "mark": {"type": "tick", "thickness": 1.4, "height": 5, "fillOpacity": 0.4},
+        "encoding": {
+            "y": y,
+            "yOffset": {"field": "process", "type": "ordinal", "scale": {"paddingOuter": 0.5}},
+            "x": seconds("seconds", _AXIS, log=True, within=within),
+            "color": {**by_colour(workload.looks), "legend": None},
+            "tooltip": _TOOLTIP,
+        },
+    }
+    across = {
+        "data": data("warm_calls"),
+        "transform": [{"filter": "isValid(datum.low_s)"}],
+        "mark": {"type": "rule", "style": "ink", "strokeWidth": 1.4},
+        "encoding": {
+            "y": y,
+            "x": seconds("low_s", _AXIS, log=True, within=within),
+            "x2": {"field": "high_s"},
+        },
+    }
+    median = {
+        "data": data("warm_calls"),
+        "mark": {"type": "tick", "style": "ink", "thickness": 2, "height": {"band": 0.95}},
+        "encoding": {
+            "y": y,
+            "x": seconds("median_s", _AXIS, log=True, within=within),
+            "tooltip": [
+                {"field": "candidate", "title": "candidate"},
+                {"field": "median_s", "title": "median, s", "format": ".4~g"},
+                {"field": "low_s", "title": "from, s", "format": ".4~g"},
+                {"field": "high_s", "title": "to, s", "format": ".4~g"},
+                {"field": "n_processes", "title": "processes"},
+            ],
+        },
+    }
+    height = {"step": _POINTS_ROW, "for": "position"}
+    return {"width": width, "height": height, "layer": [dots, across, median]}
+
+
+def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
+    """Draw which share of the steady samples is at most so long."""
+    found = {"warm_samples": rows(warm.samples(workload.cases))}
+    if not found["warm_samples"]:
+        return None
+    many = len(workload.looks) > 1
+    within = [row["seconds"] for row in found["warm_samples"] if row["steady"]]
+    return Chart(
+        id="warm_ecdf",
+        title="Warm calls: share of samples up to a time",
+        caption=(
+            "For each time, the share of steady samples that took at most as long; all processes "
+            "of a candidate together. A line further left is faster, a steep one steady, a step in "
+            "it two speeds, and a long flat end at the top rare slow calls."
+            + (
+                " Where two lines cross, the one is faster often and slower at times."
+                if many
+                else ""
+            )
+        ),
+        alt="Cumulative distribution of the seconds of a warm call, a line for each candidate.",
+        spec={
+            "width": width,
+            "height": 190,
+            "data": data("warm_samples"),
+            "transform": [
+                *only(steady=True),
+                {
+                    "window": [{"op": "cume_dist", "as": "share"}],
+                    "sort": [{"field": "seconds"}],
+                    "groupby": ["candidate"],
+                },
+            ],
+            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
+            "encoding": {
+                "x": seconds("seconds", _AXIS, log=True, within=within),
+                "y": {
+                    "field": "share",
+                    "type": "quantitative",
+                    "title": "share of samples",
+                    "axis": {"format": ".0%", "grid": True, "values": [0, 0.25, 0.5, 0.75, 1]},
+                },
+                "color": by_colour(workload.looks),
+                "strokeDash": by_dash(workload.looks),
+            },
+        },
+        data=found,
+    )
+
+
+def series(workload: Workload, width: int = WIDTH) -> Chart | None:
+    """Draw the samples of each process in their order, and from where it was steady."""
+    found = {
+        "warm_samples": rows(warm.samples(workload.cases)),
+        "warm_processes": rows(warm.processes(workload.cases)),
+    }
+    if not found["warm_samples"]:
+        return None
+    moving = [row for row in found["warm_processes"] if not row["steady"]]
+    return Chart(
+        id="warm_series",
+        title="Warm calls over time",
+        caption=(
+            "Samples in the order in which they were made, the processes of a candidate one after "
+            "the other, apart by upright lines. Grey is warm-up, and in no figure; colour begins "
+            "where the process became steady, at the triangle. A process without a triangle never "
+            "did: its second half stands for it. Grey dots later on are first calls after a pause, left "
+            "out too. Each candidate has a scale of its own; what "
+            "matters here is the form: flat is steady."
+        ),
+        alt=(
+            f"Samples over time of {len(found['warm_processes'])} processes, of which "
+            f"{len(moving)} did not become steady."
+        ),
+        spec=_series(workload, found, width),
+        data=found,
+    )
+
+
+def _series(workload: Workload, found: Mapping[str, Sequence[Row]], width: int) -> Spec:
+    names = there(found["warm_processes"], "candidate", workload.looks)
+    return {
+        "vconcat": [
+            {
+                "title": {"text": name, "fontSize": 11, "fontWeight": "normal"},
+                "width": width,
+                "height": _SERIES_ROW,
+                "layer": [
+                    _between(name),
+                    _line(name, None, found, last=name == names[-1]),
+                    _line(name, workload.looks[name].colour, found, last=name == names[-1]),
+                    _aside(name),
+                    _steady_from(name),
+                ],
+            }
+            for name in names
+        ],
+        "spacing": 8,
+    }
+
+
+def _line(name: str, colour: str | None, found: Mapping[str, Sequence[Row]], *, last: bool) -> Spec:
+    """Draw the samples that figures are from in a colour, those before in grey."""
+    own = [row["seconds"] for row in found["warm_samples"] if row["candidate"] == name]
+    y = seconds("seconds", "", log=True, within=own, most=4)
+    y["axis"] |= {"grid": True, "minExtent": 52}
+    steady = colour is not None
+    mark: Spec = {"type": "line", "strokeWidth": 0.9}
+    return {
+        "data": data("warm_samples"),
+        "transform": only(candidate=name, **({"steady": True} if steady else {"warming": True})),
+        "mark": {**mark, "color": colour} if steady else {**mark, "style": "faint"},
+        "encoding": {
+            "x": {
+                "field": "at",
+                "type": "quantitative",
+                "title": "samples, one process after the other" if last else None,
+                "scale": {"nice": False},
+                "axis": {"tickCount": 6, "grid": False},
+            },
+            "y": {**y, "title": None},
+            "detail": {"field": "process", "type": "nominal"},
+        },
+    }
+
+
+def _aside(name: str) -> Spec:
+    return {
+        "data": data("warm_samples"),
+        "transform": only(candidate=name, steady=False, warming=False),
+        "mark": {"type": "point", "style": "faint", "filled": True, "size": 4, "fillOpacity": 0.8},
+        "encoding": {
+            "x": {"field": "at", "type": "quantitative"},
+            "y": {"field": "seconds", "type": "quantitative"},
+            "tooltip": _TOOLTIP,
+        },
+    }
+
+
+def _between(name: str) -> Spec:
+    return {
+        "data": data("warm_processes"),
+        "transform": only(candidate=name),
+        "mark": {"type": "rule", "style": "faint", "strokeWidth": 0.7, "strokeDash": [2, 2]},
+        "encoding": {"x": {"field": "begins", "type": "quantitative"}},
+    }
+
+
+def _steady_from(name: str) -> Spec:
+    return {
+        "data": data("warm_processes"),
+        "transform": only(candidate=name, steady=True),
+        "mark": {
+            "type": "point",
+            "shape": "triangle-down",
+            "style": "ink",
+            "filled": True,
+            "size": 40,
+            "fillOpacity": 1,
+        },
+        "encoding": {
+            "x": {"field": "steady_at", "type": "quantitative"},
+            "y": {"value": 0},
+            "tooltip": [
+                {"field": "process", "title": "process"},
+                {"field": "steady_from", "title": "steady from sample"},
+                {"field": "n_samples", "title": "of samples"},
+                {"field": "median_s", "title": "median, s", "format": ".4~g"},
+            ],
+        },
+    }

@@ -1,0 +1,70 @@
+"""The interface of a format: a module of this folder, named as ``--format`` names it.
+
+It defines::
+
+    SUFFIX = ".html"   # of the one file; "" where it writes several into a folder
+
+    def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
+        ...
+
+``files`` returns what to write: of one file under ``name``, of several under their names in the
+folder. It reads nothing and writes nothing. Results are as ``runner.stored.reading`` returns them.
+What only an extra brings is imported inside ``files``, by ``needed``.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from coldwarm.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.measured import Measured
+
+
+class Format(Protocol):
+    """A module of this folder."""
+
+    SUFFIX: str
+
+    @staticmethod
+    def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
+        """Return the files of a report by their names."""
+
+
+def names() -> list[str]:
+    """Return the formats that there are."""
+    found = (info.name for info in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    return sorted(name for name in found if name != "base")
+
+
+def load(name: str) -> Format:
+    """Return a format.
+
+    Raises:
+        ImportError: there is none of this name.
+    """
+    module: Any = import_module(f"coldwarm.report.formats.{name}")
+    made: Format = module
+    return made
+
+
+def needed(module: str, extra: str = "report") -> Any:  # noqa: ANN401 - any module
+    """Import a module that only an extra brings.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        text = (
+            f"{error.name or module} is not installed, which this needs: "
+            f"pip install 'coldwarm[{extra}]'"
+        )
+        raise UsageError(text) from None

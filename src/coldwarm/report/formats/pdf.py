@@ -1,0 +1,23 @@
+"""The validation report: a few pages for print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.report.printed.setting import pdf
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.measured import Measured
+
+SUFFIX = ".pdf"
+
+
+def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
+    """Return the report.
+
+    Raises:
+        UsageError: the extra ``report`` is not installed.
+    """
+    return {name: pdf(results)}

@@ -1,0 +1,102 @@
+"use strict";
+// The job that a reader chooses: calls, shapes, processes, and the state of the caches.
+
+const CACHES = {
+  cold: "empty in every process",
+  kept: "empty in the first, then kept",
+  warm: "filled in every process",
+};
+
+function duration(seconds) {
+  if (seconds === 0) return "0 s";
+  const shown = Number(seconds.toPrecision(3));
+  const units = [[3600, "h", 6000], [60, "min", 1000], [1, "s", 1], [1e-3, "ms", 1e-3], [1e-6, "µs", 1e-6], [1e-9, "ns", 0]];
+  const [size, name] = units.find(([, , from]) => shown >= from);
+  return `${Number((seconds / size).toPrecision(3))} ${name}`;
+}
+
+const counted = (number) => number.toLocaleString("en");
+
+function choice(label, name, values) {
+  const made = element("label", label);
+  const select = element("select", undefined, { name });
+  select.append(...values.map((value) => element("option", counted(value), { value })));
+  made.append(" ", select);
+  return made;
+}
+
+function fill(form, settings) {
+  const values = (key) => [...new Set(settings.map((one) => one[key]))].sort((a, b) => a - b);
+  const caches = element("fieldset");
+  caches.append(element("legend", "Caches"));
+  for (const key of Object.keys(CACHES).filter((one) => settings.some((s) => s.caches === one))) {
+    const label = element("label");
+    label.append(element("input", undefined, { type: "radio", name: "caches", value: key }), ` ${CACHES[key]}`);
+    caches.append(label);
+  }
+  caches.querySelector("input").checked = true;
+  const calls = element("label", "Calls in each process ");
+  calls.append(element("input", undefined, { type: "range", name: "calls", min: 0, max: 0, step: 1 }), element("output"));
+  form.append(caches, choice("Processes", "processes", values("processes")), choice("Shapes in each", "shapes", values("shapes")), calls);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.hidden = false;
+}
+
+function settingOf(form, settings) {
+  const processes = Number(form.elements.processes.value);
+  const shapes = Number(form.elements.shapes.value);
+  let caches = form.elements.caches.value;
+  if (caches === "kept" && processes === 1) caches = "cold"; // one process is the first
+  return settings.findIndex((one) => one.caches === caches && one.processes === processes && one.shapes === shapes);
+}
+
+function totals(into, rows, calls) {
+  const at = rows.filter((row) => row.calls === calls).sort((a, b) => a.total_s - b.total_s);
+  const best = at.find((row) => row.cheapest);
+  const said = element("p", undefined, { class: "says", role: "status" });
+  const name = best ? best.candidate : "";
+  said.append(`${counted(calls)} ${calls === 1 ? "call" : "calls"}: `);
+  if (!best) said.append("no candidate has a total");
+  else if (at.length === 1) said.append(`only ${name} has a total`);
+  else if (best.told_apart) said.append(element("b", name), " is the cheapest");
+  else said.append(element("b", name), " has the lowest expected total; this run cannot tell it from every other");
+  const table = rowsTable(at.map((row) => ({
+    candidate: row.candidate,
+    "expected total": duration(row.total_s),
+    "95 % interval": row.low_s === null ? "too few processes" : `${duration(row.low_s)} to ${duration(row.high_s)}`,
+  })), at.length);
+  const scroll = element("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": `Totals of ${counted(calls)} calls` });
+  scroll.append(table);
+  into.replaceChildren(said, scroll);
+}
+
+async function startControls(figure) {
+  const form = figure.querySelector(".controls");
+  if (!form) return;
+  const pack = await packOf(figure.dataset.pack);
+  const settings = pack.notes.settings;
+  const grid = pack.rows("grid");
+  fill(form, settings);
+  const slider = form.elements.calls;
+  let before;
+  let last = 1000;
+  const update = (event) => {
+    const place = settingOf(form, settings);
+    const rows = grid.filter((row) => row.setting === place);
+    const calls = [...new Set(rows.map((row) => row.calls))].sort((a, b) => a - b);
+    if (place !== before) {
+      slider.max = Math.max(0, calls.length - 1);
+      const nearest = calls.findIndex((one) => one >= last);
+      slider.value = nearest < 0 ? calls.length - 1 : nearest;
+    }
+    const chosen = calls[Number(slider.value)] ?? 1;
+    if (event?.target === slider) last = chosen;
+    slider.setAttribute("aria-valuetext", `${counted(chosen)} calls`);
+    form.querySelector("output").textContent = counted(chosen);
+    totals(figure.querySelector(".totals"), rows, chosen);
+    if (place !== before && before !== undefined) showSetting(figure, settings[place], rows);
+    before = place;
+  };
+  form.addEventListener("input", update);
+  update();
+}

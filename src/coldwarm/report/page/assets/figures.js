@@ -1,0 +1,116 @@
+"use strict";
+// Figures: drawn when they come into view, from the pack of their section.
+
+const LOOKS = JSON.parse(document.getElementById("looks").textContent);
+const MANY_ROWS = 1500; // more marks than these are drawn on a canvas
+const MOST_SHOWN = 200; // rows of a data table; all of them are in the download
+const packs = new Map();
+const views = new Map();
+
+const vegaThere = new Promise((resolve) => {
+  document.addEventListener("vega-there", resolve, { once: true });
+});
+
+function packOf(name) {
+  if (!packs.has(name)) packs.set(name, unpacked(document.getElementById(`pack-${name}`).textContent));
+  return packs.get(name);
+}
+
+function theme() {
+  const set = document.documentElement.dataset.theme;
+  return set ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+}
+
+// Specifications are written for one width; here they get that of their place.
+function fitted(part, width) {
+  if (Array.isArray(part)) return part.map((one) => fitted(one, width));
+  if (part === null || typeof part !== "object") return part;
+  const copy = {};
+  for (const [key, value] of Object.entries(part)) {
+    if (key === "width" && value === LOOKS.width) copy[key] = width;
+    else if (key === "columns" && typeof value === "number") copy[key] = Math.max(1, Math.min(value, Math.floor(width / 78)));
+    else copy[key] = fitted(value, width);
+  }
+  return copy;
+}
+
+function plotWidth(place, small) {
+  const beside = place.clientWidth < 520 ? 118 : 170;
+  return Math.max(140, Math.min(place.clientWidth - beside, small ? 420 : 720));
+}
+
+function tip(_, event, item, value) {
+  document.querySelector(".tip")?.remove();
+  if (value === null || value === undefined || value === "") return;
+  const made = element("div", undefined, { class: "tip" });
+  if (typeof value === "object") {
+    const table = element("table");
+    for (const [key, said] of Object.entries(value)) {
+      const row = table.insertRow();
+      row.append(element("td", key), element("td", String(said)));
+    }
+    made.append(table);
+  } else made.textContent = String(value);
+  document.body.append(made);
+  const right = event.clientX + 14 + made.offsetWidth > innerWidth;
+  made.style.left = `${right ? event.clientX - 14 - made.offsetWidth : event.clientX + 14}px`;
+  made.style.top = `${Math.min(event.clientY + 14, innerHeight - made.offsetHeight - 4)}px`;
+}
+
+async function draw(figure) {
+  await vegaThere;
+  const place = figure.querySelector(".drawing");
+  const pack = await packOf(figure.dataset.pack);
+  const { spec, sets } = pack.notes[figure.dataset.kind];
+  const datasets = Object.fromEntries(sets.map((name) => [name, figure.replaced?.[name] ?? pack.rows(name)]));
+  const width = plotWidth(place, figure.classList.contains("small"));
+  const config = { ...LOOKS.configs[theme()], aria: false };
+  if (place.clientWidth < 520) config.axis = { ...config.axis, labelLimit: 108 };
+  const rows = Math.max(...Object.values(datasets).map((each) => each.length));
+  const drawn = await window.vegaEmbed(place, { ...fitted(spec, width), config, datasets }, {
+    mode: "vega-lite",
+    ast: true, // expressions are interpreted: the page allows no code from text
+    actions: false,
+    defaultStyle: false,
+    renderer: rows > MANY_ROWS ? "canvas" : "svg",
+    tooltip: tip,
+  });
+  views.get(figure)?.finalize();
+  views.set(figure, drawn);
+  figure.drawnAs = `${theme()} ${width}`;
+  place.classList.add("drawn");
+  return drawn;
+}
+
+function drawnOnce(figure) {
+  figure.drawing ??= draw(figure);
+  return figure.drawing;
+}
+
+async function drawAgain() {
+  for (const figure of document.querySelectorAll("figure[data-kind]")) {
+    const place = figure.querySelector(".drawing");
+    const wanted = `${theme()} ${plotWidth(place, figure.classList.contains("small"))}`;
+    if (figure.drawnAs && figure.drawnAs !== wanted) figure.drawing = draw(figure);
+    await figure.drawing;
+  }
+}
+
+async function showRows(details) {
+  const figure = details.closest("figure");
+  const pack = await packOf(figure.dataset.pack);
+  const into = details.querySelector(".rows");
+  into.replaceChildren();
+  for (const name of pack.notes[figure.dataset.kind].sets) {
+    const rows = figure.replaced?.[name] ?? pack.rows(name);
+    const more = rows.length > MOST_SHOWN ? `the first ${MOST_SHOWN} of ` : "";
+    const said = `${name.replaceAll("_", " ")}: ${more}${rows.length} rows`;
+    const get = element("button", "CSV", { type: "button", "aria-label": `CSV of ${said}` });
+    get.addEventListener("click", () => download(`${figure.id}-${name}.csv`, csv(rows)));
+    const line = element("p", `${said} `);
+    line.append(get);
+    const scroll = element("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": said });
+    scroll.append(rowsTable(rows, MOST_SHOWN));
+    into.append(line, scroll);
+  }
+}

@@ -1,0 +1,216 @@
+"""What the printed report says, as plain data: no mark-up, every text as it is to be seen."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.errors import printable, shorten
+from coldwarm.report import units
+from coldwarm.report.charts import every
+from coldwarm.report.charts.drawing import answers_of
+from coldwarm.report.charts.workload import workloads
+from coldwarm.report.figures import group_name
+from coldwarm.report.page import surroundings, verdicts
+from coldwarm.report.view import suite_view
+from coldwarm.report.words import MODE_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.report.charts.chart import Chart
+    from coldwarm.report.charts.workload import Workload
+    from coldwarm.report.view import Group
+
+    Node = dict[str, Any]
+
+WHOLE = 520
+"""Width of a figure's plot that has the page's width, in pixels."""
+HALF = 235
+_FEW = 2
+"""Workloads up to which each has all its figures, and large ones."""
+_LARGE = ("cold", "warm_points", "break_even")
+_SMALL = ("warm_ecdf", "memory", "new_shape")
+_COMPACT = ("cold", "warm_points")
+_LONGEST = 600
+_RUN = re.compile(r"\S{36}(?=\S{6})")
+"""What has no place for a line to end."""
+_MOST_FILES = 30
+
+
+def contents(results: Sequence[Measured]) -> tuple[Node, list[Chart]]:
+    """Return the report's text and tables, and its figures in the order of their numbers."""
+    drawn: list[Chart] = []
+    parts = [_part(measured, drawn) for measured in results]
+    return _plain({"parts": parts}), drawn
+
+
+def _plain(node: Any) -> Any:  # noqa: ANN401 - a tree of JSON
+    """Return the tree with every text of it as one that is seen as it is, and can be broken."""
+    if isinstance(node, str):
+        return _RUN.sub("\\g<0>\u200b", shorten(printable(node), _LONGEST))
+    if isinstance(node, dict):
+        return {key: _plain(value) for key, value in node.items()}
+    if isinstance(node, (list, tuple)):
+        return [_plain(value) for value in node]
+    return node
+
+
+def _part(measured: Measured, drawn: list[Chart]) -> Node:
+    cases = list(measured.cases.values())
+    found = workloads(cases, answers_of(measured))
+    view = suite_view(measured.suite, cases, verbose=False) if measured.suite else None
+    groups = {group.title: group for group in view.groups} if view else {}
+    few = len(found) <= _FEW
+    environment = measured.environment
+    return {
+        "name": measured.suite.suite if measured.suite else cases[0].case,
+        "facts": list(_facts(measured, cases)),
+        "answers": [_answer(one, groups.get(group_name(one.cases[0])), drawn) for one in found],
+        "gates": _gates(cases),
+        "shared": [_figure(chart, drawn) for chart in every.of_result(found, WHOLE)],
+        "workloads": [
+            _workload(one, groups.get(group_name(one.cases[0])), drawn, few=few) for one in found
+        ],
+        "legend": list(view.legend) if view else [],
+        "care": list(view.care) if view else [],
+        "limitations": surroundings.limitations([case for case in cases if case.observations]),
+        "rejected": _rejected(cases),
+        "unavailable": list(view.unavailable) if view else [],
+        "protocol": _protocol(cases),
+        "environment": _environment(measured) if environment else [],
+        "files": _files(measured),
+    }
+
+
+def _facts(measured: Measured, cases: Sequence[CaseResult]) -> Iterator[tuple[str, str]]:
+    suite = measured.suite
+    seen = [one for case in cases for one in case.observations]
+    if suite is not None:
+        ended = f" to {suite.finished_at}" if suite.finished_at else ", interrupted"
+        yield "measured", f"{suite.started_at}{ended}"
+        yield "run", suite.run_id
+        yield (
+            "cases",
+            f"{suite.n_ok} ok, {suite.n_warn} with a warning or not measured, "
+            f"{suite.n_failed} failed",
+        )
+    processes = f"{len(seen)} processes"
+    wall = f", {units.duration(suite.measured_s)} in all" if suite is not None else ""
+    yield "rests on", f"{processes}{wall}"
+    if measured.environment is not None:
+        yield "on", surroundings.machine_line(measured.environment)
+        harness = measured.environment.harness
+        commit = f", commit {harness.git_commit[:12]}" if harness.git_commit else ""
+        yield "by", f"coldwarm {harness.version}{commit}"
+
+
+def _answer(workload: Workload, group: Group | None, drawn: list[Chart]) -> Node:
+    strip = every.charts(workload, WHOLE, ("answer",))
+    return {
+        "title": workload.title,
+        "lines": [(line.label, line.text) for line in group.answer] if group else [],
+        "figure": _figure(strip[0], drawn) if strip else None,
+    }
+
+
+def _figure(chart: Chart, drawn: list[Chart]) -> Node:
+    drawn.append(chart)
+    return {
+        "number": len(drawn),
+        "kind": chart.id,
+        "title": chart.title,
+        "caption": chart.caption,
+        "alt": chart.alt,
+    }
+
+
+def _workload(workload: Workload, group: Group | None, drawn: list[Chart], *, few: bool) -> Node:
+    large, small = (_LARGE, _SMALL) if few else ((), _COMPACT)
+    return {
+        "title": workload.title,
+        "about": group.about if group else workload.cases[0].protocol.data_layout,
+        "table": _table(group) if group else None,
+        "large": [_figure(one, drawn) for one in every.charts(workload, WHOLE, large)],
+        "small": [_figure(one, drawn) for one in every.charts(workload, HALF, small)],
+    }
+
+
+def _table(group: Group) -> Node:
+    memory = any(row.memory is not None for row in group.rows)
+    headings = [
+        "candidate",
+        *(" ".join(filter(None, group.headings[mode])) for mode in group.modes),
+        *(["peak memory"] if memory else []),
+    ]
+    rows = [
+        [
+            [row.candidate],
+            *(
+                [f"{cell.text} {cell.spread}".strip(), cell.verdict]
+                for cell in (row.figures[mode] for mode in group.modes)
+            ),
+            *([[row.memory or ""]] if memory else []),
+        ]
+        for row in group.rows
+    ]
+    return {"headings": headings, "rows": rows}
+
+
+def _gates(cases: Sequence[CaseResult]) -> Node:
+    rows = list(verdicts.gate_rows(cases))
+    failed = [row for row in rows if row.failed]
+    return {
+        "n_checked": len(rows),
+        "n_failed": len(failed),
+        "rows": [
+            [row.workload, row.candidate, row.passed, row.error, row.tolerance] for row in rows
+        ],
+    }
+
+
+def _rejected(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
+    """Return why processes count for nothing, and of which candidates how many."""
+    found: dict[str, dict[str, int]] = {}
+    for row in verdicts.rejected_rows(cases):
+        where = found.setdefault(f"{row.what}: {row.reason}", {})
+        name = f"{row.candidate}, {row.mode}"
+        where[name] = where.get(name, 0) + 1
+    return [
+        (why, "; ".join(f"{name}{f' ({n})' if n > 1 else ''}" for name, n in where.items()))
+        for why, where in found.items()
+    ]
+
+
+def _protocol(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
+    """Return how was measured, where all workloads agree; of more, the first one's inputs."""
+    folded = list(surroundings.protocols(cases))
+    shared = [row for row in folded[0].rows if all(row in one.rows for one in folded)]
+    candidates = {case.candidate for case in cases}
+    return [row for row in shared if row[0] not in candidates]
+
+
+def _environment(measured: Measured) -> list[tuple[str, str]]:
+    assert measured.environment is not None  # noqa: S101 - asked for by the caller
+    tables = list(surroundings.environment(measured.environment))
+    rows = list(chain.from_iterable(one.rows for one in tables[:-1]))
+    installed = dict(tables[-1].rows)
+    known = [f"{name} {installed[name]}" for name in _LIBRARIES if name in installed]
+    return [*rows, ("libraries", ", ".join(known) or f"{len(installed)} distributions")]
+
+
+_LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "torch", "triton", "numba", "llvmlite")
+
+
+def _files(measured: Measured) -> list[tuple[str, str]]:
+    rows = [("environment.json", measured.environment_sha256)]
+    if measured.suite is not None:
+        known = measured.cases
+        able = [one for one in measured.suite.cases if known[one.case].observations]
+        rows += [(one.path, one.sha256) for one in able[:_MOST_FILES]]
+        if left := len(measured.suite.cases) - len(able[:_MOST_FILES]):
+            rows.append((f"{left} more", "their hashes are in the run's index, suite.json"))
+    return rows

@@ -1,0 +1,60 @@
+"""The printed report as PDF: its contents as data, its figures as files, set by a fixed template.
+
+Texts of results reach typst as JSON, which it never takes for mark-up. It sees nothing but an
+empty folder with the figures, takes no font of the machine, and the time in the file is when the
+last process was measured, so that equal results give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from coldwarm.report.charts import drawing
+from coldwarm.report.formats.base import needed
+from coldwarm.report.printed.contents import contents
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.measured import Measured
+
+
+def pdf(results: Sequence[Measured]) -> bytes:
+    """Return the validation report of results.
+
+    Raises:
+        UsageError: typst or vl-convert is not installed.
+    """
+    typst = needed("typst")
+    said, drawn = contents(results)
+    template = files("coldwarm.report.printed").joinpath("report.typ").read_bytes()
+    with TemporaryDirectory(prefix="coldwarm-") as folder:
+        for number, chart in enumerate(drawn, 1):
+            Path(folder, f"figure-{number}.pdf").write_bytes(drawing.pdf(chart))
+        compiler = typst.Compiler(
+            input=template,
+            root=folder,
+            ignore_system_fonts=True,
+            sys_inputs={"contents": json.dumps(said)},
+        )
+        made: bytes = compiler.compile(format="pdf", timestamp=_measured_at(results))
+    return made
+
+
+def _measured_at(results: Sequence[Measured]) -> int:
+    """Return the second in which the last of the results was ready; 1970 where none says it."""
+    told = [one.suite.finished_at or one.suite.started_at for one in results if one.suite]
+    return max((_second(text) for text in told), default=0)
+
+
+def _second(text: str) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return 0
+    return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))

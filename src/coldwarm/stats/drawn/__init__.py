@@ -1,0 +1,1 @@
+"""Numbers that figures are drawn from, computed from cases. Pure."""

@@ -1,0 +1,41 @@
+"""The correctness gate of a case: in how many processes it was passed, and the worst of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coldwarm.contracts.observation import Observation
+    from coldwarm.contracts.reasons import Reason
+
+
+class Gates(NamedTuple):
+    """The gates of a case's processes together."""
+
+    n_checked: int
+    n_passed: int
+    worst: float | None
+    """The largest scaled error; ``None``: no gate has one."""
+    tolerance: float
+    checked: tuple[str, ...]
+    reason: Reason | None
+    """Of the first gate that was not passed, or of the last one that gives any."""
+
+
+def gates(observations: Iterable[Observation]) -> Gates | None:
+    """Return the gates of all processes together; ``None``: nothing was checked."""
+    found = [seen.gate for seen in observations if seen.gate is not None]
+    if not found:
+        return None
+    errors = [one.max_scaled_error for one in found if one.max_scaled_error is not None]
+    given = sorted((one for one in found if one.reason), key=lambda one: one.passed)
+    return Gates(
+        n_checked=len(found),
+        n_passed=sum(one.passed for one in found),
+        worst=max(errors, default=None),
+        tolerance=max(one.tolerance for one in found),
+        checked=tuple(dict.fromkeys(name for one in found for name in one.checked)),
+        reason=given[0].reason if given else None,
+    )
