@@ -52,7 +52,8 @@ class Pack:
         self._known: dict[tuple[str, bytes], int] = {}
         self._body = bytearray()
         self._sets: dict[str, dict[str, Any]] = {}
-        self._notes: dict[str, Any] = {}
+        self.notes: dict[str, Any] = {}
+        """What is no rows, as JSON can hold it."""
 
     def add(self, name: str, rows: Rows) -> None:
         """Add a data set, once where it is named again."""
@@ -62,14 +63,10 @@ class Pack:
         columns = {key: self._column([row.get(key) for row in rows]) for key in fields}
         self._sets[name] = {"n": len(rows), "fields": columns}
 
-    def note(self, name: str, value: Any) -> None:  # noqa: ANN401 - whatever JSON can hold
-        """Add what is no rows."""
-        self._notes[name] = value
-
     def text(self) -> str:
         """Return the pack in base64."""
         head = json.dumps(
-            {"sets": self._sets, "columns": self._columns, "notes": self._notes}, allow_nan=False
+            {"sets": self._sets, "columns": self._columns, "notes": self.notes}, allow_nan=False
         )
         length = len(head).to_bytes(4, "little")
         data = gzip.compress(length + head.encode() + bytes(self._body), _LEVEL, mtime=0)

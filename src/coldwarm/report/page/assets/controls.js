@@ -75,7 +75,8 @@ async function startControls(figure) {
   if (!form) return;
   const pack = await packOf(figure.dataset.pack);
   const settings = pack.notes.settings;
-  const grid = pack.rows("grid");
+  const grid = pack.rows("costs");
+  const crossings = pack.rows("crossings of jobs");
   fill(form, settings);
   const slider = form.elements.calls;
   let before;
@@ -94,8 +95,13 @@ async function startControls(figure) {
     slider.setAttribute("aria-valuetext", `${counted(chosen)} calls`);
     form.querySelector("output").textContent = counted(chosen);
     totals(figure.querySelector(".totals"), rows, chosen);
-    if (place !== before && before !== undefined) showSetting(figure, settings[place], rows);
+    const there = { job_calls: [{ calls: chosen }] };
+    if (place !== before) {
+      there.job_totals = rows;
+      there.job_crossings = crossings.filter((row) => row.setting === place);
+    }
     before = place;
+    replaceRows(figure, there);
   };
   form.addEventListener("input", update);
   update();

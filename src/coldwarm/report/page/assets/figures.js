@@ -21,22 +21,9 @@ function theme() {
   return set ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 }
 
-// Specifications are written for one width; here they get that of their place.
-function fitted(part, width) {
-  if (Array.isArray(part)) return part.map((one) => fitted(one, width));
-  if (part === null || typeof part !== "object") return part;
-  const copy = {};
-  for (const [key, value] of Object.entries(part)) {
-    if (key === "width" && value === LOOKS.width) copy[key] = width;
-    else if (key === "columns" && typeof value === "number") copy[key] = Math.max(1, Math.min(value, Math.floor(width / 78)));
-    else copy[key] = fitted(value, width);
-  }
-  return copy;
-}
-
-function plotWidth(place, small) {
-  const beside = place.clientWidth < 520 ? 118 : 170;
-  return Math.max(140, Math.min(place.clientWidth - beside, small ? 420 : 720));
+// Every figure is there for two widths; one that is still too wide is made smaller by the style.
+function widthOf(place) {
+  return place.closest(".small") || place.clientWidth >= LOOKS.widths.wide ? "wide" : "narrow";
 }
 
 function tip(_, event, item, value) {
@@ -57,17 +44,24 @@ function tip(_, event, item, value) {
   made.style.top = `${Math.min(event.clientY + 14, innerHeight - made.offsetHeight - 4)}px`;
 }
 
+// Rows of a figure by the names that its specification has for them.
+function rowsOf(figure, pack, width) {
+  const { sets } = pack.notes[figure.dataset.kind][width];
+  return Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, figure.replaced?.[name] ?? pack.rows(set)]));
+}
+
 async function draw(figure) {
   await vegaThere;
   const place = figure.querySelector(".drawing");
   const pack = await packOf(figure.dataset.pack);
-  const { spec, sets } = pack.notes[figure.dataset.kind];
-  const datasets = Object.fromEntries(sets.map((name) => [name, figure.replaced?.[name] ?? pack.rows(name)]));
-  const width = plotWidth(place, figure.classList.contains("small"));
+  const width = widthOf(place);
+  const as = `${theme()} ${width}`;
+  const datasets = rowsOf(figure, pack, width);
   const config = { ...LOOKS.configs[theme()], aria: false };
-  if (place.clientWidth < 520) config.axis = { ...config.axis, labelLimit: 108 };
+  if (width === "narrow") config.axis = { ...config.axis, labelLimit: 108 };
   const rows = Math.max(...Object.values(datasets).map((each) => each.length));
-  const drawn = await window.vegaEmbed(place, { ...fitted(spec, width), config, datasets }, {
+  const { spec } = pack.notes[figure.dataset.kind][width];
+  const drawn = await window.vegaEmbed(place, { ...spec, config, datasets }, {
     mode: "vega-lite",
     ast: true, // expressions are interpreted: the page allows no code from text
     actions: false,
@@ -77,7 +71,7 @@ async function draw(figure) {
   });
   views.get(figure)?.finalize();
   views.set(figure, drawn);
-  figure.drawnAs = `${theme()} ${width}`;
+  figure.drawnAs = as;
   place.classList.add("drawn");
   return drawn;
 }
@@ -90,7 +84,7 @@ function drawnOnce(figure) {
 async function drawAgain() {
   for (const figure of document.querySelectorAll("figure[data-kind]")) {
     const place = figure.querySelector(".drawing");
-    const wanted = `${theme()} ${plotWidth(place, figure.classList.contains("small"))}`;
+    const wanted = `${theme()} ${widthOf(place)}`;
     if (figure.drawnAs && figure.drawnAs !== wanted) figure.drawing = draw(figure);
     await figure.drawing;
   }
@@ -101,8 +95,8 @@ async function showRows(details) {
   const pack = await packOf(figure.dataset.pack);
   const into = details.querySelector(".rows");
   into.replaceChildren();
-  for (const name of pack.notes[figure.dataset.kind].sets) {
-    const rows = figure.replaced?.[name] ?? pack.rows(name);
+  const found = rowsOf(figure, pack, widthOf(figure.querySelector(".drawing")));
+  for (const [name, rows] of Object.entries(found)) {
     const more = rows.length > MOST_SHOWN ? `the first ${MOST_SHOWN} of ` : "";
     const said = `${name.replaceAll("_", " ")}: ${more}${rows.length} rows`;
     const get = element("button", "CSV", { type: "button", "aria-label": `CSV of ${said}` });
@@ -113,4 +107,12 @@ async function showRows(details) {
     scroll.append(rowsTable(rows, MOST_SHOWN));
     into.append(line, scroll);
   }
+}
+
+// Gives a figure that is drawn, or will be, other rows.
+async function replaceRows(figure, named) {
+  figure.replaced = { ...figure.replaced, ...named };
+  const drawn = await drawnOnce(figure);
+  for (const [name, rows] of Object.entries(named)) drawn.view.data(name, rows);
+  await drawn.view.resize().runAsync();
 }

@@ -1,0 +1,158 @@
+"""The figure whose job its readers choose: calls, shapes, processes, the state of the caches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.report.charts.chart import Chart
+from coldwarm.report.charts.looks import dash_scale
+from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, rows, seconds
+from coldwarm.report.charts.workload import shown
+from coldwarm.stats.drawn import totals
+from coldwarm.stats.plan.grid import MOST_CALLS, grid
+from coldwarm.stats.plan.planning import gather
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.report.charts.chart import Row, Spec
+    from coldwarm.report.charts.workload import Workload
+    from coldwarm.stats.plan.grid import Setting
+
+_HEIGHT = 260
+
+
+class Jobs:
+    """The settings of a workload that its readers choose among."""
+
+    def __init__(self, workload: Workload) -> None:
+        """Cost them all."""
+        self.workload = workload
+        cases = workload.cases
+        modes = {mode for case in cases for mode in case.protocol.cache_modes}
+        able = bool(cases) and not cases[0].scenario
+        self.settings = grid(gather(workload.title, cases).known, modes) if able else []
+
+    def noted(self) -> list[dict[str, Any]]:
+        """Return what each setting is."""
+        return [
+            {"caches": one.caches, "shapes": one.shapes, "processes": one.processes}
+            for one in self.settings
+        ]
+
+    def costs(self) -> list[Row]:
+        """Return the totals of all settings."""
+        return [
+            {"setting": place, **row, "cheapest": row["candidate"] == best, "told_apart": told}
+            for place, one in enumerate(self.settings)
+            for row, best, told in _told(one)
+        ]
+
+    def crossings(self) -> list[Row]:
+        """Return where another candidate is the cheapest in each setting."""
+        return [
+            {"setting": place, **row}
+            for place, one in enumerate(self.settings)
+            for row in rows(totals.crossings([one]))
+        ]
+
+    def chart(self, width: int) -> Chart | None:
+        """Draw the first setting; ``None``: there is none."""
+        if not self.settings:
+            return None
+        first = self.settings[0]
+        found = {
+            "job_totals": rows(totals.totals([first])),
+            "job_crossings": rows(totals.crossings([first])),
+            "job_calls": [{"calls": 1000}],
+        }
+        return Chart(
+            id="job",
+            title="Your own job",
+            caption=(
+                "Choose how your program runs. Lines are the expected total of all its processes, "
+                "bands their 95 % intervals; a ring is where another candidate becomes the "
+                "cheapest, the upright line the number of calls that you chose. Where what a new "
+                "shape costs was not measured, the band covers everything from nothing to a whole "
+                "first call."
+            ),
+            alt="Total time of a job by number of calls, a line for each candidate. The table "
+            "below has the totals at the number of calls that is chosen.",
+            spec=_spec(self.workload, found["job_totals"], width),
+            data=found,
+        )
+
+
+def _told(one: Setting) -> list[tuple[Row, str, bool]]:
+    """Return each total with the cheapest candidate at its number of calls."""
+    at = {calls: place for place, calls in enumerate(one.calls)}
+    return [
+        (row, shown(one.cheapest[at[total.calls]]), one.told_apart[at[total.calls]])
+        for total, row in ((each, rows([each])[0]) for each in totals.totals([one]))
+    ]
+
+
+def _spec(workload: Workload, found: Sequence[Row], width: int) -> Spec:
+    powers = [10**power for power in range(len(str(MOST_CALLS)))]
+    x: Spec = {
+        "field": "calls",
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": [1, MOST_CALLS], "nice": False},
+        "title": "calls in each process",
+        "axis": {"values": powers, "labelExpr": CALLS_AXIS},
+    }
+    within = [float(row["total_s"] or 0) for row in found]
+    y = seconds("total_s", "total time (log scale)", log=True, within=within)
+    y["axis"] = {**y["axis"], "grid": True, "tickCount": 6}
+    del y["axis"]["values"]
+    colour = by_colour(workload.looks)
+    tooltip = [
+        {"field": "candidate", "title": "candidate"},
+        {"field": "calls", "title": "calls", "format": ","},
+        {"field": "total_s", "title": "total, s", "format": ".3~g"},
+        {"field": "low_s", "title": "from, s", "format": ".3~g"},
+        {"field": "high_s", "title": "to, s", "format": ".3~g"},
+    ]
+    return {
+        "width": width,
+        "height": _HEIGHT,
+        "layer": [
+            {
+                "data": {"name": "job_calls"},
+                "mark": {"type": "rule", "style": "faint", "strokeWidth": 1.5},
+                "encoding": {"x": x},
+            },
+            {
+                "data": {"name": "job_totals"},
+                "transform": [{"filter": "isValid(datum.low_s)"}],
+                "mark": {"type": "area", "opacity": 0.16, "clip": True},
+                "encoding": {
+                    "x": x,
+                    "y": {**y, "field": "low_s"},
+                    "y2": {"field": "high_s"},
+                    "color": {**colour, "legend": None},
+                },
+            },
+            {
+                "data": {"name": "job_totals"},
+                "mark": {"type": "line", "strokeWidth": 2, "clip": True},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "color": colour,
+                    "strokeDash": {
+                        "field": "candidate",
+                        "type": "nominal",
+                        "scale": dash_scale(workload.looks),
+                        "legend": None,
+                    },
+                    "tooltip": tooltip,
+                },
+            },
+            {
+                "data": {"name": "job_crossings"},
+                "mark": {"type": "point", "style": "ink", "filled": False, "size": 90, "opacity": 1},
+                "encoding": {"x": x, "y": y, "tooltip": tooltip[:3]},
+            },
+        ],
+    }

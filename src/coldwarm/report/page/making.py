@@ -1,0 +1,95 @@
+"""The page as text: the template filled, with a policy that allows its own scripts alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from coldwarm import __version__
+from coldwarm.errors import printable
+from coldwarm.report.charts.looks import COLOURS
+from coldwarm.report.charts.theme import config
+from coldwarm.report.formats.base import needed
+from coldwarm.report.page.contents import part
+from coldwarm.report.page.packing import embedded
+from coldwarm.report.page.sections import WIDTHS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.measured import Measured
+
+SCRIPTS = ("unpack.js", "tables.js", "figures.js", "controls.js", "start.js")
+_DRAWS = 'window.vegaEmbed = vegaEmbed; document.dispatchEvent(new Event("vega-there"));'
+"""What the bundle of Vega does at its end."""
+
+
+def page(results: Sequence[Measured]) -> str:
+    """Return the page of one result or more.
+
+    Raises:
+        UsageError: what draws figures is not installed.
+    """
+    jinja2 = needed("jinja2")
+    parts = [part(measured, place) for place, measured in enumerate(results)]
+    script, vega, style = _script(), _vega(), _style()
+    environment = jinja2.Environment(
+        autoescape=True, loader=jinja2.FunctionLoader(_asset), undefined=jinja2.StrictUndefined
+    )
+    environment.filters["text"] = printable
+    raw = jinja2.filters.do_mark_safe
+    shown = [one for each in parts for one in each.figures]
+    names = ", ".join(each.name for each in parts)
+    return str(
+        environment.get_template("page.html.j2").render(
+            parts=parts,
+            version=__version__,
+            title=f"coldwarm: {names}",
+            subtitle=" · ".join(f"{each.name}, {each.machine}" for each in parts),
+            whats=list(dict.fromkeys(one.what for one in shown)),
+            told=list(dict.fromkeys(one.verdict for one in shown if one.verdict)),
+            policy=_policy(script, vega, style),
+            style=raw(style),
+            script=raw(script),
+            vega=raw(vega),
+            looks=raw(embedded({"configs": {t: config(t) for t in ("light", "dark")}, "widths": WIDTHS})),
+        )
+    )
+
+
+def _policy(script: str, vega: str, style: str) -> str:
+    """Return what a browser may run and load: these scripts and this style, nothing else."""
+    scripts = " ".join(f"'{_hash(text)}'" for text in (script, vega))
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src '{_hash(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _asset(name: str) -> str:
+    return files("coldwarm.report.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    """Return the page's own scripts as one, in a scope of their own."""
+    parts = (_asset(name).removeprefix('"use strict";\n') for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{"".join(parts)}}})();\n'
+
+
+def _style() -> str:
+    swatches = (f'.swatch[data-colour="{one}"] {{ background: {one}; }}' for one in COLOURS)
+    return "\n".join([_asset("page.css"), *swatches])
+
+
+@cache
+def _vega() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script."""
+    bundle: str = needed("vl_convert").javascript_bundle(_DRAWS)
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")

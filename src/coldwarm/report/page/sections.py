@@ -1,0 +1,153 @@
+"""A section of the page: a workload's answer and its figures, with their data packed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from coldwarm.report.charts.every import charts
+from coldwarm.report.page.job import Jobs
+from coldwarm.report.page.packing import Pack
+from coldwarm.report.page.processes import processes, samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.report.charts.chart import Chart
+    from coldwarm.report.charts.workload import Workload
+    from coldwarm.report.filled import Needed
+    from coldwarm.report.leading import Line
+    from coldwarm.report.view import Group
+
+WIDTHS = {"wide": 600, "narrow": 240}
+"""Of the plots, in pixels; which is drawn depends on the room that there is."""
+_BESIDE = {"wide": 330, "narrow": 240}
+"""Of the figure beside an answer."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure's place on the page; what is drawn there is in the pack of its section."""
+
+    id: str
+    kind: str
+    title: str
+    caption: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A workload, or all of a result together."""
+
+    anchor: str
+    title: str
+    about: str
+    answer: tuple[Line, ...]
+    beside: Drawing | None
+    """Beside the answer."""
+    drawings: tuple[Drawing, ...]
+    looks: Mapping[str, str]
+    """The colour of each candidate."""
+    pack: str
+    provenance: str
+    failures: tuple[str, ...] = ()
+    filled: tuple[Needed, ...] = ()
+    by_default: tuple[tuple[str, str], ...] = ()
+    made: tuple[tuple[str, str], ...] = ()
+
+
+def section(workload: Workload, group: Group | None, anchor: str, where: str) -> Section:
+    """Return the section of a workload."""
+    cases = workload.cases
+    pack = Pack(_calls(cases))
+    jobs = Jobs(workload)
+    by_width = {
+        name: [
+            chart
+            for chart in [*charts(workload, width), jobs.chart(width)]
+            if chart is not None and chart.id != "answer"
+        ]
+        for name, width in WIDTHS.items()
+    }
+    drawings = _drawings(by_width, pack, anchor)
+    small = {name: charts(workload, width, ["answer"]) for name, width in _BESIDE.items()}
+    beside = _drawings(small, pack, anchor)
+    pack.notes["settings"] = jobs.noted()
+    pack.add("costs", jobs.costs())
+    pack.add("crossings of jobs", jobs.crossings())
+    pack.add("processes", processes(cases))
+    pack.add("samples", list(samples(cases)))
+    return Section(
+        anchor=anchor,
+        title=workload.title,
+        about=group.about if group else cases[0].protocol.data_layout,
+        answer=group.lead if group else (),
+        beside=beside[0] if beside else None,
+        drawings=drawings,
+        looks={name: look.colour for name, look in workload.looks.items()},
+        pack=pack.text(),
+        provenance=where,
+        failures=group.failures if group else (),
+        filled=group.filled if group else (),
+        by_default=group.by_default if group else (),
+        made=group.made if group else (),
+    )
+
+
+def shared(
+    draw: Callable[[Sequence[Workload], int], list[Chart]],
+    found: Sequence[Workload],
+    anchor: str,
+    where: str,
+) -> Section | None:
+    """Return the section of figures that show all workloads; ``None``: there are none."""
+    pack = Pack()
+    by_width = {name: draw(found, width) for name, width in WIDTHS.items()}
+    drawings = _drawings(by_width, pack, anchor)
+    if not drawings:
+        return None
+    return Section(
+        anchor=anchor,
+        title="All scenarios",
+        about="",
+        answer=(),
+        beside=None,
+        drawings=drawings,
+        looks={},
+        pack=pack.text(),
+        provenance=where,
+    )
+
+
+def _drawings(
+    by_width: Mapping[str, Sequence[Chart]], pack: Pack, anchor: str
+) -> tuple[Drawing, ...]:
+    """Put figures into a pack, drawn for each width; return their places."""
+    found = {}
+    stored: dict[str, object] = {}
+    for name, drawn in by_width.items():
+        for chart in drawn:
+            note = pack.notes.setdefault(chart.id, {})
+            note[name] = {"spec": chart.spec, "sets": {}}
+            for named, rows in chart.data.items():
+                # What depends on the width is stored for each of them.
+                own = f"{named}, {name}" if stored.setdefault(named, rows) != rows else named
+                pack.add(own, rows)
+                note[name]["sets"][named] = own
+            found[chart.id] = Drawing(
+                id=f"{anchor}-{chart.id}",
+                kind=chart.id,
+                title=chart.title,
+                caption=chart.caption,
+                alt=chart.alt,
+            )
+    return tuple(found.values())
+
+
+def _calls(cases: Sequence[CaseResult]) -> set[int]:
+    """Return the numbers of calls that samples are the mean of."""
+    seen = chain.from_iterable(case.observations for case in cases)
+    return {block.batch for observation in seen for block in observation.blocks}
