@@ -117,6 +117,8 @@ def _unpack(path: Path, folder: Path) -> None:
 def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
     """Write one entry into a folder, as a new file."""
     name = shorten(entry.name)
+    if entry.name.startswith("/"):  # which the filter would make a path inside
+        raise ArchiveError(because("archive_leads_out", path=name))
     try:
         entry = tarfile.data_filter(entry, str(folder))
     except tarfile.FilterError:
@@ -132,10 +134,10 @@ def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> No
         why = because("no_plain_file", kind="a link, a device or the like")
         raise ArchiveError(because("archive_entry", why, path=name))
     target = folder / entry.name
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         file = target.open("xb")
-    except FileExistsError:
+    except (FileExistsError, NotADirectoryError):
         raise ArchiveError(because("archive_twice", path=name)) from None
     with file, source:
         while chunk := source.read(_CHUNK_BYTES):

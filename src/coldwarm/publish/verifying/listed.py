@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.files.codec import MAX_BYTES, decode
 from coldwarm.contracts.files.strict import parse
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ContractError
 from coldwarm.publish import opening
-from coldwarm.publish.layout import INDEX, LOCK, NOT_INDEXED, PARTS, REGISTRY, part_of
+from coldwarm.publish.layout import INDEX, LOCK, NOT_INDEXED, PARTS, PINS, REGISTRY, part_of
+from coldwarm.publish.replicating.locked import pinned
 from coldwarm.publish.verifying.faults import fault, for_reason, told
 
 if TYPE_CHECKING:
@@ -78,9 +78,11 @@ def other_contract(folder: Path, path: str) -> Iterator[SnapshotFault]:
                 named = str(document["schema_version"])
                 expected = because("other_contract", found=named, expected=part.contract)
                 yield for_reason("schema", path, expected)
-        elif path == LOCK:
-            tomllib.loads(opening.read_limited(folder, path).decode())
+        elif path in {LOCK, PINS}:
+            pinned(folder)
     except ContractError as error:
         yield told("schema", folder, error)
+    except RefusedError as error:
+        yield for_reason("schema", path, error.reason)
     except (ValueError, RecursionError) as error:
-        yield fault("schema", path, "artifact_wrong", text=f"is no TOML: {error}")
+        yield fault("schema", path, "artifact_wrong", text=f"cannot be read: {error}")

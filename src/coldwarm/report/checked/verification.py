@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.errors import shorten
 from coldwarm.report import units
 from coldwarm.report.reasons import counted, words
 
@@ -18,32 +19,37 @@ _SIGNATURES = {
     "absent": "not signed",
     "invalid": "the signature is not of this snapshot",
 }
-_MORE = 10
-"""Faults that are shown after the first."""
+_LONGEST = 200
+"""Characters of a path that are shown."""
 
 
 def lines(found: Verification) -> list[str]:
-    """Return what to print: that it holds and what was checked, or the first faults."""
+    """Return what to print: that it holds and what was checked, or the first fault in one line."""
     if found.faults:
-        shown = [_fault(found, one) for one in found.faults[: _MORE + 1]]
-        left = len(found.faults) - len(shown)
-        return [*shown, f"… and {counted(left, 'other fault')}"] if left else shown
+        more = len(found.faults) - 1
+        told = f" (and {counted(more, 'more fault')}: --json has all)" if more else ""
+        return [f"{_fault(found, found.faults[0])}{told}"]
     size = units.size(found.n_bytes)
-    computed = f"{counted(found.n_cases, 'case')} computed again from their raw samples"
-    if found.n_cases_other_version:
-        more = counted(found.n_cases_other_version, "case")
-        computed += f", {more} of another version of coldwarm as far as that can be"
+    computed = [
+        f"{counted(number, 'case')} computed again from the raw samples{how}"
+        for number, how in (
+            (found.n_cases, "; answers and published files follow from them"),
+            (found.n_cases_other_version, " of another version: counts and plain figures"),
+        )
+        if number
+    ]
     signature = _SIGNATURES[found.signature].format(key=_short(found.key_sha256))
     return [
         f"{found.path}: OK {found.snapshot_id}",
         f"  {counted(found.n_files, 'file')}, {size}: hashes, sizes and contracts agree",
-        f"  {computed}; answers and published files follow from them",
+        *(f"  {text}" for text in computed),
         f"  {signature}",
     ]
 
 
 def _fault(found: Verification, one: SnapshotFault) -> str:
-    place = f"{found.path}/{one.path}" if one.path else found.path
+    path = shorten(one.path, _LONGEST)
+    place = f"{found.path}/{path}" if path else found.path
     line = f":{one.line}" if one.line is not None else ""
     named = f" {one.field}:" if one.field else ""
     return f"{place}{line}:{named} {words(one.reason)}"
