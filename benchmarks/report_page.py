@@ -17,63 +17,33 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-import numpy as np
-
+from benchmarks import made_up
 from benchmarks.rows import Row
-from coldwarm.contracts.base import CACHE_MODES, FILLED, WARM
-from coldwarm.contracts.environment import (
-    Cpu,
-    Environment,
-    Frequency,
-    Harness,
-    Limits,
-    Python,
-    System,
-)
-from coldwarm.contracts.files.codec import encode
-from coldwarm.contracts.observation import (
-    Block,
-    CacheEvidence,
-    FirstCallParts,
-    Gate,
-    Judgement,
-    Observation,
-    Phase,
-)
-from coldwarm.contracts.protocol import Effort, Protocol
-from coldwarm.contracts.reasons import because
-from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
-from coldwarm.runner.stored import again
+
+from coldwarm.contracts.base import CACHE_MODES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.base import CacheMode
-
 GROUP = "page"
-WORKLOADS, CANDIDATES = 20, ("numpy", "jax_jit_cpu", "torch_compile_cpu", "numba", "jax_eager_cpu")
-ROUNDS = 10
+WORKLOADS = 20
 SAMPLES = 1000 * len(CACHE_MODES)
 """Of each case."""
 MOST_BYTES = 5e6
 MOST_MAKING_S = 5.0
 MOST_UNTIL_USED_S = 2.0
 CHROMIUM = "/usr/bin/chromium"
-ZEROS = "0" * 64
-_PROVED = because("stated", text="made up")
-_PARTS = {"interpreter": 0.02, "import": 0.4, "device_init": 0.01, "setup": 0.01, "wrap": 0.001}
 
 
 def measure(folder: Path) -> list[Row]:
     """Make a result, its page from the command line, and open that in a browser."""
-    run = write(folder / "run")
+    run = made_up.write(folder / "run", WORKLOADS, SAMPLES)
     page = folder / "page.html"
     command = [sys.executable, "-m", "coldwarm", "report", str(run), "--out", str(page)]
     walls, own = [], []
     for _ in range(3):
         before, start = os.times(), time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         after = os.times()
         walls.append(time.perf_counter() - start)
         own.append(after.children_user + after.children_system)
@@ -81,7 +51,7 @@ def measure(folder: Path) -> list[Row]:
     made_s = min(walls)
     used_s = min(_until_used(page) for _ in range(3))
     size = page.stat().st_size
-    what = f"{WORKLOADS * len(CANDIDATES)} cases × {len(CACHE_MODES)} modes × 1,000 samples"
+    what = f"{WORKLOADS * len(made_up.CANDIDATES)} cases × {len(CACHE_MODES)} modes × 1,000 samples"
     return [
         Row(GROUP, f"size, {what}", f"{size / 1e6:.2f} MB", "5 MB", size / 1e6, 5.0, "MB"),
         Row(
@@ -115,228 +85,24 @@ def _until_used(page: Path) -> float:
         start = time.perf_counter()
         tab.goto(page.as_uri(), wait_until="commit")
         tab.locator(".filters input").fill("numba")
-        tab.wait_for_function("document.querySelector('.filters output').textContent.startsWith('80')")
+        tab.wait_for_function(
+            "document.querySelector('.filters output').textContent.startsWith('80')"
+        )
         tab.wait_for_function("document.querySelector('.drawing.drawn svg, .drawing.drawn canvas')")
         taken = time.perf_counter() - start
         browser.close()
     return taken
 
 
-def write(folder: Path) -> Path:
-    """Leave the made-up run in a folder."""
-    rng = np.random.default_rng(0)
-    cases = [
-        case(rng, f"work{place:02d}", name) for place in range(WORKLOADS) for name in CANDIDATES
-    ]
-    cases = again.compared([again.computed(one, one.observations) for one in cases])
-    machine = encode(_environment())
-    environment_sha256 = _put(folder / "environment.json", machine)
-    rows = []
-    for one in cases:
-        stored = msgspec.structs.replace(one, environment_sha256=environment_sha256)
-        path = f"cases/{one.case}.json"
-        sha256 = _put(folder / path, encode(stored))
-        rows.append(
-            SuiteCase(case=one.case, path=path, sha256=sha256, status=one.status, reason=one.reason)
-        )
-    statuses = [row.status for row in rows]
-    suite = SuiteResult(
-        suite="made_up",
-        run_id="made-up",
-        started_at="2026-01-02T03:04:05+00:00",
-        finished_at="2026-01-02T04:04:05+00:00",
-        complete=True,
-        deterministic=True,
-        seed=0,
-        environment_path="environment.json",
-        environment_sha256=environment_sha256,
-        cases=rows,
-        n_ok=statuses.count("ok"),
-        n_warn=statuses.count("warn"),
-        n_failed=statuses.count("failed"),
-        order=[],
-        wall_s=3600.0,
-        measured_s=3500.0,
-    )
-    _put(folder / "suite.json", encode(suite))
-    return folder
-
-
-def case(rng: np.random.Generator, workload: str, candidate: str) -> CaseResult:
-    """Return a made-up case whose compiled candidates start later and run faster."""
-    compiles = candidate != "numpy"
-    start_s, call_s = (1.5, 4e-4) if compiles else (0.05, 1e-3)
-    call_s *= float(rng.uniform(0.7, 1.5))
-    name = f"{candidate}_{workload}_512_f32"
-    observations = [
-        _process(rng, name, mode, place, start_s / (1 if "cold" in mode[-10:] else 2), call_s)
-        for place in range(ROUNDS)
-        for mode in CACHE_MODES
-        if mode != WARM
-    ]
-    return CaseResult(
-        case=name,
-        workload=workload,
-        candidate=candidate,
-        backend=candidate,
-        device="cpu",
-        size=512,
-        dtype="f32",
-        status="ok",
-        baseline=not compiles,
-        dataset_id=workload,
-        protocol=_protocol(workload, candidate),
-        environment_sha256=ZEROS,
-        observations=observations,
-    )
-
-
-def _ns(seconds: float) -> float:
-    return round(seconds * 1e9) / 1e9
-
-
-def _process(
-    rng: np.random.Generator, name: str, mode: CacheMode, place: int, first_s: float, call_s: float
-) -> Observation:
-    slow = float(np.exp(0.04 * rng.standard_normal()))
-    phases, at_s = [], 0.0
-    lengths = {**_PARTS, "first_call": first_s, "second_call": 2 * call_s}
-    for phase, seconds in lengths.items():
-        duration_s = _ns(seconds * slow * float(np.exp(0.02 * rng.standard_normal())))
-        phases.append(
-            Phase(
-                name=phase,
-                start_s=_ns(at_s),
-                duration_s=duration_s,
-                peak_rss_bytes=int(2e8 + 1e6 * rng.standard_normal()),
-            )
-        )
-        at_s += duration_s
-    by_name = {phase.name: phase for phase in phases}
-    first = by_name["first_call"]
-    proved = Judgement(proved=True, reason=_PROVED)
-    warm = mode == FILLED
-    ends_s = first.start_s + first.duration_s
-    return Observation(
-        case=name,
-        cache_mode=mode,
-        also_modes=[WARM] if warm else [],
-        round=place,
-        attempt=0,
-        order=place,
-        allocator="as_it_is",
-        status="ok",
-        started_at="2026-01-02T03:04:05+00:00",
-        wall_s=_ns(at_s + 1.0),
-        phases=phases,
-        ttfr_s=by_name["import"].duration_s + first.duration_s,
-        ttfr_process_s=ends_s,
-        first_call_parts=_parts(first.duration_s),
-        blocks=_blocks(rng, call_s * slow, at_s) if warm else [],
-        evidence=[CacheEvidence(owner="made_up")],
-        judgements={mode: proved, WARM: proved} if warm else {mode: proved},
-        gate=Gate(
-            passed=True,
-            max_abs_error=1e-6,
-            max_scaled_error=1e-7,
-            tolerance=1e-5,
-            checked=["first_call", "last_call"],
-        ),
-        versions={"python": "3.11.7", "numpy": "2.4.6"},
-    )
-
-
-def _parts(whole_s: float) -> FirstCallParts:
-    shares = {"trace_s": 0.1, "lower_s": 0.2, "compile_s": 0.5}
-    parts = {name: _ns(share * whole_s) for name, share in shares.items()}
-    return FirstCallParts(**parts, rest_s=whole_s - sum(parts.values()))
-
-
-def _blocks(rng: np.random.Generator, call_s: float, start_s: float) -> list[Block]:
-    each = SAMPLES // ROUNDS // 4
-    batch = 3
-    scatter = np.exp(0.03 * rng.standard_normal((4, each))) + (rng.random((4, each)) < 0.01)
-    ns = np.rint(1e9 * batch * call_s * scatter)
-    return [
-        Block(
-            order=place,
-            start_s=_ns(start_s + place),
-            batch=batch,
-            samples_s=[int(n) / batch / 1e9 for n in row],
-            compiles=0,
-        )
-        for place, row in enumerate(ns.tolist())
-    ]
-
-
-def _protocol(workload: str, candidate: str) -> Protocol:
-    return Protocol(
-        cache_modes=list(CACHE_MODES),
-        process={mode: "persistent" if mode == WARM else "fresh" for mode in CACHE_MODES},
-        workload=workload,
-        workload_sha256=ZEROS,
-        backend=candidate,
-        backend_sha256=ZEROS,
-        candidate=candidate,
-        size=512,
-        dtype="f32",
-        data_layout="two C-contiguous (row-major) n×n arrays",
-        windows={"first_call": "the first call and the synchronisation on its own output"},
-        sync_policy="on every array of the output",
-        warmup_policy="every call is kept",
-        allocator="as_it_is",
-        interleaving="rounds, in each one process of every candidate",
-        threads=None,
-        affinity=[0, 1],
-        environment_variables={},
-        seed=0,
-        deterministic=True,
-        effort=Effort(
-            precision=0.05, min_runs=3, max_runs=ROUNDS, time_budget_s=None, timeout_s=60.0
-        ),
-        harness_version="0.1.0",
-        harness_sha256=ZEROS,
-    )
-
-
-def _environment() -> Environment:
-    return Environment(
-        collected_at="2026-01-02T03:04:05+00:00",
-        cpu=Cpu(model="made up", architecture="x86_64", usable_cores=2, frequency=Frequency()),
-        limits=Limits(),
-        system=System(os="Linux", kernel="6.1", clock_resolution_s=1e-9),
-        python=Python(
-            version="3.11.7",
-            implementation="CPython",
-            build="main",
-            compiler="GCC",
-            executable_kind="system",
-            debug=False,
-            free_threaded=False,
-        ),
-        distributions={"numpy": "2.4.6"},
-        variables={},
-        harness=Harness(version="0.1.0"),
-    )
-
-
-def _put(path: Path, data: bytes) -> str:
-    import hashlib
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return hashlib.sha256(data).hexdigest()
-
-
 def main(arguments: Sequence[str]) -> int:
     """Print a line for each figure; ``1``: one is beyond its bound."""
     if arguments:
-        print(write(Path(arguments[0])))  # noqa: T201
+        print(made_up.write(Path(arguments[0]), WORKLOADS, SAMPLES))
         return 0
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(Path(folder))
     for row in rows:
-        print(f"{row.verdict:9} {row.what}: {row.measured}, at most {row.against}")  # noqa: T201
+        print(f"{row.verdict:9} {row.what}: {row.measured}, at most {row.against}")
     return int(any(row.verdict == "missed" for row in rows))
 
 

@@ -72,6 +72,12 @@ class NewerVersionError(ContractError):
     """An artifact whose schema version is newer than this coldwarm understands."""
 
 
+class InvalidResultError(ColdwarmError):
+    """Results that are not valid, of which nothing is made."""
+
+    exit_code = ExitCode.FAILED
+
+
 class PluginError(ColdwarmError):
     """A plug-in that failed to load, or two that claim the same name."""
 

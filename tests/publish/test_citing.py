@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from tests.publish.conftest import files
+from tests.publish.conftest import QUICK, files
 
 from coldwarm.publish import layout
 
@@ -55,10 +55,15 @@ def test_the_crate_is_read_by_the_library(call: Call, run: Path, tmp_path: Path)
 
 @pytest.mark.parametrize(
     "named",
-    [("--author", "a\nb"), ("--author", "x\x1b[31m"), ("--author", "‮x"), ("--license", "my own")],
+    [
+        ("--author", "a\nb"),
+        ("--author", "x\x1b[31m"),
+        ("--author", "\u202ex"),
+        ("--license", "my own"),
+    ],
 )
 def test_names_are_one_line_of_visible_characters(
     call: Call, run: Path, tmp_path: Path, named: tuple[str, str]
 ) -> None:
-    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--offline")
+    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
     call.refused(*line, *named)

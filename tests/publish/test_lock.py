@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from packaging.pylock import Pylock
-from tests.publish.conftest import WHEELS, Call, environment, sha256_of, write_run
+from tests.publish.conftest import QUICK, WHEELS, Call, environment, sha256_of, write_run
 
 from coldwarm.contracts.files.codec import load_as
 from coldwarm.contracts.snapshot import BaselineManifest
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def made(call: Call, run: Path, out: Path, *more: str | Path) -> tuple[dict[str, Any], str]:
-    code, said, err = call("create", run, "--id", "s1", "--out-dir", out, *more)
+    code, said, err = call("create", run, "--id", "s1", "--out-dir", out, "--no-report", *more)
     assert code == 0, err
     document = tomllib.loads((out / layout.LOCK).read_text())
     Pylock.from_dict(document).validate()
@@ -67,7 +67,9 @@ def test_nothing_private_of_an_index_is_in_a_file(
     run: Path, call: Call, index: str, tmp_path: Path
 ) -> None:
     address = index.replace("http://", "http://bob:swordfish99@")
-    code, _, err = call("create", run, "--id", "s", "--out-dir", tmp_path / "s", "--index", address)
+    code, _, err = call(
+        "create", run, "--id", "s", "--out-dir", tmp_path / "s", "--index", address, "--no-report"
+    )
     assert code == 0, err
     for file in (tmp_path / "s").rglob("*.*"):
         for private in (b"swordfish", b"hunter2", b"abcdefgh1234", b"127.0.0.1", b"bob"):
@@ -77,7 +79,7 @@ def test_nothing_private_of_an_index_is_in_a_file(
 def test_without_an_answer_there_are_versions_alone(run: Path, call: Call, tmp_path: Path) -> None:
     nowhere = "http://127.0.0.1:9/simple"
     code, said, _ = call(
-        "create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--index", nowhere
+        "create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--index", nowhere, "--no-report"
     )
     assert code == 0
     assert "No pylock.toml, only requirements.txt without hashes: the package index" in said
@@ -91,15 +93,13 @@ def test_without_an_answer_there_are_versions_alone(run: Path, call: Call, tmp_p
 def test_an_index_is_an_address_of_the_web(run: Path, call: Call, tmp_path: Path) -> None:
     line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s")
     for address in ("file:///etc", "ftp://host/x", "simple"):
-        assert call(*line, "--index", address)[0] == 2
+        assert call(*line, "--index", address, "--no-report")[0] == 2
     assert call(*line, "--index", "https://host/simple", "--offline")[0] == 2
 
 
 def test_runs_of_two_environments_are_two_snapshots(run: Path, call: Call, tmp_path: Path) -> None:
     other = write_run(tmp_path / "other", seed=5, distributions={"numpy": "2.4.5"})
-    refused = call.refused(
-        "create", run, other, "--id", "s1", "--out-dir", tmp_path / "s", "--offline"
-    )
+    refused = call.refused("create", run, other, "--id", "s1", "--out-dir", tmp_path / "s", *QUICK)
     assert "numpy 2.4" in refused
     assert "make a snapshot for each of them" in refused
 
@@ -152,7 +152,7 @@ def test_the_wheel_is_of_what_measured(
     run: Path, call: Call, tmp_path: Path, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--with-wheel")
-    assert "were measured by other sources" in call.refused(*line, "--offline")
+    assert "were measured by other sources" in call.refused(*line, *QUICK)
     for case in (run / "cases").iterdir():
         assert json.loads(case.read_text())["protocol"]["harness_sha256"] == "0" * 64
     monkeypatch.setattr("coldwarm.publish.create.harness_sha256", lambda: "0" * 64)
@@ -164,8 +164,11 @@ def test_the_wheel_is_of_what_measured(
     with zipfile.ZipFile(file) as archive:
         names = set(archive.namelist())
         assert archive.testzip() is None
+    package = [file for file in harness.PACKAGE.rglob("*") if file.is_file()]
     assert {
-        path.relative_to(harness.PACKAGE.parent).as_posix() for path in harness.source_paths()
+        file.relative_to(harness.PACKAGE.parent).as_posix()
+        for file in package
+        if file.suffix != ".pyc"
     } <= names
     assert not [name for name in names if name.endswith((".pyc", "direct_url.json"))]
     manifest = load_as(BaselineManifest, tmp_path / "s" / layout.MANIFEST)

@@ -127,7 +127,10 @@ SURE = " (95 %, 5 rounds)"
             " this run cannot tell",
         ),
         (ranges((1, None, "numpy")), "numpy at any number of calls"),
-        (ranges((1, None, "numpy jax")), "this run cannot tell at any number of calls: jax or numpy"),
+        (
+            ranges((1, None, "numpy jax")),
+            "this run cannot tell at any number of calls: jax or numpy",
+        ),
         (
             ranges((1, 40, "numpy"), (41, None, "numpy jax")),
             "numpy up to 40 calls of a process; above this run cannot tell",

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 OTHER = "numpy_matmul_512_f32"
-LINES = st.tuples(
-    st.floats(0.01, 100.0, allow_nan=False), st.floats(1e-6, 1.0, allow_nan=False)
-)
+LINES = st.tuples(st.floats(0.01, 100.0, allow_nan=False), st.floats(1e-6, 1.0, allow_nan=False))
 """What a start takes, and a warm call, in seconds."""
 
 
@@ -140,11 +138,11 @@ def test_groups_are_answered_each_by_itself() -> None:
 
 
 def test_filled_caches_and_new_shapes_change_the_answer() -> None:
-    from coldwarm.stats import answers as module  # noqa: PLC0415 - the rule alone
+    from coldwarm.stats import answers as module
 
     empty = by_calls([costs("a", 0.1, 0.1), costs("b", 11.1, 0.01)], "process")
     filled = by_calls([costs("a", 0.1, 0.1), costs("b", 0.05, 0.01)], "process")
-    changes = list(module._changes([empty, msgspec.structs.replace(filled, reading="cached")], []))  # noqa: SLF001 - as above
+    changes = list(module._changes([empty, msgspec.structs.replace(filled, reading="cached")], []))
     assert changes[0].code == "longer_process"
     assert changes[0].values["candidate_names"] == ["b"]
     assert changes[1] == because("filled_caches", candidate_names=["b"], n_calls=1)

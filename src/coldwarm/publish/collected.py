@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.files.codec import decode, decode_as, read_bytes
+from coldwarm.contracts.files.codec import decode, decode_as, encode, read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME, index_in
 from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import JOURNAL
+from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.published import NextstatSuite
-from coldwarm.errors import ContractError, UsageError
+from coldwarm.errors import InvalidResultError, UsageError
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of
 from coldwarm.runner.stored import reading
@@ -40,6 +43,20 @@ class Run:
     """By path below its folder, byte for byte as they were measured."""
 
     @property
+    def measured(self) -> Measured:
+        """The same as the reports take it: of the snapshot, and not of the folder it is from."""
+        answers = self.suite.answers_path and self.files.get(self.suite.answers_path)
+        return Measured(
+            path=self.folder,
+            suite=self.suite,
+            cases={case.case: case for case in self.cases},
+            files={row.case: f"{self.folder}/{row.path}" for row in self.suite.cases},
+            environment_sha256=self.suite.environment_sha256,
+            environment=self.environment,
+            answers=decode_as(Answers, answers) if answers else None,
+        )
+
+    @property
     def folder(self) -> str:
         """Its folder in the snapshot."""
         return f"{layout.RESULTS}/{self.name}"
@@ -50,7 +67,8 @@ def collect(paths: Sequence[Path]) -> list[Run]:
 
     Raises:
         UsageError: one is no finished run, or is given twice.
-        ContractError: a file does not keep its contract, or says what its observations do not say.
+        InvalidResultError: a file does not keep its contract, or says what its observations do not.
+        ContractError: a file has an older contract, or changed meanwhile.
     """
     found = sorted(
         map(_read, paths), key=lambda run: (run.name, run.suite.started_at, run.suite.run_id)
@@ -60,8 +78,9 @@ def collect(paths: Sequence[Path]) -> list[Run]:
         if any(run.suite.run_id == other.suite.run_id for other in runs):
             text = f"the run {run.suite.run_id} of suite {run.name} is given twice; name it once"
             raise UsageError(text)
-        of_suite = sum(run.suite.suite == other.suite.suite for other in runs)
-        name = f"{run.name}-{of_suite + 1}" if of_suite else run.name
+        names = {other.name for other in runs}
+        numbered = (f"{run.name}-{number}" for number in count(2))
+        name = next(one for one in chain([run.name], numbered) if one not in names)
         runs.append(Run(name, run.suite, run.environment, run.cases, run.files))
     return runs
 
@@ -73,7 +92,8 @@ def _read(path: Path) -> Run:
         raise UsageError(f"{path} holds no run; name the directory that one was written to")
     for finding in validated(path):
         if finding.fault is not None:
-            raise _invalid(finding.fault)
+            text = f"the results are not valid, so nothing is published: {finding.fault}"
+            raise InvalidResultError(text)
     measured = reading.read(path)
     suite = measured.suite
     if suite is None or not suite.complete:
@@ -86,17 +106,13 @@ def _read(path: Path) -> Run:
     return Run(suite.suite, suite, measured.environment, list(measured.cases.values()), files)
 
 
-def _invalid(text: str) -> ContractError:
-    error = ContractError("", "")
-    error.args = (f"the results are not valid, so nothing is published: {text}",)
-    return error
-
-
 def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a run that belong to it, and no others that lie in its folder."""
     names = [NAME, suite.environment_path, *(row.path for row in suite.cases)]
+    if suite.answers_path is not None:
+        names.append(suite.answers_path)
     published = f"{layout.PUBLISHED}/{nextstat.INDEX}"
-    for name in (*names, layout.ANSWERS, published, JOURNAL):
+    for name in (*names, published, JOURNAL):
         try:
             data = read_bytes(inside(path, name))
         except OutsideError as error:
@@ -106,6 +122,9 @@ def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
         yield name, data
         if name == published:
             index = decode_as(NextstatSuite, data, str(path / name))
+            if encode(index) != data:
+                what = "is not written as its contract has it now; measure again"
+                raise fault(str(path / name), None, None, what)
             for one in index.cases:
                 file = f"{layout.PUBLISHED}/{one.path}"
                 yield file, read_bytes(inside(path, file))
@@ -115,6 +134,8 @@ def _refuse_changed(path: Path, suite: SuiteResult, files: dict[str, bytes]) -> 
     """Refuse files that changed after they were validated, or that have an older contract."""
     said = {row.path: row.sha256 for row in suite.cases}
     said[suite.environment_path] = suite.environment_sha256
+    if suite.answers_path is not None and suite.answers_sha256 is not None:
+        said[suite.answers_path] = suite.answers_sha256
     for name, sha256 in said.items():
         if sha256_of(files[name]) != sha256:
             raise fault(str(path / name), None, None, "was changed while it was read; try again")

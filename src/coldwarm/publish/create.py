@@ -92,7 +92,8 @@ def create(request: Request, folder: Path, known: Path | None = None) -> Made:
 
     Raises:
         UsageError: the id is no id or taken, the folder is not empty, or a result is no run.
-        ContractError: a result is not valid, or something private would be told.
+        InvalidResultError: a result is not valid.
+        ContractError: something private would be told.
         StorageError: it cannot be written.
     """
     refuse_id(request.snapshot_id)
@@ -141,7 +142,8 @@ def make(request: Request) -> Made:
 
     Raises:
         UsageError: a result is no run, or the wheel would not be of what measured.
-        ContractError: a result is not valid, or something private would be told.
+        InvalidResultError: a result is not valid.
+        ContractError: something private would be told.
     """
     runs = collected.collect(request.results)
     generated_at = collected.latest(runs)
@@ -151,23 +153,11 @@ def make(request: Request) -> Made:
     privacy.refuse_private(files)
     files |= manifest.published_files(runs)
     own = _wheel(runs) if request.with_wheel else None
-    if own is not None:
-        files[own[0]] = own[1]
-    pinned = lock.pins(runs)
-    files[layout.PINS] = lock.requirements(pinned, own and own[0]).encode()
-    locked, no_lock = _locked(request, runs, pinned, own)
-    if locked is not None:
-        files[layout.LOCK] = locked.text.encode()
-    missing = locked.missing if locked else sorted(pinned)
-    lacks = {"hashed": locked is not None, "without_wheel": missing}
-    files[layout.MANIFEST] = codec.encode(
-        manifest.manifest(
-            request.snapshot_id,
-            runs,
-            files,
-            manifest.Settings(request.deterministic, lacks, own and own[0]),
-        )
-    )
+    missing, no_lock = _lock(request, runs, files, own)
+    lacks = {"hashed": no_lock is None, "without_wheel": missing}
+    settings = manifest.Settings(request.deterministic, lacks, own and own[0])
+    said = manifest.manifest(request.snapshot_id, runs, files, settings)
+    files[layout.MANIFEST] = codec.encode(said)
     report = validation.report(request.snapshot_id, generated_at, runs)
     files[layout.VALIDATION] = codec.encode(report)
     made = Made(request.snapshot_id, generated_at, runs, files, missing, no_lock)
@@ -200,21 +190,27 @@ def _wheel(runs: Sequence[Run]) -> tuple[str, bytes]:
     return f"{layout.HARNESS}/{wheel.NAME}", wheel.build()
 
 
-def _locked(
+def _lock(
     request: Request,
     runs: Sequence[Run],
-    pinned: Mapping[str, str],
+    files: dict[str, bytes],
     own: tuple[str, bytes] | None,
-) -> tuple[lock.Locked | None, Reason | None]:
-    """Return the lock, or why there is none."""
+) -> tuple[list[str], Reason | None]:
+    """Add the lock and the pins; return what lacks a wheel, and why there is no lock if so."""
+    pinned = lock.pins(runs)
+    files[layout.PINS] = lock.requirements(pinned, own and own[0]).encode()
+    if own is not None:
+        files[own[0]] = own[1]
     if not request.indexes:
-        return None, because("no_index_asked")
+        return sorted(pinned), because("no_index_asked")
+    asked = {name: version for name, version in pinned.items() if name != lock.OWN}
     try:
-        asked = {name: version for name, version in pinned.items() if name != "coldwarm"}
         found = packages.wheels(asked, request.indexes, request.folders)
     except packages.UnreachableError as error:
-        return None, error.reason
-    return lock.pylock(pinned, runs[0].environment, found, own), None
+        return sorted(pinned), error.reason
+    made = lock.pylock(pinned, runs[0].environment, found, own)
+    files[layout.LOCK] = made.text.encode()
+    return made.missing, None
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

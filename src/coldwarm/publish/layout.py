@@ -21,6 +21,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from coldwarm.contracts.names import UNSEEN
+
 INDEX = "snapshot_index.json"
 SIGNATURE = f"{INDEX}.sig"
 """The raw 64 bytes of Ed25519 over the index."""
@@ -46,7 +48,7 @@ REGISTRY = "snapshot_registry.json"
 NOT_INDEXED = frozenset({INDEX, SIGNATURE, PUBLIC_KEY, BUNDLE})
 """What the index does not name: itself, and what is made from it afterwards."""
 
-_NAME = r"[^/.][^/]*"
+_NAME = rf"[^/.{UNSEEN}][^/{UNSEEN}]*"
 
 
 class Part(NamedTuple):

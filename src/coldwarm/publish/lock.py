@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coldwarm.publish.collected import Run
     from coldwarm.publish.packages import Wheel
 
-_OWN = "coldwarm"
+OWN = "coldwarm"
 _NOT_LOCKED = {"pip"}
 """Installs the others, and is no part of what was measured."""
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
@@ -73,11 +73,11 @@ def _of_run(run: Run) -> dict[str, str]:
 
 def requirements(pinned: Mapping[str, str], wheel: str | None) -> str:
     """Return the distributions as ``pip install -r`` takes them, without hashes."""
-    lines = [f"{name}=={version}" for name, version in pinned.items() if name != _OWN]
+    lines = [f"{name}=={version}" for name, version in pinned.items() if name != OWN]
     if wheel is not None:
         lines.append(f"./{wheel}")
-    elif _OWN in pinned:
-        lines.append(f"# and coldwarm {pinned[_OWN]}, which is in no index")
+    elif OWN in pinned:
+        lines.append(f"# and coldwarm {pinned[OWN]}, which is in no index")
     return "\n".join(lines) + "\n"
 
 
@@ -106,9 +106,9 @@ def pylock(
     missing = []
     for name, version in pinned.items():
         fitting = [w for w in found.get(name, ()) if fits(w.name, environment)]
-        if name == _OWN and wheel is not None:
+        if name == OWN and wheel is not None:
             lines += _package(name, version, _own_wheel(*wheel))
-        elif name == _OWN or not fitting:
+        elif name == OWN or not fitting:
             missing.append(name)
         else:
             lines += _package(name, version, map(_wheel, sorted(fitting)))

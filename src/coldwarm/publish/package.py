@@ -13,7 +13,7 @@ from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import UsageError
 from coldwarm.publish import layout
-from coldwarm.publish.writing import replace_file, sha256_of
+from coldwarm.publish.writing import next_to, replace_file, sha256_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def package(folder: Path, target: Path | None = None) -> Packed:
             files[name] = _bytes(folder, name)
     _refuse_others(folder, set(files))
     archive = _packed(index.snapshot_id, files)
-    path = target or folder.absolute().parent / f"{index.snapshot_id}{SUFFIX}"
+    path = target or next_to(folder) / f"{index.snapshot_id}{SUFFIX}"
     digest = sha256_of(archive)
     if path.exists() and path.read_bytes() != archive:
         raise UsageError(f"{path} is there and is not this archive; name another with --out")

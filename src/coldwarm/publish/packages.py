@@ -27,7 +27,7 @@ _PYTORCH = "https://download.pytorch.org/whl"
 """Its index holds one build for each kind of processor, in a folder named as its versions end."""
 _PYTORCH_BUILD = re.compile(r"cpu|cu\d+|rocm[\d.]+|xpu")
 _ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
-_TIMEOUT_S = 30.0
+_TIMEOUT_S = 20.0
 _MOST_BYTES = 2**26
 _AT_ONCE = 8
 
@@ -79,7 +79,11 @@ def wheels(
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = pool.map(lambda name: _of(name, pins[name], indexes, folders), pins)
-        return dict(zip(pins, found, strict=True))
+        try:
+            return dict(zip(pins, found, strict=True))
+        except UnreachableError:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _of(name: str, version: str, indexes: Sequence[str], folders: Sequence[Path]) -> list[Wheel]:

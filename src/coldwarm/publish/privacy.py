@@ -44,6 +44,9 @@ def refuse_secrets(files: Mapping[str, bytes]) -> None:
     """
     values = [value.encode("utf-8", "surrogateescape") for value in known.current().values]
     for path, data in files.items():
+        if any(value in path.encode() for value in values):
+            what = "the name of a file holds the value of a variable that is a secret"
+            raise fault("the snapshot", None, None, f"{what}; nothing was written")
         if any(value in data for value in values):
             what = "holds the value of a variable whose name says that it is a secret"
             raise fault(path, None, None, f"{what}; nothing was written")

@@ -17,7 +17,7 @@ from coldwarm.contracts.snapshot import (
 )
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import layout
-from coldwarm.publish.writing import replace_file, sha256_of
+from coldwarm.publish.writing import next_to, replace_file, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def beside(folder: Path) -> Path:
     """Return the registry of a snapshot's folder: the one that lies next to it."""
-    return folder.absolute().parent / layout.REGISTRY
+    return next_to(folder) / layout.REGISTRY
 
 
 def load(path: Path) -> SnapshotRegistry:
@@ -113,7 +113,7 @@ def refuse_taken(folder: Path, known: Path | None, snapshot_id: str, sha256: str
         for one in load(path).snapshots if path.exists() else ():
             if one.snapshot_id == snapshot_id and one.artifacts.snapshot_index_sha256 != sha256:
                 raise UsageError(_taken(snapshot_id, path))
-    parent = folder.absolute().parent
+    parent = next_to(folder)
     for other in sorted(parent.iterdir()) if parent.is_dir() else ():
         try:
             data = read_bytes(other / layout.INDEX)

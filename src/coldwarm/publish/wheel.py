@@ -18,7 +18,8 @@ from coldwarm.runner.harness import PACKAGE
 
 NAME = f"coldwarm-{__version__}-py3-none-any.whl"
 _INFO = f"coldwarm-{__version__}.dist-info"
-_KEPT = {".py", ".json", ".typed"}
+_KEPT = {".py", ".json", ".typed", ".js", ".css", ".j2", ".typ"}
+"""By suffix: other files in the folder of a checkout are none of the package's."""
 _WHEEL = "Wheel-Version: 1.0\nGenerator: coldwarm\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
@@ -32,7 +33,7 @@ def build() -> bytes:
     files = {
         f"coldwarm/{path.relative_to(PACKAGE).as_posix()}": path.read_bytes()
         for path in sorted(PACKAGE.rglob("*"))
-        if path.suffix in _KEPT and path.is_file()
+        if path.suffix in _KEPT and not path.name.startswith(".") and path.is_file()
     }
     try:
         installed = metadata.distribution("coldwarm")

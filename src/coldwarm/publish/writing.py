@@ -19,6 +19,11 @@ def sha256_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def next_to(folder: Path) -> Path:
+    """Return the folder that a folder lies in, named as it was."""
+    return folder.parent if folder.name not in {"", ".."} else folder.absolute().parent
+
+
 def write_new(path: Path, data: bytes) -> None:
     """Write a file that is not there, and wait until it is on the disk.
 

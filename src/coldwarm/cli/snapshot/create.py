@@ -51,6 +51,7 @@ _WORKFLOW = (
     metavar="NAME",
     help="Who is to be cited; may be repeated. Without, nobody is named.",
 )
+@click.option("--no-report", is_flag=True, help="Leave out report.html and validation_report.pdf.")
 @click.option("--license", "licence", metavar="SPDX", help="Such as CC-BY-4.0; none is assumed.")
 @click.option(
     "--index",
@@ -87,6 +88,7 @@ def command(
     deterministic: bool,
     with_wheel: bool,
     offline: bool,
+    no_report: bool,
 ) -> None:
     """Make a snapshot of finished runs: an immutable folder with the hash of every file.
 
@@ -115,7 +117,7 @@ def command(
         authors=authors,
         licence=licence,
         workflow={name: os.environ[name] for name in _WORKFLOW if os.environ.get(name)},
-        views=_views.available(),
+        views={} if no_report else _views.available(),
     )
     made = create(request, out_dir, registry)
     told = _told(made, request, out_dir)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _TWO_COLUMNS = 480
 """Width from which two panels stand side by side."""
 _GAP = 62
-_HEIGHT = 210
+_HEIGHT = 190
 
 
 def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
@@ -53,8 +53,8 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
             "From the start of one process to the end of its last call, both axes logarithmic: "
             "flat at the left, where a line is all start, and rising where calls take over. The "
             "lowest line is the cheapest; a ring is where another one becomes it. Bands are 95 % "
-            "intervals of the expected total; where they overlap, the strip below is grey: these "
-            "data cannot tell."
+            "intervals of the expected total. The strip below has the colour of the cheapest, and "
+            "is grey where these data cannot tell."
         ),
         alt=f"Total time by number of calls. {_told(found['crossings'])}",
         spec=_panels(workload, found, panel, most, 2 if wide else 1),
@@ -84,7 +84,15 @@ def _panels(
         "concat": [
             {
                 "vconcat": [
-                    _curves(workload, found, caches, panel, most, axis=caches not in has_strip),
+                    _curves(
+                        workload,
+                        found,
+                        caches,
+                        panel,
+                        most,
+                        axis=caches not in has_strip,
+                        whole=columns * panel,
+                    ),
                     *(
                         [strips.strip(caches, most, panel, last=True, title=False)]
                         if caches in has_strip
@@ -110,6 +118,7 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
     most: int,
     *,
     axis: bool,
+    whole: int,
 ) -> Spec:
     x = {
         "field": "calls",
@@ -126,7 +135,7 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
     y = seconds("total_s", "total time (log scale)", log=True, within=within)
     y["axis"]["grid"] = True
     y["scale"] = {"type": "log", "nice": False, "domain": _domain(found["totals"])}
-    colour = by_colour(workload.looks)
+    colour = by_colour(workload.looks, whole)
     dash = by_dash(workload.looks)
     tooltip = [
         {"field": "candidate", "title": "candidate"},

@@ -18,23 +18,26 @@ if TYPE_CHECKING:
 
 WIDTH = 560
 """Of a figure's plot, in pixels, without the names beside it."""
-ROW = 26
+ROW = 23
 """Height of a candidate's row."""
+_LETTER = 6.3
+"""Width of a letter of a legend, in pixels."""
 CALLS_AXIS = "datum.value < 1e6 ? format(datum.value, ',') : format(datum.value / 1e6, ',') + ' M'"
 """Labels of an axis of calls."""
 _STEPS = ((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
 """Multiples of a power of ten that may have ticks, the most first."""
 
 
-def rows(found: Iterable[NamedTuple]) -> list[Row]:
+def rows(found: Iterable[NamedTuple]) -> Columns:
     """Return records as rows of a data set, every text as figures show it."""
-    return [
+    every = list(found)
+    names = every[0]._fields if every else ()
+    return Columns(
         {
-            key: shown(value) if isinstance(value, str) else value
-            for key, value in one._asdict().items()
+            name: [shown(value) if isinstance(value, str) else value for value in column]
+            for name, column in zip(names, zip(*every, strict=True), strict=True)
         }
-        for one in found
-    ]
+    )
 
 
 def data(name: str) -> Spec:
@@ -47,9 +50,17 @@ def candidates(names: Sequence[str]) -> Spec:
     return {"field": "candidate", "type": "nominal", "sort": list(names), "title": None}
 
 
-def by_colour(of: Mapping[str, Look]) -> Spec:
-    """Return the colour of a candidate, with a legend over the plot."""
-    legend = {"orient": "top", "direction": "horizontal", "title": None, "symbolOpacity": 1}
+def by_colour(of: Mapping[str, Look], width: int = WIDTH) -> Spec:
+    """Return the colour of a candidate, with a legend over a plot of that width."""
+    longest = max(map(len, of), default=1)
+    legend = {
+        "orient": "top",
+        "direction": "horizontal",
+        "title": None,
+        "symbolOpacity": 1,
+        "columns": max(1, int(width // (_LETTER * longest + 34))),
+        "columnPadding": 8,
+    }
     return {
         "field": "candidate",
         "type": "nominal",

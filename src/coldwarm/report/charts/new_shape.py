@@ -39,7 +39,7 @@ def new_shape(workload: Workload, width: int = WIDTH) -> Chart | None:
             "encoding": {
                 "y": candidates(list(workload.looks)),
                 "x": seconds("seconds", "seconds of a call (log scale)", log=True, within=within),
-                "color": {**by_colour(workload.looks), "legend": None},
+                "color": {**by_colour(workload.looks, width), "legend": None},
                 "shape": {
                     "field": "kind",
                     "type": "nominal",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from coldwarm.report import units
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.report.charts.chart import Row, Spec
+    from coldwarm.report.charts.columns import Columns
     from coldwarm.report.charts.workload import Workload
 
-_POINTS_ROW = 40
+_POINTS_ROW = 32
 _SERIES_ROW = 70
 _MOST_POINTS = 10_000
 _AXIS = "seconds of one call (log scale)"
@@ -37,10 +39,22 @@ _TOOLTIP = [
 ]
 
 
+@lru_cache(maxsize=2)
+def _samples(workload: Workload) -> Columns:
+    """Return the samples of a workload, which several figures have."""
+    return rows(warm.samples(workload.cases))
+
+
+def _within(samples: Columns, field: str, value: str | bool) -> list[float]:  # noqa: FBT001
+    """Return the seconds of the samples that have this value."""
+    pairs = zip(samples.columns["seconds"], samples.columns[field], strict=True)
+    return [seconds_ for seconds_, held in pairs if held == value]
+
+
 def points(workload: Workload, width: int = WIDTH) -> Chart | None:
     """Draw every steady sample and the median; ``None``: no warm call was measured."""
     found = {
-        "warm_samples": rows(warm.samples(workload.cases)),
+        "warm_samples": _samples(workload),
         "warm_calls": rows(warm.calls(workload.cases)),
     }
     if not found["warm_calls"]:
@@ -72,17 +86,17 @@ def _said(every: int) -> str:
 
 def _points(workload: Workload, found: Mapping[str, Sequence[Row]], every: int, width: int) -> Spec:
     y = candidates(list(workload.looks))
-    within = [row["seconds"] for row in found["warm_samples"] if row["steady"]]
+    within = _within(found["warm_samples"], "steady", True)
     thin = [{"filter": f"datum.place % {every} === 0"}] if every > 1 else []
     dots = {
         "data": data("warm_samples"),
         "transform": [*only(steady=True), *thin],
-        "mark": {"type": "tick", "thickness": 1.4, "height": 5, "fillOpacity": 0.4},
+        "mark": {"type": "tick", "thickness": 1.4, "height": 4, "fillOpacity": 0.4},
         "encoding": {
             "y": y,
             "yOffset": {"field": "process", "type": "ordinal", "scale": {"paddingOuter": 0.5}},
             "x": seconds("seconds", _AXIS, log=True, within=within),
-            "color": {**by_colour(workload.looks), "legend": None},
+            "color": {**by_colour(workload.looks, width), "legend": None},
             "tooltip": _TOOLTIP,
         },
     }
@@ -117,11 +131,11 @@ def _points(workload: Workload, found: Mapping[str, Sequence[Row]], every: int, 
 
 def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
     """Draw which share of the steady samples is at most so long."""
-    found = {"warm_samples": rows(warm.samples(workload.cases))}
+    found = {"warm_samples": _samples(workload)}
     if not found["warm_samples"]:
         return None
     many = len(workload.looks) > 1
-    within = [row["seconds"] for row in found["warm_samples"] if row["steady"]]
+    within = _within(found["warm_samples"], "steady", True)
     return Chart(
         id="warm_ecdf",
         title="Warm calls: share of samples up to a time",
@@ -138,7 +152,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
         alt="Cumulative distribution of the seconds of a warm call, a line for each candidate.",
         spec={
             "width": width,
-            "height": 190,
+            "height": 170,
             "data": data("warm_samples"),
             "transform": [
                 *only(steady=True),
@@ -157,7 +171,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
                     "title": "share of samples",
                     "axis": {"format": ".0%", "grid": True, "values": [0, 0.25, 0.5, 0.75, 1]},
                 },
-                "color": by_colour(workload.looks),
+                "color": by_colour(workload.looks, width),
                 "strokeDash": by_dash(workload.looks),
             },
         },
@@ -168,7 +182,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
 def series(workload: Workload, width: int = WIDTH) -> Chart | None:
     """Draw the samples of each process in their order, and from where it was steady."""
     found = {
-        "warm_samples": rows(warm.samples(workload.cases)),
+        "warm_samples": _samples(workload),
         "warm_processes": rows(warm.processes(workload.cases)),
     }
     if not found["warm_samples"]:
@@ -218,7 +232,7 @@ def _series(workload: Workload, found: Mapping[str, Sequence[Row]], width: int) 
 
 def _line(name: str, colour: str | None, found: Mapping[str, Sequence[Row]], *, last: bool) -> Spec:
     """Draw the samples that figures are from in a colour, those before in grey."""
-    own = [row["seconds"] for row in found["warm_samples"] if row["candidate"] == name]
+    own = _within(found["warm_samples"], "candidate", name)
     y = seconds("seconds", "", log=True, within=own, most=4)
     y["axis"] |= {"grid": True, "minExtent": 52}
     steady = colour is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import printable, shorten
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 48
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workload:
     """The candidates of one workload at one size and dtype of which anything was measured.
 
@@ -35,6 +36,7 @@ class Workload:
     answer: Answer | None = None
 
 
+@lru_cache(maxsize=4096)
 def shown(name: str) -> str:
     """Return foreign text as figures show it: one line, seen as it is, not too long."""
     return shorten(printable(name), LONGEST_NAME)

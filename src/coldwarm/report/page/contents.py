@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coldwarm.report.charts.drawing import answers_of
 from coldwarm.report.charts.every import of_result
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.figures import group_name
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.page.sections import Section, section, shared
 from coldwarm.report.view import suite_view
-from coldwarm.stats.plan.paying import payoffs
 
 if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
@@ -49,9 +49,9 @@ def part(measured: Measured, place: int) -> Part:
     """Return what the page says of one result."""
     cases = list(measured.cases.values())
     suite = measured.suite
-    view = suite_view(suite, cases, payoffs(cases)) if suite else None
+    view = suite_view(suite, cases) if suite else None
     groups = {group.title: group for group in view.groups} if view else {}
-    found = workloads(cases)
+    found = workloads(cases, answers_of(measured))
     where = _provenance(measured)
     sections = tuple(
         section(one, groups.get(group_name(one.cases[0])), f"r{place}w{at}", where)

@@ -151,7 +151,13 @@ def _spec(workload: Workload, found: Sequence[Row], width: int) -> Spec:
             },
             {
                 "data": {"name": "job_crossings"},
-                "mark": {"type": "point", "style": "ink", "filled": False, "size": 90, "opacity": 1},
+                "mark": {
+                    "type": "point",
+                    "style": "ink",
+                    "filled": False,
+                    "size": 90,
+                    "opacity": 1,
+                },
                 "encoding": {"x": x, "y": y, "tooltip": tooltip[:3]},
             },
         ],

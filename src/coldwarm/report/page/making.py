@@ -55,7 +55,9 @@ def page(results: Sequence[Measured]) -> str:
             style=raw(style),
             script=raw(script),
             vega=raw(vega),
-            looks=raw(embedded({"configs": {t: config(t) for t in ("light", "dark")}, "widths": WIDTHS})),
+            looks=raw(
+                embedded({"configs": {t: config(t) for t in ("light", "dark")}, "widths": WIDTHS})
+            ),
         )
     )
 

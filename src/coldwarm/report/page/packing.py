@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coldwarm.report.charts.columns import Columns
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -59,9 +61,13 @@ class Pack:
         """Add a data set, once where it is named again."""
         if name in self._sets:
             return
-        fields = list(dict.fromkeys(key for row in rows for key in row))
-        columns = {key: self._column([row.get(key) for row in rows]) for key in fields}
-        self._sets[name] = {"n": len(rows), "fields": columns}
+        if isinstance(rows, Columns):
+            columns: Mapping[str, Sequence[Value]] = rows.columns
+        else:
+            fields = dict.fromkeys(key for row in rows for key in row)
+            columns = {key: [row.get(key) for row in rows] for key in fields}
+        placed = {key: self._column(values) for key, values in columns.items()}
+        self._sets[name] = {"n": len(rows), "fields": placed}
 
     def text(self) -> str:
         """Return the pack in base64."""
@@ -72,7 +78,7 @@ class Pack:
         data = gzip.compress(length + head.encode() + bytes(self._body), _LEVEL, mtime=0)
         return base64.b64encode(data).decode()
 
-    def _column(self, values: list[Value]) -> int:
+    def _column(self, values: Sequence[Value]) -> int:
         kind, more, data = self._written(values)
         key = (kind + json.dumps(more), data)
         if key not in self._known:
@@ -81,7 +87,7 @@ class Pack:
             self._body += data
         return self._known[key]
 
-    def _written(self, values: list[Value]) -> tuple[str, dict[str, Any], bytes]:
+    def _written(self, values: Sequence[Value]) -> tuple[str, dict[str, Any], bytes]:
         first = values[0] if values else None
         if all(value is first for value in values) or len({_key(v) for v in values}) == 1:
             return "same", {"value": first}, b""
@@ -91,7 +97,7 @@ class Pack:
         places = [choices[_key(value)] for value in values]
         return _chosen([key[1] for key in choices], places)
 
-    def _of_numbers(self, values: list[Value]) -> tuple[str, dict[str, Any], bytes]:
+    def _of_numbers(self, values: Sequence[Value]) -> tuple[str, dict[str, Any], bytes]:
         found = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
         distinct, places = np.unique(found, return_inverse=True)
         if len(distinct) <= _FEW < len(found):

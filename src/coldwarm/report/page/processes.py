@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coldwarm.contracts.observation import PARTS
+from coldwarm.report.charts.columns import Columns
 from coldwarm.report.reasons import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
 
 Row = dict[str, str | float | int | bool | None]
+T = TypeVar("T")
 
 
 def processes(cases: Sequence[CaseResult]) -> list[Row]:
@@ -21,20 +24,29 @@ def processes(cases: Sequence[CaseResult]) -> list[Row]:
     return [_row(case, seen) for case in cases for seen in case.observations]
 
 
-def samples(cases: Sequence[CaseResult]) -> Iterator[Row]:
-    """Yield every sample of warm calls, those before the steady state too."""
-    for case in cases:
-        for seen in case.observations:
-            for block in seen.blocks:
-                for place, seconds in enumerate(block.samples_s):
-                    yield {
-                        "candidate": case.candidate,
-                        "order": seen.order,
-                        "block": block.order,
-                        "batch": block.batch,
-                        "place": place,
-                        "call_s": seconds,
-                    }
+def samples(cases: Sequence[CaseResult]) -> Columns:
+    """Return every sample of warm calls, those before the steady state too."""
+    blocks = [
+        (case.candidate, seen.order, block)
+        for case in cases
+        for seen in case.observations
+        for block in seen.blocks
+    ]
+    each = [len(block.samples_s) for _, _, block in blocks]
+    return Columns(
+        {
+            "candidate": _times(each, [candidate for candidate, _, _ in blocks]),
+            "order": _times(each, [order for _, order, _ in blocks]),
+            "block": _times(each, [block.order for _, _, block in blocks]),
+            "batch": _times(each, [block.batch for _, _, block in blocks]),
+            "call_s": list(chain.from_iterable(block.samples_s for _, _, block in blocks)),
+        }
+    )
+
+
+def _times(numbers: Sequence[int], values: Sequence[T]) -> list[T]:
+    """Return each value so many times."""
+    return list(chain.from_iterable(map(repeat, values, numbers)))
 
 
 def _row(case: CaseResult, seen: Observation) -> Row:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from coldwarm.report.answers import lines
 from coldwarm.report.charts.every import charts
 from coldwarm.report.page.job import Jobs
 from coldwarm.report.page.packing import Pack
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.workload import Workload
     from coldwarm.report.filled import Needed
-    from coldwarm.report.leading import Line
+    from coldwarm.report.answers import Line
     from coldwarm.report.view import Group
 
 WIDTHS = {"wide": 600, "narrow": 240}
@@ -79,12 +80,12 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
     pack.add("costs", jobs.costs())
     pack.add("crossings of jobs", jobs.crossings())
     pack.add("processes", processes(cases))
-    pack.add("samples", list(samples(cases)))
+    pack.add("samples", samples(cases))
     return Section(
         anchor=anchor,
         title=workload.title,
         about=group.about if group else cases[0].protocol.data_layout,
-        answer=group.lead if group else (),
+        answer=lines(workload.answer) if workload.answer else (),
         beside=beside[0] if beside else None,
         drawings=drawings,
         looks={name: look.colour for name, look in workload.looks.items()},

@@ -78,12 +78,13 @@ class RejectedRow:
 def figures(
     cases: Sequence[CaseResult], rows: dict[tuple[str, str], Row], anchors: dict[str, str]
 ) -> list[Figure]:
-    """Return the headline figures of all cases in their order."""
+    """Return the headline figures of all cases in their order, also missing ones of failures."""
     return [
         _figure(case, mode, rows.get((group_name(case), case.candidate)), anchors)
         for case in cases
         for mode in MODE_NAMES
         if mode in case.protocol.cache_modes
+        if case.status == "failed" or (group_name(case), case.candidate) in rows
     ]
 
 

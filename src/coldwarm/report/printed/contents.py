@@ -32,8 +32,9 @@ WHOLE = 520
 HALF = 235
 _FEW = 2
 """Workloads up to which each has all its figures, and large ones."""
-_LARGE = ("cold", "warm_points", "break_even")
-_SMALL = ("warm_ecdf", "memory", "new_shape")
+_LARGE = ("cold", "break_even")
+_SMALL = ("warm_points", "warm_ecdf")
+_LAST = ("memory", "new_shape")
 _COMPACT = ("cold", "warm_points")
 _LONGEST = 600
 _RUN = re.compile(r"\S{36}(?=\S{6})")
@@ -129,13 +130,14 @@ def _figure(chart: Chart, drawn: list[Chart]) -> Node:
 
 
 def _workload(workload: Workload, group: Group | None, drawn: list[Chart], *, few: bool) -> Node:
-    large, small = (_LARGE, _SMALL) if few else ((), _COMPACT)
+    large, small, last = (_LARGE, _SMALL, _LAST) if few else ((), _COMPACT, ())
     return {
         "title": workload.title,
         "about": group.about if group else workload.cases[0].protocol.data_layout,
         "table": _table(group) if group else None,
         "large": [_figure(one, drawn) for one in every.charts(workload, WHOLE, large)],
         "small": [_figure(one, drawn) for one in every.charts(workload, HALF, small)],
+        "last": [_figure(one, drawn) for one in every.charts(workload, HALF, last)],
     }
 
 
@@ -186,7 +188,7 @@ def _rejected(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
 
 
 def _protocol(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
-    """Return how was measured, where all workloads agree; of more, the first one's inputs."""
+    """Return how was measured, where all workloads agree."""
     folded = list(surroundings.protocols(cases))
     shared = [row for row in folded[0].rows if all(row in one.rows for one in folded)]
     candidates = {case.candidate for case in cases}
@@ -196,10 +198,15 @@ def _protocol(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
 def _environment(measured: Measured) -> list[tuple[str, str]]:
     assert measured.environment is not None  # noqa: S101 - asked for by the caller
     tables = list(surroundings.environment(measured.environment))
-    rows = list(chain.from_iterable(one.rows for one in tables[:-1]))
+    rows = [row for row in chain.from_iterable(one.rows for one in tables[:-1]) if _told(row)]
     installed = dict(tables[-1].rows)
     known = [f"{name} {installed[name]}" for name in _LIBRARIES if name in installed]
     return [*rows, ("libraries", ", ".join(known) or f"{len(installed)} distributions")]
+
+
+def _told(row: tuple[str, str]) -> bool:
+    """Say whether a row has to be in a few pages; everything is in ``environment.json``."""
+    return not row[0].startswith(("cache,", "frequency"))
 
 
 _LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "torch", "triton", "numba", "llvmlite")

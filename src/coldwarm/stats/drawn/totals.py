@@ -47,7 +47,7 @@ def settings(cases: Sequence[CaseResult]) -> list[Setting]:
     asked = set(cases[0].protocol.cache_modes)
     if not asked >= {WARM} or not asked & set(STATES.values()):
         return []
-    return [one for one in grid(group.known, asked) if one.processes == 1 and one.shapes == 1]
+    return grid(group.known, asked, shapes=(1,), processes=(1,))
 
 
 def totals(found: Sequence[Setting]) -> list[Total]:

@@ -69,21 +69,27 @@ class Setting:
     """Numbers of calls from which another candidate is the cheapest, and which."""
 
 
-def grid(known: Sequence[Costs], asked: set[CacheMode]) -> list[Setting]:
+def grid(
+    known: Sequence[Costs],
+    asked: set[CacheMode],
+    shapes: Sequence[int] = SHAPES,
+    processes: Sequence[int] = PROCESSES,
+) -> list[Setting]:
     """Cost the jobs of all settings that can be with what was ``asked`` for.
 
     A candidate is in a setting where it has all costs of it; a setting without any is left out.
+    The first of ``processes`` is 1.
     """
     measured = bool(known) and all(one.series.get("empty.new") for one in known)
     found = []
     for caches in CACHES:
         alike = caches != "kept"  # all processes find the same, so that sums are multiples
-        for processes in PROCESSES[:1] if alike else PROCESSES[1:]:
-            for shapes in SHAPES:
-                job = Job(MOST_CALLS, shapes, processes, caches, measured)
+        for number in processes[:1] if alike else processes[1:]:
+            for n_shapes in shapes:
+                job = Job(MOST_CALLS, n_shapes, number, caches, measured)
                 needed = {STATES[state] for state in job.starts} | {WARM}
                 if needed <= asked and (made := _setting(known, job)) is not None:
-                    found += [made, *(_times(made, n) for n in PROCESSES[1:] if alike)]
+                    found += [made, *(_times(made, n) for n in processes[1:] if alike)]
     return found
 
 

@@ -5,7 +5,6 @@ const LOOKS = JSON.parse(document.getElementById("looks").textContent);
 const MANY_ROWS = 1500; // more marks than these are drawn on a canvas
 const MOST_SHOWN = 200; // rows of a data table; all of them are in the download
 const packs = new Map();
-const views = new Map();
 
 const vegaThere = new Promise((resolve) => {
   document.addEventListener("vega-there", resolve, { once: true });
@@ -69,8 +68,8 @@ async function draw(figure) {
     renderer: rows > MANY_ROWS ? "canvas" : "svg",
     tooltip: tip,
   });
-  views.get(figure)?.finalize();
-  views.set(figure, drawn);
+  figure.drawn?.finalize();
+  figure.drawn = drawn;
   figure.drawnAs = as;
   place.classList.add("drawn");
   return drawn;

@@ -1,0 +1,155 @@
+"""Two results held against each other: the ratio of each figure, and how it was judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from coldwarm.report.charts.chart import Chart
+from coldwarm.report.charts.marks import WIDTH, data, only
+from coldwarm.report.charts.workload import shown
+from coldwarm.report.compare.terminal import figure, row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.comparison import ComparedMetric, RunComparison
+    from coldwarm.report.charts.chart import Row, Spec
+
+VERDICT_LOOKS = {
+    "faster": ("#0072b2", "triangle-left"),
+    "less": ("#0072b2", "triangle-left"),
+    "same": ("#7f7f7f", "circle"),
+    "undecided": ("#b8b8b8", "diamond"),
+    "more": ("#d55e00", "triangle-right"),
+    "slower": ("#d55e00", "triangle-right"),
+}
+"""Colours and shapes of verdicts: what is better is blue and points to the left."""
+_ROW = 20
+_PANEL = 118
+_WIDEST = 4.0
+"""Ratios beyond this, and below one over it, are drawn at the edge."""
+_RATIOS = (0.25, 0.33, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.4, 2.0, 3.0, 4.0)
+
+
+def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
+    """Draw B over A for each figure, a panel for each kind; ``None``: no ratio is known."""
+    known = [one for one in comparison.metrics if one.ratio is not None]
+    if not known:
+        return None
+    found = {"ratios": [_row(one) for one in known]}
+    panels = list(dict.fromkeys(str(one["figure"]) for one in found["ratios"]))
+    cases = list(dict.fromkeys(str(one["case"]) for one in found["ratios"]))
+    return Chart(
+        id="ratios",
+        title="B over A",
+        caption=(
+            "Each mark is the ratio of a figure in B to the same in A, with its interval; further "
+            "left is better. Blue and pointing left: surely better by more than matters. Orange "
+            "and pointing right: surely worse. A grey dot is the same, within the grey band of "
+            "differences that do not matter; a pale diamond is undecided: these data cannot tell."
+        ),
+        alt=f"Ratios of B to A: {_counted(known)}.",
+        spec={
+            "hconcat": [
+                _panel(name, cases, max(_PANEL, width // len(panels) - 20), first=not place)
+                for place, name in enumerate(panels)
+            ],
+            "spacing": 18,
+            "resolve": {"scale": {"x": "shared", "y": "shared"}},
+        },
+        data=found,
+    )
+
+
+def _row(one: ComparedMetric) -> Row:
+    written = row(one)
+    colour, shape = VERDICT_LOOKS[one.verdict]
+    low, high = one.low or one.ratio, one.high or one.ratio
+    return {
+        "case": shown(one.case),
+        "figure": figure(one.metric),
+        "ratio": _drawn(one.ratio),
+        "low": _drawn(low),
+        "high": _drawn(high),
+        "verdict": one.verdict,
+        "colour": colour,
+        "shape": shape,
+        "least": 1 - one.threshold,
+        "most": 1 + one.threshold,
+        "a": written.a,
+        "b": written.b,
+        "said": f"{written.ratio} ({written.interval})",
+    }
+
+
+def _drawn(ratio: float | None) -> float:
+    """Return where a ratio is drawn: at the edge where it lies beyond."""
+    return min(max(ratio or 1.0, 1 / _WIDEST), _WIDEST)
+
+
+def _counted(known: Sequence[ComparedMetric]) -> str:
+    counts = Counter(one.verdict for one in known)
+    return ", ".join(f"{counts[name]} {name}" for name in VERDICT_LOOKS if counts[name])
+
+
+def _panel(name: str, cases: Sequence[str], width: int, *, first: bool) -> Spec:
+    y: Spec = {"field": "case", "type": "nominal", "sort": list(cases), "title": None}
+    if not first:
+        y["axis"] = None
+    x: Spec = {
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False, "padding": 6},
+        "title": None,
+        "axis": {
+            "values": list(_RATIOS),
+            "labelExpr": "datum.value === 1 ? '1' : format(datum.value, '.2~f') + '×'",
+            "labelOverlap": "greedy",
+            "labelFlush": False,
+        },
+    }
+    where = only(figure=name)
+    mark = {"field": "colour", "type": "nominal", "scale": None}
+    return {
+        "title": {"text": name, "fontSize": 11},
+        "width": width,
+        "height": {"step": _ROW},
+        "data": data("ratios"),
+        "transform": where,
+        "layer": [
+            {
+                "mark": {"type": "bar", "style": "faint", "opacity": 0.14},
+                "encoding": {"y": y, "x": {**x, "field": "least"}, "x2": {"field": "most"}},
+            },
+            {
+                "mark": {"type": "rule", "style": "ink", "strokeWidth": 0.8},
+                "encoding": {"x": {**x, "datum": 1}},
+            },
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.6},
+                "encoding": {
+                    "y": y,
+                    "x": {**x, "field": "low"},
+                    "x2": {"field": "high"},
+                    "color": mark,
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 60, "fillOpacity": 1},
+                "encoding": {
+                    "y": y,
+                    "x": {**x, "field": "ratio"},
+                    "color": mark,
+                    "shape": {"field": "shape", "type": "nominal", "scale": None},
+                    "tooltip": [
+                        {"field": "case", "title": "case"},
+                        {"field": "figure", "title": "figure"},
+                        {"field": "a", "title": "A"},
+                        {"field": "b", "title": "B"},
+                        {"field": "said", "title": "B over A"},
+                        {"field": "verdict", "title": "verdict"},
+                    ],
+                },
+            },
+        ],
+    }
