@@ -16,10 +16,9 @@ from coldwarm.contracts.files.faults import dotted
 from coldwarm.contracts.snapshot import BaselineManifest, ValidationReport
 from coldwarm.errors import ContractError
 from coldwarm.publish import citing, layout, lock, manifest, validation
-from coldwarm.publish.collected import Run
 from coldwarm.publish.opening import read_limited
+from coldwarm.publish.runs import Run
 from coldwarm.publish.verifying.faults import contradiction, fault
-from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.differences import between
 
 if TYPE_CHECKING:
@@ -74,14 +73,14 @@ class Whole:
 
 
 def wrong(
-    folder: Path, index: SnapshotIndex, measured: Mapping[str, Measured]
+    folder: Path, index: SnapshotIndex, measured: Mapping[str, Measured], *, same: bool
 ) -> Iterator[SnapshotFault]:
-    """Yield where a file says anything else than the runs make."""
+    """Yield where a file says anything else than the runs make.
+
+    ``same``: this version has measured all of them.
+    """
     whole = Whole(folder, index, measured)
     yield from _named(whole)
-    same = all(
-        reading.same_harness(case, run) for run in measured.values() for case in run.cases.values()
-    )
     if not same:
         return
     try:

@@ -57,14 +57,18 @@ class Verified:
             raise SnapshotError(str(self.folder), fault("presence", layout.INDEX, "file_missing"))
         return self.index, self.index_sha256, self.runs
 
-    def told(self, path: Path) -> Verification:
-        """Return the record of it; ``path``: the folder or archive, as it was named."""
-        rows = self.index.artifacts if self.index else []
-        cases = [
+    def same_version(self) -> list[bool]:
+        """Say of each case whether this version has measured it."""
+        return [
             reading.same_harness(case, run)
             for run in self.runs.values()
             for case in run.cases.values()
         ]
+
+    def told(self, path: Path) -> Verification:
+        """Return the record of it; ``path``: the folder or archive, as it was named."""
+        rows = self.index.artifacts if self.index else []
+        cases = self.same_version()
         return Verification(
             path=str(path),
             snapshot_id=self.index.snapshot_id if self.index else None,
@@ -177,4 +181,5 @@ def _measured(verified: Verified) -> Iterator[SnapshotFault]:
 def _following(verified: Verified) -> Iterator[SnapshotFault]:
     """Hold what is derived from the runs against what they make."""
     if verified.index is not None:
-        yield from following.wrong(verified.folder, verified.index, verified.runs)
+        same = all(verified.same_version())
+        yield from following.wrong(verified.folder, verified.index, verified.runs, same=same)
