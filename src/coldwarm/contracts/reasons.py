@@ -267,6 +267,8 @@ CODES: dict[str, str] = {
     "signature_of_other_length": "n_needed",
     "signature_differs": "",
     "signature_of_other": "",
+    "bundle_differs": "text",
+    "no_identity": "",
     "is_baseline": "",
     "ratios_repeated": "",
     "same_run": "",

@@ -40,6 +40,8 @@ class Verification(Record, frozen=True, kw_only=True):
     signature: SignatureState
     key_sha256: Sha256 | None
     """Fingerprint of the key whose signature it is: the SHA-256 of the public key as DER."""
+    identity: str | None = None
+    """Who has signed it through sigstore, where that was asked and holds."""
     n_files: Count
     """Those that the index names."""
     n_bytes: Count

@@ -339,6 +339,10 @@ WORDS: dict[str, str] = {
     "signature_of_other_length": "is no signature of Ed25519, which has {n_needed} bytes",
     "signature_differs": "is no signature of this snapshot_index.json by the key that lies beside"
     " it",
+    "bundle_differs": "is no signature through sigstore of this snapshot_index.json by the"
+    " identity that was given: {text}",
+    "no_identity": "there is no identity here that sigstore could sign by: --keyless works in a"
+    " workflow that is allowed to write id-tokens; elsewhere, give --key",
     "signature_of_other": "is no signature of this snapshot_index.json by the key that was given",
     "is_baseline": "the others are compared with it, and on another machine its seconds are others",
     "ratios_repeated": "of the ratios to the baseline, each within its own run",

@@ -18,8 +18,16 @@ from coldwarm.cli import _options
     type=click.Path(path_type=Path),
     help="The key of its maker, from elsewhere than the snapshot: it must be signed with it.",
 )
+@click.option(
+    "--identity",
+    metavar="NAME",
+    help="Who must have signed through sigstore: a mail address, or the address of a workflow.",
+)
+@click.option("--issuer", metavar="URL", help="Who vouches for that identity.")
 @_options.output("json", note=" JSON: the verification, with every fault.")
-def command(folder: Path, key: Path | None, form: str) -> int:
+def command(
+    folder: Path, *, key: Path | None, identity: str | None, issuer: str | None, form: str
+) -> int:
     """Check that the snapshot in DIR, or in an archive, is whole and says what it measured.
 
     Every file must be the one that the index names, and keep its contract; every figure, verdict
@@ -30,13 +38,18 @@ def command(folder: Path, key: Path | None, form: str) -> int:
     """
     from coldwarm.errors import printable
     from coldwarm.private.masking import masked
+    from coldwarm.publish.keyless import Signer
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.publish.verifying import whole
     from coldwarm.publish.verifying.faults import exit_code
     from coldwarm.report.checked import verification
 
+    if (identity is None) != (issuer is None):
+        text = "--identity and --issuer belong together; give both"
+        raise click.UsageError(text)
+    signer = Signer(identity, issuer) if identity is not None and issuer is not None else None
     with unpacked(folder) as inside:
-        found = whole.verify(inside, key).told(folder)
+        found = whole.verify(inside, key, signer).told(folder)
     if form == "json":
         _options.print_record(found)
     else:

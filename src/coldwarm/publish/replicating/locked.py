@@ -48,12 +48,12 @@ def pinned(folder: Path) -> list[Pinned]:
     """
     hashes = _hashes(folder) if (folder / layout.LOCK).is_file() else {}
     found = []
-    for line in read_limited(folder, layout.PINS, _MOST_BYTES).decode().splitlines():
-        if not line.strip() or line.startswith(("#", f"./{layout.HARNESS}/")):
+    for row in read_limited(folder, layout.PINS, _MOST_BYTES).decode().splitlines():
+        if not row.strip() or row.startswith(("#", f"./{layout.HARNESS}/")):
             continue
-        pin = _PIN.fullmatch(line.strip())
+        pin = _PIN.fullmatch(row.strip())
         if pin is None or not _is_plain(pin["name"], pin["version"]):
-            raise RefusedError(because("lock_not_plain", text=line[:200]))
+            raise RefusedError(because("lock_not_plain", text=row[:200]))
         if pin["name"] != OWN:
             key = pin["name"], pin["version"]
             found.append(Pinned(*key, hashes.get(key, ())))

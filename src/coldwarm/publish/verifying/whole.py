@@ -18,7 +18,7 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.contracts.verification import Verification
 from coldwarm.errors import ContractError, UsageError
-from coldwarm.publish import layout, opening
+from coldwarm.publish import keyless, layout, opening
 from coldwarm.publish.verifying import following, listed, signed
 from coldwarm.publish.verifying.faults import SnapshotError, fault, told
 from coldwarm.runner.stored import reading
@@ -42,6 +42,8 @@ class Verified:
     folder: Path
     key: Path | None
     """The public key that it should be signed with."""
+    signer: keyless.Signer | None = None
+    """Who must have signed it through sigstore."""
     unsigned: bool = False
     files: dict[str, opening.Entry] = field(default_factory=dict)
     index: SnapshotIndex | None = None
@@ -76,6 +78,7 @@ class Verified:
             holds=not self.faults,
             signature=self.signature.state,
             key_sha256=self.signature.key_sha256,
+            identity=None if self.signer is None or self.faults else self.signer.identity,
             n_files=len(rows),
             n_bytes=sum(row.bytes for row in rows),
             n_cases=cases.count(True),
@@ -105,15 +108,25 @@ def require(
     return verified
 
 
-def verify(folder: Path, key: Path | None = None, *, unsigned: bool = False) -> Verified:
-    """Verify the snapshot in a folder, by a public key in a PEM file or without one.
+def verify(
+    folder: Path,
+    key: Path | None = None,
+    signer: keyless.Signer | None = None,
+    *,
+    unsigned: bool = False,
+) -> Verified:
+    """Verify the snapshot in a folder.
 
-    ``unsigned``: its signature is left out, as it will be replaced.
+    Args:
+        folder: Where it lies.
+        key: A file of PEM with the public key that it must be signed with.
+        signer: Who must have signed it through sigstore.
+        unsigned: Whether its signatures are left out, as they will be replaced.
 
     Raises:
-        RefusedError: there is no such folder, or the key cannot be read.
+        RefusedError: there is no such folder, the key cannot be read, or an extra is missing.
     """
-    verified = Verified(folder, key, unsigned)
+    verified = Verified(folder, key, signer, unsigned)
     for step in (_opened, _index, _listed, _bytes, _contracts, _measured, _following):
         verified.faults = list(islice(step(verified), _SHOWN))
         if verified.faults:
@@ -141,6 +154,8 @@ def _index(verified: Verified) -> Iterator[SnapshotFault]:
         if not verified.unsigned:
             verified.signature = signed.checked(folder, verified.files, data, verified.key)
             yield from verified.signature.faults
+        if verified.signer is not None:
+            yield from keyless.checked(folder, data, verified.signer)
         verified.index = decode_as(SnapshotIndex, data, f"{folder}/{layout.INDEX}")
     except ContractError as error:
         yield told("schema", folder, error)

@@ -44,6 +44,7 @@ def lines(found: Verification) -> list[str]:
         f"  {counted(found.n_files, 'file')}, {size}: hashes, sizes and contracts agree",
         *(f"  {text}" for text in computed),
         f"  {signature}",
+        *([f"  signed through sigstore by {found.identity}"] if found.identity else []),
     ]
 
 
