@@ -30,8 +30,8 @@ def command(folder: Path, key: Path | None, *, keyless: bool) -> None:
     the public key beside it. The index names the hash of every file, so the signature holds for
     all of them. A snapshot that does not verify is not signed.
     """
-    from coldwarm.publish import layout, signing
     from coldwarm.publish import keyless as by_identity
+    from coldwarm.publish import layout, signing
     from coldwarm.publish.verifying import whole
 
     if (key is None) != keyless:
