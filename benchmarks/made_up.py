@@ -1,4 +1,4 @@
-"""A made-up result as large as one wishes, with clock readings in whole nanoseconds as real ones."""
+"""A made-up result of any size; its clock readings are whole nanoseconds, as real ones are."""
 
 from __future__ import annotations
 

@@ -32,6 +32,8 @@ SAMPLES = 1000 * len(CACHE_MODES)
 MOST_BYTES = 5e6
 MOST_MAKING_S = 5.0
 MOST_UNTIL_USED_S = 2.0
+_FILTERED = "document.querySelector('.filters output').textContent.startsWith('80 of')"
+_DRAWN = "document.querySelector('.drawing.drawn svg, .drawing.drawn canvas')"
 CHROMIUM = "/usr/bin/chromium"
 
 

@@ -66,5 +66,5 @@ def test_short_names_and_nearest_names() -> None:
     assert schema_text("case_result") == schema_text("coldwarm.case_result.v2")
     with pytest.raises(UsageError, match=r"the nearest are .*coldwarm\.case_result\.v2"):
         schema_text("case_resutl")
-    with pytest.raises(UsageError, match=r"there are coldwarm\.bench_report\.v2"):
+    with pytest.raises(UsageError, match=r"there are coldwarm\.answers\.v1"):
         schema_text("?")

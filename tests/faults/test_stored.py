@@ -63,6 +63,7 @@ def rehash(folder: Path, how: Change | None = None) -> None:
         row["sha256"] = hashlib.sha256(data).hexdigest()
         row["status"] = json.loads(data)["status"]
         row["reason"] = json.loads(data)["reason"]
+    suite["answers_sha256"] = hashlib.sha256((folder / "answers.json").read_bytes()).hexdigest()
     for status in ("ok", "warn", "failed"):
         suite[f"n_{status}"] = sum(row["status"] == status for row in suite["cases"])
     if how is not None:
@@ -356,6 +357,39 @@ def test_a_verdict_that_was_changed_is_found(copy: Lab, original: Path) -> None:
 def test_an_index_that_its_cases_contradict_is_refused(copy: Lab, how: Change, line: str) -> None:
     rehash(copy.out, how)
     assert line in refused(copy)
+
+
+@pytest.mark.parametrize(
+    ("how", "line"),
+    [
+        (lambda a: a["leads"][0].update(fastest=None), "answers[0].leads[0].fastest: says "),
+        (lambda a: a["by_calls"][0]["ranges"][0].update(to_calls=7), "ranges[0].to_calls: says 7"),
+        (lambda a: a["by_calls"][1].update(confidence=0.99), "confidence: says 0.99"),
+        (lambda a: a.update(n_rounds=30), "answers[0].n_rounds: says 30"),
+        (lambda a: a.update(provenance="replicated"), "answers[0].provenance: says 'replicated'"),
+        (lambda a: a["not_steady"].update(numpy={"code": "unstated"}), "not_steady"),
+    ],
+)
+def test_an_answer_that_does_not_follow_from_the_cases_is_refused(
+    copy: Lab, how: Change, line: str
+) -> None:
+    file = copy.out / "answers.json"
+    said = json.loads(file.read_bytes())
+    how(said["answers"][0])
+    file.write_text(json.dumps(said, indent=2))
+    rehash(copy.out)
+    found = refused(copy)
+    assert line in found
+    assert "answers.json" in found
+
+
+def test_answers_are_not_left_out_and_are_those_of_the_run(copy: Lab) -> None:
+    rehash(copy.out, lambda suite: suite.update(answers_path=None, answers_sha256=None))
+    assert "answers_path: is missing, and this version writes its answers" in refused(copy)
+    file = copy.out / "answers.json"
+    file.write_text(file.read_text().replace('"run_id": "', '"run_id": "0', 1))
+    rehash(copy.out, lambda suite: suite.update(answers_path="answers.json"))
+    assert "run_id: says " in refused(copy)
 
 
 def test_another_version_is_read_and_shown_as_computed_today(copy: Lab, original: Path) -> None:

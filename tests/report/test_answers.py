@@ -32,8 +32,10 @@ def told(*cases: CaseResult) -> list[str]:
     return [f"{one.label}: {one.text}" for one in answers.lines(found)]
 
 
-def ranges(*parts: tuple[int, int | None, str], about: tuple[tuple[int, str], ...] = ()) -> ByCalls:
-    """Give ranges, whose candidates are separated by blanks."""
+def ranges(
+    *parts: tuple[int, int | None, str], about: tuple[tuple[int, str], ...] = (), more: str = ""
+) -> ByCalls:
+    """Give ranges, whose candidates are separated by blanks, and ``more`` that are in none."""
     return ByCalls(
         reading="process",
         ranges=[
@@ -46,7 +48,7 @@ def ranges(*parts: tuple[int, int | None, str], about: tuple[tuple[int, str], ..
             for begin, end, names in parts
         ],
         estimates=[Crossing(value=value, cheapest=name) for value, name in about],
-        candidates=sorted({name for *_, names in parts for name in names.split()}),
+        candidates=sorted({one for *_, names in parts for one in f"{names} {more}".split()}),
         n_rounds=5,
     )
 
@@ -123,10 +125,12 @@ SURE = " (95 %, 5 rounds)"
                 (20_000, None, "jax"),
                 about=((1, "numpy"), (5_023, "jax")),
             ),
-            "numpy below about 5,000 calls of a process, from there jax; between 400 and 20,000"
-            " this run cannot tell",
+            (
+                "numpy below about 5,000 calls of a process, from there jax; between 400 and 20,000"
+                " this run cannot tell"
+            ),
         ),
-        (ranges((1, None, "numpy")), "numpy at any number of calls"),
+        (ranges((1, None, "numpy"), more="jax"), "numpy at any number of calls"),
         (
             ranges((1, None, "numpy jax")),
             "this run cannot tell at any number of calls: jax or numpy",
@@ -148,13 +152,17 @@ SURE = " (95 %, 5 rounds)"
                 (701, None, "jax"),
                 about=((1, "numpy"), (12, "numba"), (300, "jax")),
             ),
-            "numpy below about 12 calls of a process, from there numba, from about 300 jax;"
-            " between 8 and 21 and between 60 and 701 this run cannot tell",
+            (
+                "numpy below about 12 calls of a process, from there numba, from about 300 jax;"
+                " between 8 and 21 and between 60 and 701 this run cannot tell"
+            ),
         ),
         (
             ranges((1, 8, "numpy"), (9, 20, "numpy numba jax"), (21, None, "numba jax")),
-            "numpy below 21 calls of a process, from there numba or jax; between 8 and 21 this run"
-            " cannot tell",
+            (
+                "numpy below 21 calls of a process, from there numba or jax; between 8 and 21"
+                " this run cannot tell"
+            ),
         ),
     ],
 )
@@ -163,7 +171,7 @@ def test_ranges_of_calls_in_words(by: ByCalls, text: str) -> None:
 
 
 def test_what_would_change_it_and_who_is_missing_is_told() -> None:
-    by = ranges((1, None, "numpy"))
+    by = ranges((1, None, "numpy"), more="jax")
     changes = [
         because("filled_caches", candidate_names=["jax", "numba"], n_calls=90),
         because("longer_process", candidate_names=["jax"], n_calls=900),
@@ -171,8 +179,8 @@ def test_what_would_change_it_and_who_is_missing_is_told() -> None:
     ]
     failed = {"not_measured": {"numba": because("correctness_gate")}}
     assert of(by, *changes, **failed) == (
-        f"numpy at any number of calls{SURE}; with filled caches jax or numba from 90 calls on;"
-        " each further shape costs jax 250 ms more; without numba"
+        "numpy at any number of calls (95 %, 5 rounds, without numba); with filled caches jax or"
+        " numba from 90 calls on; each further shape costs jax 250 ms more"
     )
     one = because("filled_caches", candidate_names=["jax"], n_calls=1)
     assert of(by, one).endswith("with filled caches jax from the first call on")

@@ -15,6 +15,7 @@ from tests.report import conftest
 from coldwarm.contracts.reasons import because
 from coldwarm.report import markdown, terminal
 from coldwarm.report.reasons import words
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
@@ -25,7 +26,7 @@ def shown(
 ) -> str:
     """Render the tables as a plain terminal of this width shows them."""
     console = Console(width=width, file=io.StringIO(), record=True, color_system=None)
-    terminal.render(suite, cases, console, verbose=verbose)
+    terminal.render(suite, cases, console, answers=answers(cases), verbose=verbose)
     return console.export_text()
 
 
@@ -180,33 +181,40 @@ def test_an_interrupted_run_says_how_to_go_on(suite: SuiteResult, cases: list[Ca
 
 def test_no_meaning_is_in_colour_alone(suite: SuiteResult, cases: list[CaseResult]) -> None:
     console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    terminal.render(suite, cases, console, verbose=True)
+    terminal.render(suite, cases, console, answers=answers(cases), verbose=True)
     file = console.file
     assert isinstance(file, io.StringIO)
     bare = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
     assert bare == shown(suite, cases)
 
 
-def test_the_answer_leads_and_colour_shows_it(suite: SuiteResult, cases: list[CaseResult]) -> None:
+def test_the_answer_ends_it_and_colour_shows_it(
+    suite: SuiteResult, cases: list[CaseResult]
+) -> None:
     text = shown(suite, cases[:7])
-    lead, _, table = text.partition("candidate ")
-    assert flat(lead).endswith(
-        "warm call jax_jit_cpu 2.2–2.4× faster, torch_compile_cpu 2.2–2.4× faster than numpy; "
-        "torch_eager_cpu undecided "
+    table, _, said = text.partition("━━ The answer ")
+    assert flat(said.strip("━\n")) == (
         "first result empty caches: numpy is the fastest; jax_jit_cpu 7.9–8.7× slower, "
         "torch_eager_cpu 10–11× slower, torch_compile_cpu 330–360× slower "
-        "filled caches: numpy is the fastest; jax_jit_cpu 6.3–6.9× slower, "
-        "torch_compile_cpu 6.3–6.9× slower first result first result peak"
+        "warm call jax_jit_cpu 2.2–2.4× faster, torch_compile_cpu 2.2–2.4× faster than numpy; "
+        "torch_eager_cpu undecided"
     )
     assert "jax_jit_cpu" in table
-    told = markdown.render(suite, cases[:7])
+    told = markdown.render(suite, cases[:7], answers=answers(cases[:7]))
     assert told.index("numpy is the fastest") < told.index("| candidate |")
     assert r"jax\_jit\_cpu **7.9–8.7× slower**" in told
     console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="standard")
-    terminal.render(suite, cases[:7], console)
+    terminal.render(suite, cases[:7], console, answers=answers(cases[:7]))
     assert isinstance(console.file, io.StringIO)
     for coloured in ("\x1b[1;31m7.9–8.7× slower", "\x1b[1;32m2.2–2.4× faster"):
         assert console.file.getvalue().count(coloured) >= 2  # in the answer and in the table
+
+
+def test_answers_of_several_workloads_stand_under_their_names(
+    suite: SuiteResult, cases: list[CaseResult]
+) -> None:
+    said = shown(suite, cases).partition("━━ The answer ")[2]
+    assert said.index("matmul · 512 · f32\n") < said.index("mlp_train_step · 128 · f64\n")
 
 
 def test_what_to_heed_is_told_once_and_its_cure_too(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.stats import results
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.answers import answer, answers
+from coldwarm.stats.answers import answer, answers, changes
 from coldwarm.stats.outcome import with_comparisons
 from coldwarm.stats.plan.cheapest import FEWEST, by_calls
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
@@ -119,8 +119,10 @@ def test_the_answer_of_a_group_of_cases() -> None:
 
 
 def test_what_failed_is_named_with_its_reason() -> None:
-    failed = {"status": "failed", "reason": because("correctness_gate"), "observations": []}
-    found = answer([group()[0], msgspec.structs.replace(group()[1], **failed)])
+    failed = {"status": "failed", "reason": because("correctness_gate")}
+    found = answer(
+        [group()[0], msgspec.structs.replace(group()[1], comparisons=[], observations=[], **failed)]
+    )
     assert found.not_measured == {"jax_jit_cpu": because("correctness_gate")}
     assert found.leads == []
 
@@ -138,17 +140,21 @@ def test_groups_are_answered_each_by_itself() -> None:
 
 
 def test_filled_caches_and_new_shapes_change_the_answer() -> None:
-    from coldwarm.stats import answers as module
-
     empty = by_calls([costs("a", 0.1, 0.1), costs("b", 11.1, 0.01)], "process")
     filled = by_calls([costs("a", 0.1, 0.1), costs("b", 0.05, 0.01)], "process")
-    changes = list(module._changes([empty, msgspec.structs.replace(filled, reading="cached")], []))
-    assert changes[0].code == "longer_process"
-    assert changes[0].values["candidate_names"] == ["b"]
-    assert changes[1] == because("filled_caches", candidate_names=["b"], n_calls=1)
+    filled = msgspec.structs.replace(filled, reading="cached")
+    longer, then = changes([empty, filled], [])
+    assert longer.code == "longer_process"
+    assert longer.values["candidate_names"] == ["b"]
+    assert then == because("filled_caches", candidate_names=["b"], n_calls=1)
 
 
 @pytest.mark.parametrize("name", simulated.RESULTS)
 def test_simulated_answers_hold_the_truth(name: str) -> None:
     held = simulated.held(simulated.RESULTS[name], n_rounds=5, trials=60, seed=3)
     assert held >= 0.88  # of 60 that hold with 95 %, 52 or fewer in 2 of 1,000 attempts
+
+
+def test_costs_of_nothing_tell_nothing_and_warn_of_nothing() -> None:
+    by = by_calls([costs("a", 0.0, 0.0), costs("b", 0.0, 0.0)], "process")
+    assert told(by) == [(1, None, None)]

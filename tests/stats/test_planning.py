@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from coldwarm.report.reasons import words
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
+from coldwarm.stats.plan.gathering import Group
 from coldwarm.stats.plan.jobs import Job, bounds, new_shapes_s, total_s
-from coldwarm.stats.plan.planning import Group, plan
+from coldwarm.stats.plan.planning import plan
 from coldwarm.stats.plan.sweep import changes, ladder, sweep
 
 if TYPE_CHECKING:

@@ -37,13 +37,14 @@ def print_run(
     from coldwarm.report import markdown, terminal
     from coldwarm.stats.answers import answers
 
+    said = answers(cases)
     if form == "json":
-        _options.print_record(replace(suite, answers=answers(cases)))
+        _options.print_record(replace(suite, answers=said))
     elif form == "markdown":
-        click.echo(markdown.render(suite, cases, verbose=verbose))
+        click.echo(markdown.render(suite, cases, answers=said, verbose=verbose))
     else:
         with _console(form, f"coldwarm run --suite {suite.suite}") as console:
-            terminal.render(suite, cases, console, verbose=verbose)
+            terminal.render(suite, cases, console, answers=said, verbose=verbose)
 
 
 def print_bench(

@@ -79,27 +79,44 @@ def command(
     Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
     3 a broken artifact, 4 nothing valid to compare.
     """
-    from coldwarm.contracts.files import codec
-    from coldwarm.report.compare import refusals
-    from coldwarm.runner.stored import noise as stored_noise
     from coldwarm.runner.stored import reading
-    from coldwarm.stats.compare import results
 
     verdicts, guarded = _counts.split(failures)
     limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
     fields = _options.parts(allowed, "--allow")
     first, second = ([reading.read(path) for path in _paths(side)] for side in (a, b))
-    reports = stored_noise.read(noises or None, [Path(run.path).parent for run in first])
+    comparison = judged(first, second, limits, fields, noises or None)
+    _show(comparison, second[0], form, everything=everything)
+    _counts.refuse_unheard(guarded, comparison.counts)
+    return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
+
+
+def judged(
+    first: Sequence[Measured],
+    second: Sequence[Measured],
+    limits: Policy,
+    allowed: Sequence[str],
+    noises: Sequence[Path] | None = None,
+) -> RunComparison:
+    """Judge the runs of B against those of A; nothing in what is returned is secret.
+
+    Raises:
+        ListedError: they cannot be compared as they are.
+        NothingComparableError: they have no valid figure in common.
+    """
+    from coldwarm.contracts.files import codec
+    from coldwarm.report.compare import refusals
+    from coldwarm.runner.stored import noise as stored_noise
+    from coldwarm.stats.compare import results
+
+    reports = stored_noise.read(noises, [Path(run.path).parent for run in first])
     try:
-        comparison = results.compare_results(first, second, limits, fields, reports)
+        comparison = results.compare_results(first, second, limits, allowed, reports)
     except results.IncomparableError as error:
         raise ListedError(refusals.refused(error)) from None
     except results.NothingValidError as error:
         raise NothingComparableError(refusals.nothing_valid(error)) from None
-    comparison = codec.without_secrets(comparison)
-    _show(comparison, second[0], form, everything=everything)
-    _counts.refuse_unheard(guarded, comparison.counts)
-    return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
+    return codec.without_secrets(comparison)
 
 
 def _paths(text: str) -> list[Path]:

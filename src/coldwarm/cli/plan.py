@@ -115,7 +115,8 @@ def _groups(
 
 def _plans(groups: dict[str, list[CaseResult]], job: Job, over: Sweepable | None) -> list[Plan]:
     from coldwarm.report.figures import group_name
-    from coldwarm.stats.plan.planning import gather, plan
+    from coldwarm.stats.plan.gathering import gather
+    from coldwarm.stats.plan.planning import plan
     from coldwarm.stats.plan.sweep import largest
 
     cases = [case for members in groups.values() for case in members]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from coldwarm.cli import _options
+from coldwarm.errors import StorageError, UsageError, printable
 from coldwarm.report.formats.base import load, names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.measured import Measured
     from coldwarm.report.formats.base import Format
 
 
@@ -31,7 +37,28 @@ if TYPE_CHECKING:
     help="html: a page for a browser, which needs no network. svg and png: a file for each "
     "figure. Default: what the ending of --out says, else html.",
 )
-def command(*, results: tuple[Path, ...], out: Path | None, form: str | None) -> None:
+@click.option(
+    "--compare",
+    "comparing",
+    is_flag=True,
+    help="Of two results, A and B: what changed from A to B, with verdicts, and both in the same "
+    "figures.",
+)
+@click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    metavar="FIELD",
+    help="With --compare: compare although FIELD differs, as `coldwarm compare` does.",
+)
+def command(
+    *,
+    results: tuple[Path, ...],
+    out: Path | None,
+    form: str | None,
+    comparing: bool,
+    allowed: tuple[str, ...],
+) -> None:
     """Make a page of results: RESULT is what `coldwarm run` or `coldwarm bench` wrote to.
 
     Nothing is measured. The figures are computed again from the observations, and an artifact that
@@ -43,33 +70,73 @@ def command(*, results: tuple[Path, ...], out: Path | None, form: str | None) ->
     made = load(named)
     read = [reading.read(path) for path in results]
     place = out or _beside(results[0], made, named)
-    files = made.files(read, place.name)
-    written = (
-        {place / name: data for name, data in files.items()}
-        if not made.SUFFIX
-        else {place.with_name(name): data for name, data in files.items()}
-    )
-    for path, data in written.items():
-        _write(path, data)
-    click.echo(str(place))
+    if comparing:
+        files = _compared(read, _options.parts(allowed, "--allow"), named, place.name)
+    else:
+        files = made.files(read, place.name)
+    folder = place.parent if made.SUFFIX else place
+    for name, data in files.items():
+        _write(folder / name, data)
+    click.echo(printable(str(place)))
+
+
+def _compared(
+    read: Sequence[Measured], allowed: Sequence[str], named: str, name: str
+) -> dict[str, bytes]:
+    """Return the files of a comparison.
+
+    Raises:
+        UsageError: there are not two results, or this format has no comparison.
+    """
+    from coldwarm.cli.compare import judged
+    from coldwarm.contracts.policy import THRESHOLDS, Policy
+
+    if len(read) != len("AB"):
+        text = f"--compare takes two results, A and B, and was given {len(read)}"
+        raise UsageError(text)
+    made = getattr(load(named), "compared", None)
+    if made is None:
+        able = ", ".join(one for one in names() if hasattr(load(one), "compared"))
+        text = f"--compare cannot be written as {named}: give --format {able}"
+        raise UsageError(text)
+    first, second = read
+    comparison = judged([first], [second], Policy(thresholds=dict(THRESHOLDS)), allowed)
+    files: dict[str, bytes] = made(comparison, (first, second), name)
+    return files
 
 
 def _by_ending(out: Path | None) -> str:
-    """Return the format that a file's ending stands for."""
+    """Return the format that a file's ending stands for: a page, where it stands for none.
+
+    Raises:
+        BadParameter: it stands for a format of which a report has many files.
+    """
+    ending = out.suffix.lower() if out else ""
+    if ending.removeprefix(".") in names() and not load(ending.removeprefix(".")).SUFFIX:
+        text = f"has a file for each figure: name a folder, and say --format {ending[1:]}"
+        raise click.BadParameter(text, param_hint="--out")
     by_suffix = {load(name).SUFFIX: name for name in names()}
-    return by_suffix.get(out.suffix.lower() if out else "", "html") if out else "html"
+    return by_suffix.get(ending, "html") if ending else "html"
 
 
 def _beside(result: Path, made: Format, name: str) -> Path:
     folder = result if result.is_dir() else result.parent
-    return folder / f"report{made.SUFFIX}" if made.SUFFIX else folder / f"report-{name}"
+    return folder / (f"report{made.SUFFIX}" if made.SUFFIX else f"report-{name}")
 
 
 def _write(path: Path, data: bytes) -> None:
-    from coldwarm.errors import storage_error
+    """Write a file whole or not at all.
 
+    Raises:
+        StorageError: it cannot be written.
+    """
+    unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
     except OSError as error:
-        raise storage_error(path, error) from None
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        text = f"cannot write {path}: {error.strerror or error}; name another place with --out"
+        raise StorageError(text) from None

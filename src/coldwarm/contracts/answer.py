@@ -8,20 +8,26 @@ from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import WARM, CacheMode, Count, Dtype, Reading, Record
+from coldwarm.contracts.base import WARM, CacheMode, Count, Dtype, Positive, Reading, Record
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.summary import Comparison
 
+Verdict = Literal["faster", "slower", "same", "undecided"]
 Provenance = Literal["measured_here", "replicated", "quoted"]
 """Where figures come from: measured by this run, by another that repeats it, or told by a source.
 """
 
 
 class Judged(Record, frozen=True, kw_only=True):
-    """A candidate and its verdict against the baseline."""
+    """A candidate and its verdict against the baseline; the rest is as in ``Comparison``."""
 
     candidate: str
-    comparison: Comparison
+    verdict: Verdict
+    ratio: Positive | None
+    low: float | None
+    high: float | None
+    confidence: float
+    threshold: float
+    reason: Reason
 
 
 class Lead(Record, frozen=True, kw_only=True):
@@ -36,9 +42,28 @@ class Lead(Record, frozen=True, kw_only=True):
     fastest: str | None
     judged: list[Judged]
 
-    def of(self, verdict: Literal["faster", "slower", "same", "undecided"]) -> list[Judged]:
-        """Return those of one verdict, the fastest first."""
-        return [one for one in self.judged if one.comparison.verdict == verdict]
+    @property
+    def faster(self) -> list[Judged]:
+        """Those that are faster than the baseline."""
+        return self._of("faster")
+
+    @property
+    def same(self) -> list[Judged]:
+        """Those that are as fast."""
+        return self._of("same")
+
+    @property
+    def slower(self) -> list[Judged]:
+        """Those that are slower."""
+        return self._of("slower")
+
+    @property
+    def undecided(self) -> list[Judged]:
+        """Those of which the data cannot tell."""
+        return self._of("undecided")
+
+    def _of(self, verdict: Verdict) -> list[Judged]:
+        return [one for one in self.judged if one.verdict == verdict]
 
 
 class Crossing(Record, frozen=True, kw_only=True):

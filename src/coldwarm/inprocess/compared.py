@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from coldwarm.contracts.policy import Policy
 from coldwarm.report import answers as words
 from coldwarm.report.bench import html, terminal, text
 from coldwarm.report.shown import PlainConsole
-from coldwarm.stats.answers import answer
 from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:
@@ -42,10 +40,10 @@ class BenchComparison:
     cases: dict[str, CaseResult]
     plan: Plan | None = None
 
-    @cached_property
+    @property
     def answered(self) -> Answer:
         """The answer as data: ranges of calls, who leads, what would change it."""
-        return answer(list(self.cases.values()))
+        return self.report.answers[0]
 
     @property
     def answer(self) -> list[str]:

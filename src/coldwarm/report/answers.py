@@ -63,17 +63,17 @@ def _calls(answer: Answer) -> Iterator[Line]:
     if not answer.by_calls:
         return
     by = answer.reading("process") or answer.by_calls[0]
-    if len(by.candidates) + len(by.left_out) == 1:
+    if len(by.candidates) + len(by.left_out) <= 1:
         return
     said = [*_ranges(by)]
     if answer.reading("process") is None:
         said.append(Piece(" with filled caches"))
     if by.ranges:
-        said.append(Piece(f" ({100 * by.confidence:g} %, {counted(by.n_rounds or 0, 'round')})"))
+        sure = [f"{100 * by.confidence:g} %", counted(by.n_rounds or 0, "round")]
+        sure += [f"without {without}"] if (without := _without(answer, by)) else []
+        said.append(Piece(f" ({', '.join(sure)})"))
     changed = [words(one) for one in answer.changes if one.code != "longer_process"]
     said += [Piece(f"; {text}") for text in changed]
-    if by.ranges and (without := _without(answer, by)):
-        said.append(Piece(f"; without {without}"))
     yield Line(CHEAPEST, tuple(said))
 
 
@@ -189,41 +189,39 @@ def _said(lead: Lead) -> Iterator[Piece]:
 
 
 def _as(lead: Lead) -> str:
-    same = lead.of("same")
-    if lead.of("faster") or (lead.of("slower") and not same):
+    if lead.faster or (lead.slower and not lead.same):
         return "than"
-    return "as" if same else "against"
+    return "as" if lead.same else "against"
 
 
 def _alone(judged: Judged, baseline: str) -> Iterator[Piece]:
     """Say how the only other candidate stands to the baseline."""
-    comparison = judged.comparison
-    verdict = comparison.verdict
+    verdict = judged.verdict
     if verdict == "same":
         yield Piece(f"{judged.candidate} is ")
         yield Piece("the same", verdict)
-        yield Piece(f" as {baseline}, within {100 * comparison.threshold:g} %")
+        yield Piece(f" as {baseline}, within {100 * judged.threshold:g} %")
     elif verdict == "undecided":
         yield Piece(f"{judged.candidate} against {baseline}: ")
         yield Piece("undecided", verdict)
-        between = bounds(comparison)
+        between = bounds(judged)
         yield Piece(f" ({between})" if between else "")
     else:
         yield Piece(f"{judged.candidate} is ")
-        yield Piece(ratio(comparison), verdict)
+        yield Piece(ratio(judged), verdict)
         yield Piece(f" than {baseline}")
 
 
 def _parts(lead: Lead) -> Iterator[list[Piece]]:
     """Yield what is said of each verdict's candidates."""
-    if faster := lead.of("faster"):
-        yield _directed(faster, lead.fastest)
-    if same := lead.of("same"):
-        yield [Piece(_names(same)), Piece(" the same", "same")]
-    if slower := lead.of("slower"):
-        yield _directed(slower, None)
-    if undecided := lead.of("undecided"):
-        yield [Piece(f"{_names(undecided)} "), Piece("undecided", "undecided")]
+    if lead.faster:
+        yield _directed(lead.faster, lead.fastest)
+    if lead.same:
+        yield [Piece(_names(lead.same)), Piece(" the same", "same")]
+    if lead.slower:
+        yield _directed(lead.slower, None)
+    if lead.undecided:
+        yield [Piece(f"{_names(lead.undecided)} "), Piece("undecided", "undecided")]
 
 
 def _directed(judged: Sequence[Judged], fastest: str | None) -> list[Piece]:
@@ -241,14 +239,14 @@ def _directed(judged: Sequence[Judged], fastest: str | None) -> list[Piece]:
 
 
 def _verdict(judged: Judged) -> Piece:
-    return Piece(ratio(judged.comparison), judged.comparison.verdict)
+    return Piece(ratio(judged), judged.verdict)
 
 
 def _span(judged: Sequence[Judged]) -> Piece:
     """Say how far many candidates are from the baseline, from the least bound to the largest."""
-    verdict = judged[0].comparison.verdict
-    lows = [one.comparison.low for one in judged if one.comparison.low]
-    highs = [one.comparison.high for one in judged if one.comparison.high]
+    verdict = judged[0].verdict
+    lows = [one.low for one in judged if one.low]
+    highs = [one.high for one in judged if one.high]
     text = f"{len(judged)} others {verdict}"
     if lows and highs and verdict in {"faster", "slower"}:
         text = f"{len(judged)} others {units.factor(min(lows), max(highs), verdict)}"

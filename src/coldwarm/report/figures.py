@@ -9,6 +9,7 @@ from coldwarm.report import units
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
+    from coldwarm.contracts.answer import Judged
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary
     from coldwarm.contracts.summary import Comparison, Summary
@@ -66,7 +67,7 @@ def peak_memory(case: CaseResult) -> Summary | None:
     return next((s.peak_rss_bytes for s in cold if s.peak_rss_bytes is not None), None)
 
 
-def ratio(comparison: Comparison) -> str:
+def ratio(comparison: Comparison | Judged) -> str:
     """Write a verdict as the bounds of its ratio, or as the word."""
     verdict = comparison.verdict
     if verdict in {"faster", "slower"} and comparison.low and comparison.high:
@@ -74,7 +75,7 @@ def ratio(comparison: Comparison) -> str:
     return verdict
 
 
-def bounds(comparison: Comparison) -> str:
+def bounds(comparison: Comparison | Judged) -> str:
     """Write the bounds of a ratio whose verdict is none of a direction, ``0.92–1.4×``."""
     if not comparison.low or not comparison.high:
         return ""

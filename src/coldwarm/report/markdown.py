@@ -13,6 +13,7 @@ from coldwarm.report.words import COLD_MODES, MADE_TITLE, MODE_NAMES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.report.answers import Line
     from coldwarm.report.filled import Needed
@@ -31,6 +32,7 @@ def render(  # noqa: PLR0913 - what stands where, each by name
     suite: SuiteResult,
     cases: Sequence[CaseResult],
     *,
+    answers: Sequence[Answer] = (),
     ahead: Sequence[str] = (),
     more: Sequence[str] = (),
     care: Sequence[tuple[str, str]] = (),
@@ -38,10 +40,10 @@ def render(  # noqa: PLR0913 - what stands where, each by name
 ) -> str:
     """Return the answers, the tables, what to read with care, and a legend.
 
-    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too. ``verbose``: also
-    the parts of the first results.
+    ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``care`` is read
+    with care too. ``verbose``: also the parts of the first results.
     """
-    view = suite_view(suite, cases, verbose=verbose)
+    view = suite_view(suite, cases, answers, verbose=verbose)
     blocks = [*ahead]
     for group in view.groups:
         blocks += _group(group, verbose=verbose)

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from coldwarm.errors import printable
-from coldwarm.report import answers, filled, scenarios
+from coldwarm.report import filled, scenarios
+from coldwarm.report.answers import CHEAPEST, TITLE
 from coldwarm.report.shown import line, lines
 from coldwarm.report.units import MISSING
 from coldwarm.report.view import suite_view
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.report.answers import Line
     from coldwarm.report.filled import Needed
@@ -36,7 +38,7 @@ VERDICT_STYLES = {
     "slower": "bold red",
     "same": "bold",
     "undecided": "yellow",
-    answers.CHEAPEST: "bold green",
+    CHEAPEST: "bold green",
 }
 """Of verdicts, the same in every view; beside the words, never in their place."""
 
@@ -46,6 +48,7 @@ def render(  # noqa: PLR0913 - what stands where, each by name
     cases: Sequence[CaseResult],
     console: Console,
     *,
+    answers: Sequence[Answer] = (),
     ahead: Sequence[Table | Text] = (),
     more: Sequence[Table | Text] = (),
     care: Sequence[tuple[str, str]] = (),
@@ -53,10 +56,10 @@ def render(  # noqa: PLR0913 - what stands where, each by name
 ) -> None:
     """Print the tables, what to read with care, and a legend, and at the end the answer.
 
-    ``ahead`` leads, ``more`` follows the tables, ``care`` is read with care too. ``verbose``: also
-    the parts of the first results.
+    ``answers`` are of its groups, ``ahead`` leads, ``more`` follows the tables, ``care`` is read
+    with care too. ``verbose``: also the parts of the first results.
     """
-    view = suite_view(suite, cases, verbose=verbose)
+    view = suite_view(suite, cases, answers, verbose=verbose)
     width = min(console.width, WIDEST)
     show = partial(print_blocks, console)
     show(*ahead)
@@ -110,7 +113,7 @@ def _group(group: Group, width: int, *, verbose: bool) -> list[Table | Text]:
 
 def answered(told: Sequence[tuple[str, Sequence[Line]]], width: int) -> list[Table | Text]:
     """Lay out the answers under their workloads, where there are several."""
-    blocks: list[Table | Text] = [title(answers.TITLE, width)]
+    blocks: list[Table | Text] = [title(TITLE, width)]
     for name, found in told:
         blocks += [line(name, "bold")] if len(told) > 1 else []
         blocks.append(said(found))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.report import answers, care, filled, scenarios, units
+from coldwarm.report import care, filled, scenarios, units
+from coldwarm.report.answers import lines
 from coldwarm.report.figures import (
     bounds,
     comparison,
@@ -29,12 +30,12 @@ from coldwarm.report.words import (
     legend,
     parts_title,
 )
-from coldwarm.stats.answers import answer
 from coldwarm.stats.plan.costs import making_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary, SuiteResult
     from coldwarm.report.answers import Line
@@ -107,16 +108,27 @@ class View:
     closing: tuple[str, ...]
 
 
-def suite_view(suite: SuiteResult, cases: Sequence[CaseResult], *, verbose: bool = True) -> View:
+def suite_view(
+    suite: SuiteResult,
+    cases: Sequence[CaseResult],
+    answers: Sequence[Answer] = (),
+    *,
+    verbose: bool = True,
+) -> View:
     """Put a suite into words and numbers, in the order in which its cases stand.
 
-    ``verbose``: the parts of the first results are shown, so that their columns are explained.
+    ``answers``: of its groups. ``verbose``: the parts of the first results are shown, so that
+    their columns are explained.
     """
+    said = {one.group: lines(one) for one in answers}
     grouped: dict[str, list[CaseResult]] = {}
     for case in cases:
         grouped.setdefault(group_name(case), []).append(case)
     names = {case.case: case.candidate for case in cases}
-    groups = [_group(title, members, names) for title, members in grouped.items()]
+    groups = [
+        _group(title, members, names, said.get(members[0].group, ()))
+        for title, members in grouped.items()
+    ]
     shown = tuple(group for group in groups if group.rows or group.failures)
     loops = scenarios.loops(cases)
     of_all = care.of_suite([case for case in cases if _has_row(case)])
@@ -164,7 +176,9 @@ def _has_row(case: CaseResult) -> bool:
     return bool(figures or (case.observations and case.status != "failed"))
 
 
-def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) -> Group:
+def _group(
+    title: str, cases: Sequence[CaseResult], names: Mapping[str, str], answer: tuple[Line, ...]
+) -> Group:
     shown = [case for case in cases if _has_row(case)]
     asked = {mode for case in shown for mode in case.protocol.cache_modes}
     modes = tuple(mode for mode in MODE_NAMES if mode in asked)
@@ -180,7 +194,7 @@ def _group(title: str, cases: Sequence[CaseResult], names: Mapping[str, str]) ->
         parts={key: name for key, name in names_of_parts.items() if key in columns},
         parts_title=parts_title(unit, loop=loop),
         title=title,
-        answer=answers.lines(answer(cases)),
+        answer=answer,
         about=cases[0].protocol.data_layout + against,
         modes=modes,
         rows=tuple(_row(case, modes, unit, columns) for case in shown),

@@ -16,8 +16,8 @@ from coldwarm.stats.compare.control import differing, doubt, is_control
 from coldwarm.stats.plan.cheapest import by_calls, without_ranges
 from coldwarm.stats.plan.costs import EMPTY, WARM_CALL
 from coldwarm.stats.plan.expected import middle_s
+from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.leading import leads, metric
-from coldwarm.stats.plan.planning import gather
 from coldwarm.stats.selection import counts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def answers(cases: Sequence[CaseResult]) -> list[Answer]:
 
 def answer(cases: Sequence[CaseResult]) -> Answer:
     """Return what is known of one case or more of one workload, size and dtype."""
-    others = [case for case in cases if not is_control(case)]
+    others = [case for case in cases if not is_control(case)] or cases
     controls = [case for case in cases if is_control(case)]
     first = others[0]
     gathered = gather(first.group, others)
@@ -69,7 +69,7 @@ def answer(cases: Sequence[CaseResult]) -> Answer:
         candidates=[one.candidate for one in gathered.known],
         leads=led,
         by_calls=ranges,
-        changes=list(_changes(ranges, gathered.known)),
+        changes=list(changes(ranges, gathered.known)),
         not_measured=dict(gathered.not_measured),
         not_steady=dict(gathered.not_steady),
         n_processes=len(valid),
@@ -98,11 +98,11 @@ def _by_calls(
 ) -> Iterator[ByCalls]:
     """Yield the readings whose cache modes were measured."""
     asked = set(_asked(cases))
-    for reading in READINGS:
-        needed = {MODES[reading], WARM}
-        if asked >= needed:
-            why = _doubt(controls, needed)
-            yield without_ranges(reading, why) if why else by_calls(known, reading)
+    needed = {reading: {MODES[reading], WARM} for reading in READINGS}
+    measured = [reading for reading in READINGS if asked >= needed[reading]]
+    for reading in measured:
+        why = _doubt(controls, needed[reading])
+        yield without_ranges(reading, why) if why else by_calls(known, reading, len(measured))
 
 
 def _doubt(controls: Iterable[CaseResult], modes: set[CacheMode]) -> Reason | None:
@@ -113,7 +113,7 @@ def _doubt(controls: Iterable[CaseResult], modes: set[CacheMode]) -> Reason | No
     return None
 
 
-def _changes(ranges: Sequence[ByCalls], known: Sequence[Costs]) -> Iterator[Reason]:
+def changes(ranges: Sequence[ByCalls], known: Sequence[Costs]) -> Iterator[Reason]:
     """Yield what would change the answer for a process with empty caches."""
     readings = {one.reading: one for one in ranges}
     empty, filled = readings.get("process"), readings.get("cached")

@@ -23,7 +23,7 @@ _COLOURS = {"faster": "#1f8a3d", "slower": "#e0353f", "undecided": "#a06b00"}
 
 def as_html(report: BenchReport, suite: SuiteResult, cases: Sequence[CaseResult]) -> str:
     """Return the answer and the table; what to read with care, and a legend, are folded."""
-    view = suite_view(suite, cases, verbose=False)
+    view = suite_view(suite, cases, report.answers, verbose=False)
     parts = [part for group in view.groups for part in (_answered(group.answer), _table(group))]
     parts += [_listed([("failed", text)]) for group in view.groups for text in group.failures]
     care = [*view.care, *words.noted(report)]

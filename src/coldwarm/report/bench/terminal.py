@@ -62,6 +62,7 @@ def render(  # noqa: PLR0913 - what is shown, and how
         suite,
         cases,
         console,
+        answers=report.answers,
         ahead=ahead,
         more=more,
         care=words.noted(report),

@@ -53,6 +53,7 @@ def as_markdown(
     return markdown.render(
         suite,
         cases,
+        answers=report.answers,
         ahead=ahead,
         more=more,
         care=words.noted(report),
@@ -75,7 +76,7 @@ def github(report: BenchReport, suite: SuiteResult, cases: Sequence[CaseResult])
         for one in report.counts
         if one.fails_beyond is not None
     ]
-    view = suite_view(suite, cases, verbose=False)
+    view = suite_view(suite, cases, report.answers, verbose=False)
     for group in view.groups:
         lines += [annotation("error", "coldwarm: failed", text) for text in group.failures]
         label = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from coldwarm.report.charts import strips
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.plan import Caches
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
+    from coldwarm.stats.plan.grid import Setting
 
 _TWO_COLUMNS = 480
 """Width from which two panels stand side by side."""
@@ -32,9 +34,14 @@ _GAP = 62
 _HEIGHT = 190
 
 
+@lru_cache(maxsize=2)
+def _settings(workload: Workload) -> list[Setting]:
+    return totals.settings(workload.cases)
+
+
 def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
     """Draw total time against calls; ``None``: a scenario, or there is no total."""
-    settings = totals.settings(workload.cases)
+    settings = _settings(workload)
     wide = width >= _TWO_COLUMNS and len(settings) > 1
     panel = (width - _GAP) // 2 if wide else width
     changes = [one.calls for one in totals.crossings(settings)]
@@ -66,7 +73,8 @@ def _told(crossings: Sequence[Row]) -> str:
     if not crossings:
         return "No other candidate becomes the cheapest at any number of calls that is shown."
     return " ".join(
-        f"With {_named(row['caches'])} {row['candidate']} is the cheapest from {row['calls']:,} calls."
+        f"With {_named(row['caches'])} {row['candidate']} is the cheapest "
+        f"from {row['calls']:,} calls."
         for row in crossings
     )
 

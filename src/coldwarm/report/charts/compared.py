@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
+from coldwarm.report.charts import every
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.marks import WIDTH, data, only
-from coldwarm.report.charts.workload import shown
+from coldwarm.report.charts.workload import Workload, shown, workloads
 from coldwarm.report.compare.terminal import figure, row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.comparison import ComparedMetric, RunComparison
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.chart import Row, Spec
+    from coldwarm.report.charts.looks import Look
 
 VERDICT_LOOKS = {
     "faster": ("#0072b2", "triangle-left"),
@@ -27,6 +34,8 @@ VERDICT_LOOKS = {
 """Colours and shapes of verdicts: what is better is blue and points to the left."""
 _ROW = 20
 _PANEL = 118
+_BEFORE = (4, 3)
+"""The dash of A."""
 _WIDEST = 4.0
 """Ratios beyond this, and below one over it, are drawn at the edge."""
 _RATIOS = (0.25, 0.33, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.4, 2.0, 3.0, 4.0)
@@ -60,6 +69,34 @@ def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
         },
         data=found,
     )
+
+
+def pairs(a: Measured, b: Measured) -> list[Workload]:
+    """Return the workloads that both results have measured, each candidate once of each.
+
+    Both are in one figure, on one axis: a candidate has its colour twice, that of A dashed.
+    """
+    before = {one.title: one for one in workloads(list(a.cases.values()))}
+    now = {one.title: one for one in workloads(list(b.cases.values()))}
+    return [_pair(before[title], now[title]) for title in now if title in before]
+
+
+def _pair(before: Workload, now: Workload) -> Workload:
+    known = {case.candidate: case for case in before.cases}
+    both = [(known[case.candidate], case) for case in now.cases if case.candidate in known]
+    looks: dict[str, Look] = {}
+    cases: list[CaseResult] = []
+    for old, new in both:
+        look = now.looks[shown(new.candidate)]
+        looks |= {
+            shown(f"{new.candidate} (A)"): replace(look, dash=_BEFORE),
+            shown(f"{new.candidate} (B)"): look,
+        }
+        cases += [
+            structs.replace(old, candidate=f"{old.candidate} (A)"),
+            structs.replace(new, candidate=f"{new.candidate} (B)"),
+        ]
+    return Workload(now.title, tuple(cases), looks)
 
 
 def _row(one: ComparedMetric) -> Row:
@@ -153,3 +190,19 @@ def _panel(name: str, cases: Sequence[str], width: int, *, first: bool) -> Spec:
             },
         ],
     }
+
+
+KINDS = ("cold", "first_call", "warm_points", "warm_ecdf", "memory")
+"""The kinds of figures that show both results."""
+
+
+def charts(
+    comparison: RunComparison, a: Measured, b: Measured, kinds: Sequence[str] = KINDS
+) -> Iterator[tuple[str, Chart]]:
+    """Yield the figures of a comparison, each with the title of its workload or nothing."""
+    judged = ratios(comparison)
+    if judged is not None:
+        yield "", judged
+    for workload in pairs(a, b):
+        for chart in every.charts(workload, WIDTH, kinds):
+            yield workload.title, chart

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from coldwarm.report.charts import compared
 from coldwarm.report.charts.chart import VERSION
 from coldwarm.report.charts.every import charts, of_result
 from coldwarm.report.charts.workload import workloads
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.answer import Answer
+    from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.theme import Theme
@@ -86,6 +88,14 @@ def every_figure(results: Sequence[Measured]) -> Iterator[tuple[str, Chart]]:
         before = f"{number}-" if len(results) > 1 else ""
         for name, chart in figures(result, answers_of(result)):
             yield f"{before}{name}", chart
+
+
+def compared_figures(
+    comparison: RunComparison, sides: tuple[Measured, Measured]
+) -> Iterator[tuple[str, Chart]]:
+    """Yield the figures of a comparison, each with a name that a file may have."""
+    for title, chart in compared.charts(comparison, *sides):
+        yield f"{file_name(title)}-{chart.id}" if title else chart.id, chart
 
 
 def answers_of(result: Measured) -> Sequence[Answer]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import colour_scale, dash_scale
 from coldwarm.report.charts.theme import BYTES_AXIS, SECONDS_AXIS
 from coldwarm.report.charts.workload import shown
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import NamedTuple
 
-    from coldwarm.report.charts.chart import Row, Spec
+    from coldwarm.report.charts.chart import Spec
     from coldwarm.report.charts.looks import Look
 
 WIDTH = 560

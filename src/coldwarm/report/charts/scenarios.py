@@ -64,7 +64,8 @@ def compile_share(workloads: Sequence[Workload], width: int = WIDTH) -> Chart | 
 
 def _told(medians: Sequence[Row]) -> str:
     return "Share of compiling, medians: " + "; ".join(
-        f"{row['workload']}, {row['candidate']}, {MODE_NAMES[row['cache_mode']]}: {row['share']:.0%}"
+        f"{row['workload']}, {row['candidate']}, {MODE_NAMES[row['cache_mode']]}: "
+        f"{row['share']:.0%}"
         for row in medians
     )
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.answer import CallRange
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.plan import Caches
-    from coldwarm.contracts.plan import Reading
+    from coldwarm.contracts.plan import Caches, Reading
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
 
@@ -47,8 +46,8 @@ def answer(workload: Workload, width: int = WIDTH) -> Chart | None:
         id="answer",
         title="The cheapest candidate by number of calls",
         caption=(
-            "Find your number of calls on the axis: the colour above it is the candidate with which "
-            "one process costs least in all. Grey is where these data cannot tell."
+            "Find your number of calls on the axis: the colour above it is the candidate with "
+            "which one process costs least in all. Grey is where these data cannot tell."
         ),
         alt=f"The cheapest by number of calls in one process. {_told(found['cheapest'])}",
         spec={
@@ -108,14 +107,15 @@ def _told(found: Sequence[Row]) -> str:
     texts = []
     for caches, (_, mode) in READINGS.items():
         pieces = [
-            f"from {row['from_calls']:,} "
-            f"{'one of ' + str(row['among']) if row['cheapest'] == CANNOT_TELL else row['cheapest']}"
-            for row in found
-            if row["caches"] == caches
+            f"from {row['from_calls']:,} {_named(row)}" for row in found if row["caches"] == caches
         ]
         if pieces:
             texts.append(f"With {MODE_NAMES[mode]}: {'; '.join(pieces)}.")
     return " ".join(texts)
+
+
+def _named(row: Row) -> str:
+    return f"one of {row['among']}" if row["cheapest"] == CANNOT_TELL else str(row["cheapest"])
 
 
 def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> Spec:

@@ -45,10 +45,11 @@ def _samples(workload: Workload) -> Columns:
     return rows(warm.samples(workload.cases))
 
 
-def _within(samples: Columns, field: str, value: str | bool) -> list[float]:  # noqa: FBT001
-    """Return the seconds of the samples that have this value."""
+def _within(samples: Columns, **held: str | bool) -> list[float]:
+    """Return the seconds of the samples that have this value of a field."""
+    (field, value), *_ = held.items()
     pairs = zip(samples.columns["seconds"], samples.columns[field], strict=True)
-    return [seconds_ for seconds_, held in pairs if held == value]
+    return [taken_s for taken_s, found in pairs if found == value]
 
 
 def points(workload: Workload, width: int = WIDTH) -> Chart | None:
@@ -64,8 +65,8 @@ def points(workload: Workload, width: int = WIDTH) -> Chart | None:
         id="warm_points",
         title="Warm calls: every sample",
         caption=(
-            "Each small stroke is a sample in the steady state; every process has a line of its own "
-            "within its candidate's row. The tall stroke is the median of the processes' "
+            "Each small stroke is a sample in the steady state; every process has a line of its "
+            "own within its candidate's row. The tall stroke is the median of the processes' "
             "medians, the line across it its 95 % interval, or the range of so few that there is "
             "none. Further left is faster; lines apart from each other say that processes "
             f"differ more than calls within one do.{_said(every)}"
@@ -86,7 +87,7 @@ def _said(every: int) -> str:
 
 def _points(workload: Workload, found: Mapping[str, Sequence[Row]], every: int, width: int) -> Spec:
     y = candidates(list(workload.looks))
-    within = _within(found["warm_samples"], "steady", True)
+    within = _within(found["warm_samples"], steady=True)
     thin = [{"filter": f"datum.place % {every} === 0"}] if every > 1 else []
     dots = {
         "data": data("warm_samples"),
@@ -135,7 +136,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
     if not found["warm_samples"]:
         return None
     many = len(workload.looks) > 1
-    within = _within(found["warm_samples"], "steady", True)
+    within = _within(found["warm_samples"], steady=True)
     return Chart(
         id="warm_ecdf",
         title="Warm calls: share of samples up to a time",
@@ -195,9 +196,9 @@ def series(workload: Workload, width: int = WIDTH) -> Chart | None:
             "Samples in the order in which they were made, the processes of a candidate one after "
             "the other, apart by upright lines. Grey is warm-up, and in no figure; colour begins "
             "where the process became steady, at the triangle. A process without a triangle never "
-            "did: its second half stands for it. Grey dots later on are first calls after a pause, left "
-            "out too. Each candidate has a scale of its own; what "
-            "matters here is the form: flat is steady."
+            "did: its second half stands for it. Grey dots later on are first calls after a pause, "
+            "left out too. Each candidate has a scale of its own; what matters here is the form: "
+            "flat is steady."
         ),
         alt=(
             f"Samples over time of {len(found['warm_processes'])} processes, of which "
@@ -232,14 +233,14 @@ def _series(workload: Workload, found: Mapping[str, Sequence[Row]], width: int) 
 
 def _line(name: str, colour: str | None, found: Mapping[str, Sequence[Row]], *, last: bool) -> Spec:
     """Draw the samples that figures are from in a colour, those before in grey."""
-    own = _within(found["warm_samples"], "candidate", name)
+    own = _within(found["warm_samples"], candidate=name)
     y = seconds("seconds", "", log=True, within=own, most=4)
     y["axis"] |= {"grid": True, "minExtent": 52}
     steady = colour is not None
     mark: Spec = {"type": "line", "strokeWidth": 0.9}
     return {
         "data": data("warm_samples"),
-        "transform": only(candidate=name, **({"steady": True} if steady else {"warming": True})),
+        "transform": only(candidate=name, **{"steady" if steady else "warming": True}),
         "mark": {**mark, "color": colour} if steady else {**mark, "style": "faint"},
         "encoding": {
             "x": {

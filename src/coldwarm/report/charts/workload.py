@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -38,8 +39,14 @@ class Workload:
 
 @lru_cache(maxsize=4096)
 def shown(name: str) -> str:
-    """Return foreign text as figures show it: one line, seen as it is, not too long."""
-    return shorten(printable(name), LONGEST_NAME)
+    """Return foreign text as figures show it: one line, seen as it is, not too long.
+
+    What is too long has a few digits of its hash, so that two names never become one.
+    """
+    plain = printable(name)
+    if len(plain) <= LONGEST_NAME:
+        return plain
+    return f"{shorten(plain, LONGEST_NAME - 6)}·{hashlib.sha256(name.encode()).hexdigest()[:5]}"
 
 
 def workloads(cases: Sequence[CaseResult], answers: Sequence[Answer] = ()) -> list[Workload]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report.printed.setting import pdf
+from coldwarm.report.printed.setting import compared_pdf, pdf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
 
 SUFFIX = ".pdf"
@@ -21,3 +22,14 @@ def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
         UsageError: the extra ``report`` is not installed.
     """
     return {name: pdf(results)}
+
+
+def compared(
+    comparison: RunComparison, sides: tuple[Measured, Measured], name: str
+) -> dict[str, bytes]:
+    """Return what changed from one result to another.
+
+    Raises:
+        UsageError: the extra ``report`` is not installed.
+    """
+    return {name: compared_pdf(comparison, sides)}

@@ -9,11 +9,28 @@ from coldwarm.report.charts import drawing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
 
 SUFFIX = ""
 
 
-def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:  # noqa: ARG001 - the folder's
-    """Return a file for each figure; of several results with the number of theirs before it."""
+def files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
+    """Return a file for each figure; of several results with the number of theirs before it.
+
+    Raises:
+        UsageError: the extra ``report`` is not installed.
+    """
     return {f"{figure}.png": drawing.png(chart) for figure, chart in drawing.every_figure(results)}
+
+
+def compared(
+    comparison: RunComparison, sides: tuple[Measured, Measured], _name: str
+) -> dict[str, bytes]:
+    """Return the figures of a comparison.
+
+    Raises:
+        UsageError: the extra ``report`` is not installed.
+    """
+    figures = drawing.compared_figures(comparison, sides)
+    return {f"{figure}.png": drawing.png(chart) for figure, chart in figures}

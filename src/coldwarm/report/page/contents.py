@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from coldwarm.report.charts.drawing import answers_of
@@ -10,12 +11,11 @@ from coldwarm.report.charts.every import of_result
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.figures import group_name
 from coldwarm.report.page import surroundings, verdicts
-from coldwarm.report.page.sections import Section, section, shared
+from coldwarm.report.page.sections import Section, of_charts, section
 from coldwarm.report.view import suite_view
 
 if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
-    from coldwarm.report.view import View
 
     Pairs = tuple[tuple[str, str], ...]
 
@@ -67,10 +67,14 @@ def part(measured: Measured, place: int) -> Part:
         said=tuple(_said(measured)),
         complete=suite is None or suite.complete,
         sections=sections,
-        together=shared(of_result, found, f"r{place}", where),
+        together=next(
+            of_charts(partial(of_result, found), "All scenarios", f"r{place}", where), None
+        ),
         figures=tuple(verdicts.figures(cases, cells, anchors)),
         colours={name: look.colour for one in found for name, look in one.looks.items()},
-        **_words(view),
+        care=view.care if view else (),
+        unavailable=view.unavailable if view else (),
+        legend=view.legend if view else (),
         gates=tuple(verdicts.gate_rows(cases)),
         rejected=tuple(verdicts.rejected_rows(cases)),
         limitations=tuple(surroundings.limitations(cases)),
@@ -78,13 +82,6 @@ def part(measured: Measured, place: int) -> Part:
         environment=tuple(surroundings.environment(machine)) if machine else (),
         files=tuple((case.path, case.sha256) for case in suite.cases) if suite else (),
     )
-
-
-def _words(view: View | None) -> dict[str, tuple[tuple[str, str], ...] | tuple[str, ...]]:
-    """Return what to read with care, what was not measured, and what words mean."""
-    if view is None:
-        return {"care": (), "unavailable": (), "legend": ()}
-    return {"care": view.care, "unavailable": view.unavailable, "legend": view.legend}
 
 
 def _provenance(measured: Measured) -> str:

@@ -116,6 +116,7 @@ def _spec(workload: Workload, found: Sequence[Row], width: int) -> Spec:
     return {
         "width": width,
         "height": _HEIGHT,
+        "resolve": {"legend": {"color": "independent"}},
         "layer": [
             {
                 "data": {"name": "job_calls"},

@@ -6,13 +6,14 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coldwarm import __version__
 from coldwarm.errors import printable
 from coldwarm.report.charts.looks import COLOURS
 from coldwarm.report.charts.theme import config
 from coldwarm.report.formats.base import needed
+from coldwarm.report.page.changes import changes
 from coldwarm.report.page.contents import part
 from coldwarm.report.page.packing import embedded
 from coldwarm.report.page.sections import WIDTHS
@@ -20,7 +21,9 @@ from coldwarm.report.page.sections import WIDTHS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
+    from coldwarm.report.page.sections import Section
 
 SCRIPTS = ("unpack.js", "tables.js", "figures.js", "controls.js", "start.js")
 _DRAWS = 'window.vegaEmbed = vegaEmbed; document.dispatchEvent(new Event("vega-there"));'
@@ -33,33 +36,69 @@ def page(results: Sequence[Measured]) -> str:
     Raises:
         UsageError: what draws figures is not installed.
     """
-    jinja2 = needed("jinja2")
     parts = [part(measured, place) for place, measured in enumerate(results)]
-    script, vega, style = _script(), _vega(), _style()
-    environment = jinja2.Environment(
-        autoescape=True, loader=jinja2.FunctionLoader(_asset), undefined=jinja2.StrictUndefined
-    )
-    environment.filters["text"] = printable
-    raw = jinja2.filters.do_mark_safe
     shown = [one for each in parts for one in each.figures]
     names = ", ".join(each.name for each in parts)
+    return _filled(
+        "page.html.j2",
+        [one for each in parts for one in (each.together, *each.sections) if one is not None],
+        parts=parts,
+        title=f"coldwarm: {names}",
+        subtitle=" · ".join(f"{each.name}, {each.machine}" for each in parts),
+        whats=list(dict.fromkeys(one.what for one in shown)),
+        told=list(dict.fromkeys(one.verdict for one in shown if one.verdict)),
+    )
+
+
+def compared(comparison: RunComparison, sides: tuple[Measured, Measured]) -> str:
+    """Return the page of what changed from one result to another.
+
+    Raises:
+        UsageError: what draws figures is not installed.
+    """
+    found = changes(comparison, sides)
+    return _filled(
+        "compared.html.j2",
+        found.sections,
+        changes=found,
+        title="coldwarm: B against A",
+        subtitle=" against ".join(side.path for side in reversed(sides)),
+        whats=list(dict.fromkeys(one.what for one in found.rows)),
+        told=list(dict.fromkeys(one.verdict for one in found.rows)),
+    )
+
+
+def _filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # noqa: ANN401
+    """Fill a template; ``packed`` are the sections whose data goes with it."""
+    jinja2 = needed("jinja2")
+    script, vega, style = _script(), _vega(), _style()
+    environment = jinja2.Environment(
+        autoescape=True,
+        finalize=_seen,
+        loader=jinja2.FunctionLoader(_asset),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    raw = environment.filters["safe"]
+    configs = {theme: config(theme) for theme in ("light", "dark")}
     return str(
-        environment.get_template("page.html.j2").render(
-            parts=parts,
+        environment.get_template(template).render(
+            **named,
+            packed=packed,
             version=__version__,
-            title=f"coldwarm: {names}",
-            subtitle=" · ".join(f"{each.name}, {each.machine}" for each in parts),
-            whats=list(dict.fromkeys(one.what for one in shown)),
-            told=list(dict.fromkeys(one.verdict for one in shown if one.verdict)),
             policy=_policy(script, vega, style),
             style=raw(style),
             script=raw(script),
             vega=raw(vega),
-            looks=raw(
-                embedded({"configs": {t: config(t) for t in ("light", "dark")}, "widths": WIDTHS})
-            ),
+            looks=raw(embedded({"configs": configs, "widths": WIDTHS})),
         )
     )
+
+
+def _seen(value: object) -> object:
+    """Return what goes into the page: foreign text as one line in which everything is seen."""
+    return printable(value) if type(value) is str else value
 
 
 def _policy(script: str, vega: str, style: str) -> str:

@@ -42,6 +42,7 @@ _LEVEL = 6
 _MOST_CHOICES = 2**16
 _FEW = 2**8
 _MOST_NS = 2**32 - 1
+_NUMBERS = {int, float, type(None)}
 
 
 class Pack:
@@ -88,14 +89,17 @@ class Pack:
         return self._known[key]
 
     def _written(self, values: Sequence[Value]) -> tuple[str, dict[str, Any], bytes]:
+        kinds = set(map(type, values))
         first = values[0] if values else None
-        if all(value is first for value in values) or len({_key(v) for v in values}) == 1:
+        if len(kinds) <= 1 and all(value == first for value in values):
             return "same", {"value": first}, b""
-        if _numbers(values):
+        if kinds <= _NUMBERS:
             return self._of_numbers(values)
-        choices = {key: place for place, key in enumerate(dict.fromkeys(map(_key, values)))}
-        places = [choices[_key(value)] for value in values]
-        return _chosen([key[1] for key in choices], places)
+        # Of several kinds, values are told apart by it as well: True is not 1.
+        keys = values if len(kinds) == 1 else [(type(value), value) for value in values]
+        choices = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        named = list(choices) if len(kinds) == 1 else [key[1] for key in choices]
+        return _chosen(named, [choices[key] for key in keys])
 
     def _of_numbers(self, values: Sequence[Value]) -> tuple[str, dict[str, Any], bytes]:
         found = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
@@ -143,18 +147,6 @@ def _planes(values: NDArray[Any]) -> bytes:
     size = values.dtype.itemsize
     plain = values.astype(values.dtype.newbyteorder("<"))
     return plain.view(np.uint8).reshape(-1, size).T.tobytes()
-
-
-def _numbers(values: Iterable[Value]) -> bool:
-    return all(
-        value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
-        for value in values
-    )
-
-
-def _key(value: Value) -> tuple[str, Value]:
-    """Return what tells ``True`` from 1."""
-    return type(value).__name__, value
 
 
 def _plain(value: float) -> float | None:

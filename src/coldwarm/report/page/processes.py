@@ -6,6 +6,7 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from coldwarm.contracts.observation import PARTS
+from coldwarm.errors import printable
 from coldwarm.report.charts.columns import Columns
 from coldwarm.report.reasons import words
 
@@ -61,7 +62,7 @@ def _row(case: CaseResult, seen: Observation) -> Row:
         "allocator": seen.allocator,
         "cache_settings": seen.cache_settings,
         "status": seen.status,
-        "reason": words(seen.reason) if seen.reason else None,
+        "reason": printable(words(seen.reason)) if seen.reason else None,
         "wall_s": seen.wall_s,
         "ttfr_s": seen.ttfr_s,
         "ttfr_process_s": seen.ttfr_process_s,

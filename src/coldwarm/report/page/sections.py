@@ -13,13 +13,13 @@ from coldwarm.report.page.packing import Pack
 from coldwarm.report.page.processes import processes, samples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.report.answers import Line
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.workload import Workload
     from coldwarm.report.filled import Needed
-    from coldwarm.report.answers import Line
     from coldwarm.report.view import Group
 
 WIDTHS = {"wide": 600, "narrow": 240}
@@ -98,29 +98,29 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
     )
 
 
-def shared(
-    draw: Callable[[Sequence[Workload], int], list[Chart]],
-    found: Sequence[Workload],
+def of_charts(
+    draw: Callable[[int], Sequence[Chart]],
+    title: str,
     anchor: str,
     where: str,
-) -> Section | None:
-    """Return the section of figures that show all workloads; ``None``: there are none."""
+    looks: Mapping[str, str] | None = None,
+) -> Iterator[Section]:
+    """Yield the section of figures that are drawn for a width; none where there is no figure."""
     pack = Pack()
-    by_width = {name: draw(found, width) for name, width in WIDTHS.items()}
+    by_width = {name: draw(width) for name, width in WIDTHS.items()}
     drawings = _drawings(by_width, pack, anchor)
-    if not drawings:
-        return None
-    return Section(
-        anchor=anchor,
-        title="All scenarios",
-        about="",
-        answer=(),
-        beside=None,
-        drawings=drawings,
-        looks={},
-        pack=pack.text(),
-        provenance=where,
-    )
+    if drawings:
+        yield Section(
+            anchor=anchor,
+            title=title,
+            about="",
+            answer=(),
+            beside=None,
+            drawings=drawings,
+            looks=looks or {},
+            pack=pack.text(),
+            provenance=where,
+        )
 
 
 def _drawings(

@@ -98,9 +98,11 @@ def environment(one: Environment) -> Iterator[Folded]:
         ("coldwarm", f"{one.harness.version}, commit {one.harness.git_commit or 'not known'}"),
         *((f"set: {name}", value) for name, value in one.variables.items()),
         *((f"set: {name}", "value withheld") for name in one.withheld_variables),
+        *(
+            (f"threads of {pool.library}", f"{pool.threads} ({pool.internal_api})")
+            for pool in one.thread_pools or []
+        ),
     ]
-    for pool in one.thread_pools or []:
-        rows.append((f"threads of {pool.library}", f"{pool.threads} ({pool.internal_api})"))
     yield Folded("Interpreter and settings", rows)
     yield Folded("Installed distributions", sorted(one.distributions.items()))
 

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import printable, shorten
 from coldwarm.report import units
-from coldwarm.report.charts import every
+from coldwarm.report.charts import compared, every
 from coldwarm.report.charts.drawing import answers_of
 from coldwarm.report.charts.workload import workloads
+from coldwarm.report.compare import terminal
 from coldwarm.report.figures import group_name
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.view import suite_view
-from coldwarm.report.words import MODE_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.chart import Chart
@@ -36,6 +37,8 @@ _LARGE = ("cold", "break_even")
 _SMALL = ("warm_points", "warm_ecdf")
 _LAST = ("memory", "new_shape")
 _COMPACT = ("cold", "warm_points")
+PAIRED = ("cold", "warm_points")
+"""The kinds of figures that show both results of a comparison."""
 _LONGEST = 600
 _RUN = re.compile(r"\S{36}(?=\S{6})")
 """What has no place for a line to end."""
@@ -47,6 +50,36 @@ def contents(results: Sequence[Measured]) -> tuple[Node, list[Chart]]:
     drawn: list[Chart] = []
     parts = [_part(measured, drawn) for measured in results]
     return _plain({"parts": parts}), drawn
+
+
+def changes(
+    comparison: RunComparison, sides: tuple[Measured, Measured]
+) -> tuple[Node, list[Chart]]:
+    """Return what a report of a comparison says, and its figures in the order of their numbers."""
+    drawn: list[Chart] = []
+    shared = [chart for title, chart in compared.charts(comparison, *sides, PAIRED) if not title]
+    grouped: dict[str, list[Node]] = {}
+    first = [_figure(chart, drawn) for chart in shared]
+    for title, chart in compared.charts(comparison, *sides, PAIRED):
+        if title:
+            grouped.setdefault(title, []).append(_figure(chart, drawn))
+    said = {
+        "sides": terminal.sides(comparison),
+        "summary": terminal.summary(comparison),
+        "shared": first,
+        "remarks": terminal.remarks(comparison),
+        "cases": [
+            {
+                "title": case,
+                "headings": ["figure", *terminal.HEADINGS[1:]],
+                "rows": [list(terminal.row(item)) for item in items],
+            }
+            for case, items in terminal.shown(comparison, everything=True).items()
+        ],
+        "legend": terminal.legend(comparison),
+        "workloads": [{"title": title, "figures": found} for title, found in grouped.items()],
+    }
+    return _plain(said), drawn
 
 
 def _plain(node: Any) -> Any:  # noqa: ANN401 - a tree of JSON
@@ -96,8 +129,10 @@ def _facts(measured: Measured, cases: Sequence[CaseResult]) -> Iterator[tuple[st
         yield "run", suite.run_id
         yield (
             "cases",
-            f"{suite.n_ok} ok, {suite.n_warn} with a warning or not measured, "
-            f"{suite.n_failed} failed",
+            (
+                f"{suite.n_ok} ok, {suite.n_warn} with a warning or not measured, "
+                f"{suite.n_failed} failed"
+            ),
         )
     processes = f"{len(seen)} processes"
     wall = f", {units.duration(suite.measured_s)} in all" if suite is not None else ""

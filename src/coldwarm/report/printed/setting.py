@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report.charts import drawing
 from coldwarm.report.formats.base import needed
-from coldwarm.report.printed.contents import contents
+from coldwarm.report.printed.contents import changes, contents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
+    from coldwarm.report.charts.chart import Chart
+    from coldwarm.report.printed.contents import Node
 
 
 def pdf(results: Sequence[Measured]) -> bytes:
@@ -30,19 +33,33 @@ def pdf(results: Sequence[Measured]) -> bytes:
     Raises:
         UsageError: typst or vl-convert is not installed.
     """
+    return _set("report.typ", *contents(results), _measured_at(results))
+
+
+def compared_pdf(comparison: RunComparison, sides: tuple[Measured, Measured]) -> bytes:
+    """Return what changed from one result to another.
+
+    Raises:
+        UsageError: typst or vl-convert is not installed.
+    """
+    return _set("compared.typ", *changes(comparison, sides), _measured_at(sides))
+
+
+def _set(template: str, said: Node, drawn: Sequence[Chart], second: int) -> bytes:
     typst = needed("typst")
-    said, drawn = contents(results)
-    template = files("coldwarm.report.printed").joinpath("report.typ").read_bytes()
+    templates = files("coldwarm.report.printed")
     with TemporaryDirectory(prefix="coldwarm-") as folder:
+        for name in ("page.typ", template):
+            Path(folder, name).write_bytes(templates.joinpath(name).read_bytes())
         for number, chart in enumerate(drawn, 1):
             Path(folder, f"figure-{number}.pdf").write_bytes(drawing.pdf(chart))
         compiler = typst.Compiler(
-            input=template,
+            input=str(Path(folder, template)),
             root=folder,
             ignore_system_fonts=True,
             sys_inputs={"contents": json.dumps(said)},
         )
-        made: bytes = compiler.compile(format="pdf", timestamp=_measured_at(results))
+        made: bytes = compiler.compile(format="pdf", timestamp=second)
     return made
 
 

@@ -89,22 +89,22 @@ def computed_again(measured: Measured) -> Checked:
         return Checked(measured, found)
     try:
         made, wrongs = _computed(measured)
+        said = [] if wrongs else _answers(measured, made)
     except (ValueError, ArithmeticError, LookupError, TypeError) as error:
         what = f"holds figures that nothing can be computed from: {error}"
         return Checked(measured, [fault(measured.path, None, None, what)])
     found = [error_at(measured.files[name], wrong) for name, wrong in wrongs]
-    found = found or _answers(measured, made)
-    if found:
-        return Checked(measured, found)
+    if found or said:
+        return Checked(measured, found or said)
     return Checked(replace(measured, cases={case.case: case for case in made}), [])
 
 
 def _answers(measured: Measured, made: Sequence[CaseResult]) -> list[ContractError]:
     """Hold the answers of a run against those that its cases give; of another version, nothing."""
-    said, suite = measured.answers, measured.suite
+    said, suite, found = measured.answers, measured.suite, answers(made)
     if said is None or suite is None or not all(same_harness(case, measured) for case in made):
         return []
-    again = msgspec.structs.replace(said, answers=answers(made))
+    again = msgspec.structs.replace(said, answers=found)
     path = str(Path(measured.path) / (suite.answers_path or ""))
     return [error_at(path, wrong) for wrong in islice(differences.between(said, again), _SHOWN)]
 

@@ -13,8 +13,9 @@ from coldwarm.stats.compare.control import is_control
 from coldwarm.stats.compare.counts import judge, n_failing
 from coldwarm.stats.compare.limits import Asked, fails, surely_below, unshown
 from coldwarm.stats.plan.costs import EMPTY
+from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.jobs import Job
-from coldwarm.stats.plan.planning import gather, plan
+from coldwarm.stats.plan.planning import plan
 from coldwarm.stats.selection import counted
 
 MODES_OF_A_PLAN = {EMPTY, FILLED, WARM}

@@ -19,7 +19,7 @@ import numpy as np
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre
-from coldwarm.stats.plan.dearer import IN_THE_END, NEEDED, dearer
+from coldwarm.stats.plan.dearer import IN_THE_END, MOST_CALLS, NEEDED, dearer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     Curve = Callable[[int | None], float]
     """By how much a candidate is dearer at a number of calls, in any unit; ``None``: in the end."""
 
-MOST_CALLS = 10**15
-"""Larger numbers are not given: nobody makes so many calls."""
 _TRIED: tuple[int, ...] = (*(2 * 8**power for power in range(17, -1, -1)), 1)
 """Numbers of calls between which a change is looked for, from above ``MOST_CALLS`` down."""
 

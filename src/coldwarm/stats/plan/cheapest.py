@@ -2,9 +2,10 @@
 
 At each number of calls every pair of candidates is compared (``dearer``), and a candidate that is
 surely dearer than another one drops out: the cheapest is among those that are left. Where one alone
-is left, it is the cheapest. That the true one never drops out, at whichever number of calls, is to
-hold with 95 % for all candidates together: each of the k - 1 others could push it out, so a pair is
-judged with 1 - 5 % / (k - 1). ``benchmarks/answers.py`` simulates how often that holds.
+is left, it is the cheapest. That the true one never drops out, at whichever number of calls and in
+whichever reading, is to hold with 95 %: each of the k - 1 others could push it out in each of m
+readings, so a pair is judged with 1 - 5 % / (k - 1) / m. ``benchmarks/answers.py`` simulates how
+often that holds.
 
 Below ``FEWEST`` rounds nothing is told: candidates with fewer processes are left out and named.
 """
@@ -20,8 +21,7 @@ import numpy as np
 from coldwarm.contracts.answer import ByCalls, CallRange, Crossing
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE
-from coldwarm.stats.plan.breakeven import MOST_CALLS
-from coldwarm.stats.plan.dearer import IN_THE_END, NEEDED, dearer
+from coldwarm.stats.plan.dearer import MOST_CALLS, NEEDED, dearer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from coldwarm.stats.plan.dearer import Dearer
 
     Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
     Signs = NDArray[np.int8]
 
 FEWEST = 3
@@ -53,8 +54,10 @@ class _State(NamedTuple):
     """The one with the lowest cost, as far as scatter lets that be seen."""
 
 
-def by_calls(known: Sequence[Costs], reading: Reading) -> ByCalls:
+def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> ByCalls:
     """Return the ranges of calls in which a candidate is the cheapest, and where nobody can tell.
+
+    ``n_readings``: how many are told at once, whose ranges are to be true together.
 
     A candidate without the costs of a reading, or with those of too few processes, is left out.
     """
@@ -70,7 +73,7 @@ def by_calls(known: Sequence[Costs], reading: Reading) -> ByCalls:
         for place in range(len(compared))
         for other in range(place + 1, len(compared))
     }
-    confidence = 1 - (1 - CONFIDENCE) / (len(compared) - 1)
+    confidence = 1 - (1 - CONFIDENCE) / (len(compared) - 1) / n_readings
 
     def states(calls: Sequence[float]) -> list[_State]:
         return _states(names, pairs, np.array(calls, dtype=np.float64), confidence)
@@ -147,15 +150,19 @@ def _signs(held: Dearer, calls: Floats, confidence: float) -> tuple[Signs, Signs
     -1 is the other one, and 0: neither.
     """
     middle, low, high = held.bounded(calls, confidence)
-    sure = (low > 0).astype(np.int8) - (high < 0).astype(np.int8)
-    return np.sign(middle).astype(np.int8), sure if held.n >= FEWEST else np.zeros_like(sure)
+    sure = _sides(low > 0, high < 0)
+    return _sides(middle > 0, middle < 0), sure if held.n >= FEWEST else np.zeros_like(sure)
+
+
+def _sides(first: Flags, other: Flags) -> Signs:
+    return first.astype(np.int8) - other.astype(np.int8)
 
 
 def _tried() -> list[float]:
     numbers = {1.0, 2.0}
-    while max(numbers) < MOST_CALLS:
-        numbers.add(float(math.ceil(max(numbers) * _STEP)))
-    return [*sorted(numbers), IN_THE_END]
+    while (most := max(numbers)) < MOST_CALLS:
+        numbers.add(float(math.ceil(most * _STEP)))
+    return sorted(numbers)
 
 
 def _changes(
@@ -167,8 +174,8 @@ def _changes(
     for (left, before), (right, after) in pairwise(zip(tried, found, strict=True)):
         if before == after:
             continue
-        if math.isinf(right) or right - left == 1:
-            yield int(left) + 1, after
+        if right - left == 1:
+            yield int(right), after
             continue
         between = sorted({float(int(n)) for n in np.linspace(left, right, _BETWEEN)})
         inner = _changes(states, between)

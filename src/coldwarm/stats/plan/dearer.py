@@ -42,6 +42,8 @@ NEEDED: dict[Reading, tuple[str, str, str]] = {
     "cached": ("filled.first", "filled.two", WARM_CALL),
 }
 """The costs of a reading: to the first result, to the second, and of a warm call."""
+MOST_CALLS = 10**15
+"""Larger numbers are not given: nobody makes so many calls."""
 IN_THE_END = math.inf
 """As a number of calls: only the last one is looked at."""
 
@@ -90,12 +92,13 @@ def _logs(
         [np.array([one.series[name][key] for key in rounds]) for name in needed]
         for one in (ours, theirs)
     )
-    dearer = [a - b for a, b in zip(mine, other, strict=True)]
+    apart = [a - b for a, b in zip(mine, other, strict=True)]
     both = [a + b for a, b in zip(mine, other, strict=True)]
 
     def at(calls: Floats) -> Floats:
         # log(a / b) = 2 atanh((a - b) / (a + b)), which keeps its digits where a is close to b.
-        return np.asarray(2 * np.arctanh(_rows(dearer, calls) / _rows(both, calls)))
+        with np.errstate(divide="ignore", invalid="ignore"):  # of costs of 0, nothing is known
+            return np.asarray(2 * np.arctanh(_rows(apart, calls) / _rows(both, calls)))
 
     return at
 

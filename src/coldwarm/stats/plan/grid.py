@@ -11,17 +11,27 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.plan import Caches
 from coldwarm.stats.plan.costs import FEWEST, STATES
-from coldwarm.stats.plan.jobs import Job, bounds, margin_bounds, middle_s, missing, paid, widens
-from coldwarm.stats.plan.many import expected_of, margin_lows
+from coldwarm.stats.plan.jobs import (
+    Job,
+    bounds,
+    margin_bounds,
+    middle_s,
+    missing,
+    new_shapes_s,
+    paid,
+    widens,
+)
+from coldwarm.stats.plan.many import Bounds, expected_of, margin_lows
 from coldwarm.stats.plan.sweep import changes, ladder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.plan import Caches
     from coldwarm.stats.plan.costs import Costs
+    from coldwarm.stats.plan.expected import Term
 
 MOST_CALLS = 1_000_000
 SHAPES = (1, 10, 100)
@@ -99,63 +109,89 @@ def _times(one: Setting, processes: int) -> Setting:
     return replace(one, processes=processes, curves=curves)
 
 
+@dataclass(frozen=True)
+class _Paid:
+    """What a candidate pays for jobs that differ in their calls alone, ``most`` with new shapes."""
+
+    one: Costs
+    least: list[list[Term]]
+    most: list[list[Term]]
+    expected: Bounds
+    half_s: float
+    """Half of the most that new shapes may cost, at any number of calls."""
+
+
+def _paid(one: Costs, jobs: Sequence[Job]) -> _Paid:
+    least = [paid(one, job) for job in jobs]
+    # New shapes are as many whatever the number of calls.
+    more = paid(one, jobs[0], 1.0)[len(least[0]) :]
+    most = [[*terms, *more] for terms in least] if more else least
+    return _Paid(one, least, most, expected_of(least), new_shapes_s(one, jobs[0]) / 2)
+
+
 def _setting(known: Sequence[Costs], largest: Job) -> Setting | None:
     able = [one for one in known if missing(one, largest) is None]
     if not able:
         return None
     calls = sorted({largest.shapes, *(n for n in ladder(MOST_CALLS) if n > largest.shapes)})
     jobs = [replace(largest, calls=n) for n in calls]
-    ranked = {one.candidate: [middle_s(one, job) for job in jobs] for one in able}
+    every = [_paid(one, jobs) for one in able]
     cheapest = [
-        min(able, key=lambda one, at=at: ranked[one.candidate][at]) for at in range(len(jobs))
+        min(every, key=lambda each, at=at: each.expected.middle[at] + each.half_s)  # type: ignore[misc]
+        for at in range(len(jobs))
     ]
     return Setting(
         caches=largest.caches,
         shapes=largest.shapes,
         processes=largest.processes,
         calls=calls,
-        curves={one.candidate: _curve(one, jobs) for one in able},
-        cheapest=[one.candidate for one in cheapest],
-        told_apart=_told_apart(able, cheapest, jobs),
+        curves={each.one.candidate: _curve(each, jobs) for each in every},
+        cheapest=[each.one.candidate for each in cheapest],
+        told_apart=_told_apart(every, cheapest, jobs),
         crossings=list(_crossings(able, largest, calls)),
     )
 
 
-def _curve(one: Costs, jobs: Sequence[Job]) -> Curve:
-    least = expected_of([paid(one, job) for job in jobs])
-    most = expected_of([paid(one, job, 1.0) for job in jobs])
-    found = [
-        bounds(one, job) if widens(one, job) else (max(0.0, low), high)
-        for job, low, high in zip(jobs, least.low, most.high, strict=True)
-    ]
-    lows = [low for low, _ in found if low is not None]
-    highs = [high for _, high in found if high is not None]
-    whole = least.bounded and most.bounded and len(lows) == len(jobs)
+def _curve(each: _Paid, jobs: Sequence[Job]) -> Curve:
+    least = each.expected
+    most = least if each.most is each.least else expected_of(each.most)
+    whole = least.bounded and most.bounded
+    lows, highs = least.low, most.high
+    if whole and any(widens(each.one, job) for job in jobs):
+        found = [bounds(each.one, job) for job in jobs]
+        lows = [low for low, _ in found if low is not None]
+        highs = [high for _, high in found if high is not None]
+        whole = len(lows) == len(jobs)
     return Curve(least.middle, lows if whole else None, highs if whole else None)
 
 
 def _told_apart(
-    able: Sequence[Costs], cheapest: Sequence[Costs], jobs: Sequence[Job]
+    every: Sequence[_Paid], cheapest: Sequence[_Paid], jobs: Sequence[Job]
 ) -> list[bool]:
     """Say of each job whether all others are dearer than the cheapest; of one alone, no."""
-    told = [len(able) > 1] * len(jobs)
-    for best in {one.candidate: one for one in cheapest}.values():
-        places = [at for at, one in enumerate(cheapest) if one is best]
-        for one in able:
-            if one is not best:
-                lows = _margins(one, best, [jobs[at] for at in places])
+    told = [len(every) > 1] * len(jobs)
+    for best in {each.one.candidate: each for each in cheapest}.values():
+        places = [at for at, each in enumerate(cheapest) if each is best]
+        for other in every:
+            if other is not best:
+                lows = _margins(other, best, jobs, places)
                 for at, low in zip(places, lows, strict=True):
                     told[at] = told[at] and low is not None and low > 0
     return told
 
 
-def _margins(one: Costs, best: Costs, jobs: Sequence[Job]) -> list[float | None]:
+def _margins(
+    other: _Paid, best: _Paid, jobs: Sequence[Job], places: Sequence[int]
+) -> list[float | None]:
     """Return the least by which one is dearer than another, whatever new shapes cost."""
-    lows = margin_lows([(paid(one, job), paid(best, job, 1.0)) for job in jobs])
-    return [
-        margin_bounds(one, best, job)[0] if widens(one, job) or widens(best, job) else low
-        for job, low in zip(jobs, lows, strict=True)
-    ]
+    if any(widens(each.one, jobs[at]) for each in (other, best) for at in places):
+        return [margin_bounds(other.one, best.one, jobs[at])[0] for at in places]
+    return margin_lows([(other.least[at], best.most[at]) for at in places])
+
+
+def _cheapest(able: Sequence[Costs], job: Job) -> str:
+    best = min(able, key=lambda one: middle_s(one, job))
+    return best.candidate
 
 
 def _crossings(
@@ -165,10 +201,7 @@ def _crossings(
     straight = largest.shapes + FEWEST
     at = {n: replace(largest, calls=n) for n in (straight, MOST_CALLS)}
     ends = {one.candidate: [middle_s(one, job) for job in at.values()] for one in able}
-    first = {
-        n: min(able, key=lambda one, job=replace(largest, calls=n): middle_s(one, job)).candidate
-        for n in range(largest.shapes, straight)
-    }
+    first = {n: _cheapest(able, replace(largest, calls=n)) for n in range(largest.shapes, straight)}
 
     def cheapest(n: int) -> str:
         if n in first:

@@ -33,31 +33,49 @@ def metric(case: CaseResult, mode: CacheMode) -> str:
 
 
 def _lead(cases: Sequence[CaseResult], mode: CacheMode) -> Lead | None:
-    judged = [
-        Judged(candidate=case.candidate, comparison=comparison)
+    found = [
+        (case.candidate, comparison)
         for case in cases
         for comparison in case.comparisons
         if comparison.metric == metric(case, mode)
     ]
     names = {case.case: case.candidate for case in cases}
-    baselines = {one.comparison.baseline for one in judged}
+    baselines = {one.baseline for _, one in found}
     if len(baselines) != 1:  # none, or each has its own
         return None
-    judged.sort(key=lambda one: one.comparison.ratio or 1.0)
+    found.sort(key=lambda pair: pair[1].ratio or 1.0)
     only = baselines.pop()
     baseline = names.get(only, only)
-    return Lead(mode=mode, baseline=baseline, fastest=_fastest(judged, baseline), judged=judged)
+    return Lead(
+        mode=mode,
+        baseline=baseline,
+        fastest=_fastest(found, baseline),
+        judged=[_judged(candidate, one) for candidate, one in found],
+    )
 
 
-def _fastest(judged: Sequence[Judged], baseline: str) -> str | None:
+def _judged(candidate: str, one: Comparison) -> Judged:
+    return Judged(
+        candidate=candidate,
+        verdict=one.verdict,
+        ratio=one.ratio,
+        low=one.low,
+        high=one.high,
+        confidence=one.confidence,
+        threshold=one.threshold,
+        reason=one.reason,
+    )
+
+
+def _fastest(found: Sequence[tuple[str, Comparison]], baseline: str) -> str | None:
     """Return who is told apart from all others: by the verdict, and by bounds that do not meet."""
-    if all(one.comparison.verdict == "slower" for one in judged):
+    if all(one.verdict == "slower" for _, one in found):
         return baseline
-    first, *others = judged
-    high = first.comparison.high
-    if first.comparison.verdict != "faster" or high is None:
+    (first, comparison), *others = found
+    high = comparison.high
+    if comparison.verdict != "faster" or high is None:
         return None
-    return first.candidate if all(_above(one.comparison, high) for one in others) else None
+    return first if all(_above(one, high) for _, one in others) else None
 
 
 def _above(comparison: Comparison, bound: float) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.base import READINGS
@@ -10,7 +10,6 @@ from coldwarm.contracts.plan import Plan, PlanTotal
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
 from coldwarm.stats.plan.breakeven import break_even
-from coldwarm.stats.plan.costs import costs
 from coldwarm.stats.plan.expected import FEWEST_BY_ORDER
 from coldwarm.stats.plan.jobs import (
     bounds,
@@ -27,43 +26,15 @@ from coldwarm.stats.plan.settings import settings
 from coldwarm.stats.plan.sweep import sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from coldwarm.contracts.plan import BreakEven, Sweepable
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.plan.costs import Costs
+    from coldwarm.stats.plan.gathering import Group
     from coldwarm.stats.plan.jobs import Job
 
 FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
-
-
-@dataclass(frozen=True)
-class Group:
-    """The candidates of one workload, size and dtype, and what to know of them."""
-
-    name: str
-    known: Sequence[Costs]
-    not_measured: Mapping[str, Reason]
-    """By candidate, why the run has no process of it."""
-    not_steady: Mapping[str, Reason]
-    """By candidate, why its warm calls may not stand for later ones."""
-    cases: Sequence[CaseResult] = ()
-    """Those with costs."""
-
-
-def gather(name: str, cases: Sequence[CaseResult]) -> Group:
-    """Return what is known of the cases of a group; a failed one has no costs."""
-    known, measured, missing, moving = [], [], {}, {}
-    for case in cases:
-        if case.status == "failed" or not case.observations:
-            missing[case.candidate] = case.reason or because("unstated")
-            continue
-        known.append(costs(case))
-        measured.append(case)
-        if case.warm and not case.warm.steady.steady:
-            moving[case.candidate] = case.warm.steady.reason
-    return Group(name, known, missing, moving, measured)
 
 
 def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:

@@ -67,6 +67,7 @@ async function draw(figure) {
     defaultStyle: false,
     renderer: rows > MANY_ROWS ? "canvas" : "svg",
     tooltip: tip,
+    logLevel: 1, // errors alone: a figure without a crossing is none
   });
   figure.drawn?.finalize();
   figure.drawn = drawn;

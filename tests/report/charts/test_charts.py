@@ -1,0 +1,238 @@
+"""Figures hold the numbers of the results, name their data, and say in words what there is."""
+
+from __future__ import annotations
+
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from tests.report.charts import conftest
+
+from coldwarm.contracts.protocol import OwnCandidate
+from coldwarm.report.charts import every
+from coldwarm.report.charts.drawing import answers_of
+from coldwarm.report.charts.looks import COLOURS, ink_on, looks, luminance
+from coldwarm.report.charts.marks import ticks
+from coldwarm.report.charts.workload import LONGEST_NAME, Workload, shown, workloads
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.report.charts.chart import Chart
+
+
+@pytest.fixture(scope="module")
+def workload(measured: Measured) -> Workload:
+    (one,) = workloads(list(measured.cases.values()), answers_of(measured))
+    return one
+
+
+@pytest.fixture(scope="module")
+def charts(workload: Workload) -> dict[str, Chart]:
+    return {chart.id: chart for chart in every.charts(workload)}
+
+
+def named(node: Any) -> set[str]:
+    """Return the data sets that a specification names."""
+    if isinstance(node, dict):
+        own = {node["data"]["name"]} if isinstance(node.get("data"), dict) else set()
+        return own.union(*map(named, node.values()))
+    return set().union(*map(named, node)) if isinstance(node, list) else set()
+
+
+def test_every_kind_is_drawn(charts: dict[str, Chart]) -> None:
+    """GIVEN a workload in which everything was measured THEN there is a figure of each kind."""
+    assert list(charts) == list(every.KINDS)
+
+
+@pytest.mark.parametrize("kind", every.KINDS)
+def test_a_figure_is_whole(charts: dict[str, Chart], kind: str) -> None:
+    """THEN its data are under the names of its specification, which holds none of them."""
+    chart = charts[kind]
+    assert named(chart.spec) == {name for name, rows in chart.data.items() if rows} - (
+        {"crossings"} - named(chart.spec)
+    )
+    assert chart.title
+    assert chart.caption.endswith(".")
+    assert chart.alt.endswith(".")
+    assert "values" not in chart.spec
+    whole = chart.whole("dark")
+    assert set(whole["datasets"]) == set(chart.data)
+    assert whole["config"]["background"] != chart.whole("light")["config"]["background"]
+
+
+def test_the_same_name_is_the_same_data(charts: dict[str, Chart]) -> None:
+    found: dict[str, Any] = {}
+    for chart in charts.values():
+        for name, rows in chart.data.items():
+            if name != "cheapest":  # whose texts depend on the width
+                assert found.setdefault(name, rows) == rows
+
+
+def test_cold_starts_are_those_of_the_result(charts: dict[str, Chart], measured: Measured) -> None:
+    """THEN parts, medians and processes are the numbers of the case, and parts lie end to end."""
+    data = charts["cold"].data
+    for case in measured.cases.values():
+        for cold in case.cold:
+            own = {"candidate": case.candidate, "cache_mode": cold.cache_mode}
+            (whole,) = [row for row in data["cold_wholes"] if row.items() >= own.items()]
+            assert whole["median_s"] == cold.seconds["ttfr_process"].median
+            assert whole["low_s"] == cold.seconds["ttfr_process"].low
+            parts = [row for row in data["cold_parts"] if row.items() >= own.items()]
+            assert parts[0]["start_s"] == 0
+            for before, after in pairwise(parts):
+                assert after["start_s"] == before["end_s"]
+            by_part = {row["part"]: row["seconds"] for row in parts}
+            assert by_part["compile"] == cold.seconds["first_call.compile"].median
+            seen = [row["seconds"] for row in data["cold_starts"] if row.items() >= own.items()]
+            assert seen == [
+                one.ttfr_process_s for one in case.observations if one.cache_mode == cold.cache_mode
+            ]
+
+
+def test_warm_samples_are_those_of_the_result(charts: dict[str, Chart], measured: Measured) -> None:
+    rows = charts["warm_points"].data["warm_samples"]
+    for case in measured.cases.values():
+        raw = chain.from_iterable(
+            block.samples_s for one in case.observations for block in one.blocks
+        )
+        own = [row["seconds"] for row in rows if row["candidate"] == case.candidate]
+        assert own == list(raw)
+        assert case.warm
+        assert case.warm.call_s
+        steady = [row for row in rows if row["candidate"] == case.candidate and row["steady"]]
+        assert len(steady) == case.warm.call_s.n_samples
+
+
+def test_the_strip_is_the_answer(charts: dict[str, Chart], workload: Workload) -> None:
+    """GIVEN a candidate that starts soon and calls slowly THEN another one is cheapest later."""
+    rows = charts["answer"].data["cheapest"]
+    assert workload.answer
+    by_calls = workload.answer.reading("process")
+    assert by_calls
+    own = [row for row in rows if row["caches"] == "cold"]
+    assert [row["from_calls"] for row in own] == [one.from_calls for one in by_calls.ranges]
+    assert own[0]["cheapest"] == "numpy"
+    assert own[0]["colour"] == workload.looks["numpy"].colour
+    for chart in (charts["answer"], charts["break_even"]):
+        crossings = chart.data.get("crossings", ())
+        assert all(row["candidate"] in workload.looks for row in crossings)
+
+
+def test_nothing_measured_is_no_figure() -> None:
+    """GIVEN a case of which nothing was measured THEN it has no row, and there is no workload."""
+    empty = conftest.case("numpy", observations=[])
+    assert workloads([empty]) == []
+
+
+def test_a_candidate_looks_the_same_everywhere() -> None:
+    """GIVEN other neighbours THEN a known backend has its colour, and no two are alike."""
+    one = looks(["numpy", "jax_jit_cpu", "mine", "torch_compile_cpu"])
+    two = looks(["numba", "jax_jit_cpu", "numpy"])
+    assert one["jax_jit_cpu"] == two["jax_jit_cpu"]
+    assert one["numpy"] == two["numpy"]
+    many = looks([f"candidate_{n}" for n in range(40)])
+    assert len({(look.colour, look.dash, look.shape) for look in many.values()}) == len(many)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+        (
+            (0.152286, 1.052583, -0.204868),
+            (0.114503, 0.786281, 0.099216),
+            (-0.003882, -0.048116, 1.051998),
+        ),
+        (
+            (0.367322, 0.860646, -0.227968),
+            (0.280085, 0.672501, 0.047413),
+            (-0.011820, 0.042940, 0.968881),
+        ),
+        (
+            (1.255528, -0.076749, -0.178779),
+            (-0.078411, 0.930809, 0.147602),
+            (0.004733, 0.691367, 0.303900),
+        ),
+    ],
+    ids=["all colours", "protanopia", "deuteranopia", "tritanopia"],
+)
+def test_colours_are_told_apart(kind: tuple[tuple[float, ...], ...]) -> None:
+    """GIVEN how the colour-blind see (Machado et al. 2009) THEN no two colours are near."""
+    seen = []
+    for colour in COLOURS:
+        linear = [_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5)]
+        seen.append(_lab([sum(a * b for a, b in zip(row, linear, strict=True)) for row in kind]))
+    nearest = min(
+        sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5
+        for place, one in enumerate(seen)
+        for other in seen[place + 1 :]
+    )
+    assert nearest > 0.055
+
+
+def _linear(value: float) -> float:
+    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+
+def _lab(rgb: list[float]) -> tuple[float, ...]:
+    """Return a colour in OKLab (Ottosson 2020), where distances are as they are seen."""
+    red, green, blue = (max(0.0, min(1.0, one)) for one in rgb)
+    cones = (
+        0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue,
+        0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue,
+        0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue,
+    )
+    a, b, c = (one ** (1 / 3) for one in cones)
+    return (
+        0.2104542553 * a + 0.7936177850 * b - 0.0040720468 * c,
+        1.9779984951 * a - 2.4285922050 * b + 0.4505937099 * c,
+        0.0259040371 * a + 0.7827717662 * b - 0.8086757660 * c,
+    )
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_text_on_a_colour_can_be_read(colour: str) -> None:
+    """THEN it has the contrast that large text needs (WCAG), and so has the colour on white."""
+    pair = sorted((luminance(colour), luminance(ink_on(colour))))
+    assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 3
+
+
+def test_long_names_stay_apart() -> None:
+    one, two = ("x" * 60 + middle + "y" * 60 for middle in "ab")
+    assert shown(one) != shown(two)
+    assert len(shown(one)) <= LONGEST_NAME
+    assert shown("a\u202eb\x1b[31m") == "a\\u202eb\\x1b[31m"
+
+
+@pytest.mark.parametrize("span", [(1e-3, 1.2e-3), (0.5, 9.0), (1e-6, 1e3), (3.0, 3.0)])
+def test_ticks_are_few_and_inside(span: tuple[float, float]) -> None:
+    found = ticks(span, 8)
+    assert 1 <= len(found) <= 8
+    if span[0] < span[1]:
+        assert span[0] <= found[0]
+        assert found[-1] <= span[1]
+
+
+def test_a_control_is_no_candidate(measured: Measured) -> None:
+    """GIVEN a control, which is another candidate once more THEN it is in no figure."""
+    own = OwnCandidate(
+        target="f.py:f",
+        kind="function",
+        python="python",
+        placement=None,
+        arguments=[],
+        outputs=[],
+        renewed=False,
+        checked="",
+        last_checked=True,
+        control_of="numpy",
+    )
+    first, *others = measured.cases.values()
+    protocol = msgspec.structs.replace(first.protocol, own=own)
+    control = msgspec.structs.replace(first, candidate="control", protocol=protocol)
+    (made,) = workloads([first, *others])
+    assert "control" not in {
+        name for one in workloads([control, first, *others]) for name in one.looks
+    }
+    assert list(made.looks) == list(conftest.NAMES)

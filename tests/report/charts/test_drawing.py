@@ -1,0 +1,209 @@
+"""Figures as files: the same bytes each time, no script in them, whatever names are."""
+
+from __future__ import annotations
+
+import struct
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+from tests.cli.test_shown import HOSTILE, obeyed
+from tests.report.charts import conftest
+from tests.stats import results
+
+from coldwarm.cli import report
+from coldwarm.errors import UsageError
+from coldwarm.report.charts import drawing, every
+from coldwarm.report.charts.compared import pairs
+from coldwarm.report.charts.workload import workloads
+from coldwarm.report.formats import markdown, pdf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldwarm.contracts.measured import Measured
+
+vl_convert = pytest.importorskip("vl_convert")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(report.command, arguments, catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def hostile(measured: Measured) -> Measured:
+    """Return a result every free text of which wants to be obeyed."""
+    cases = {}
+    for number, case in enumerate(measured.cases.values()):
+        texts = " ".join(HOSTILE[number::2])
+        changed = msgspec.structs.replace(
+            case,
+            candidate=f"{number}{texts}",
+            workload='</title><script>alert(1)</script>\x1b[31m\u202e\'"]`#eval("1")',
+            protocol=msgspec.structs.replace(case.protocol, data_layout=" ".join(HOSTILE)),
+        )
+        cases[case.case] = changed
+    return replace(measured, cases=cases)
+
+
+def test_a_folder_of_figures(run: Path, tmp_path: Path) -> None:
+    """GIVEN --format svg THEN every figure is a file that says what it shows."""
+    done = call(str(run), "--format", "svg", "--out", str(tmp_path / "figures"))
+    assert done.exit_code == 0, done.output
+    files = sorted((tmp_path / "figures").iterdir())
+    assert len(files) == len(every.KINDS)
+    for file in files:
+        tree = ET.fromstring(file.read_text())  # noqa: S314 - made here
+        assert tree.find(f"{SVG}title") is not None
+        described = tree.find(f"{SVG}desc")
+        assert described is not None
+        assert described.text
+
+
+@pytest.mark.slow
+def test_pictures(run: Path, tmp_path: Path) -> None:
+    """GIVEN --format png THEN every figure is a picture of some width."""
+    assert call(str(run), "--format", "png", "--out", str(tmp_path / "p")).exit_code == 0
+    for file in (tmp_path / "p").iterdir():
+        head = file.read_bytes()[:24]
+        assert head[:8] == b"\x89PNG\r\n\x1a\n"
+        assert struct.unpack(">I", head[16:20])[0] > 600
+
+
+def test_the_same_bytes_each_time(measured: Measured) -> None:
+    """THEN the same result gives the same SVG, in fonts that vl-convert brings."""
+    first, second = (dict(drawing.figures(measured, drawing.answers_of(measured))) for _ in "ab")
+    for name, chart in first.items():
+        drawn = drawing.svg(chart)
+        assert drawn == drawing.svg(second[name])
+        assert b"Liberation Sans" in drawn
+
+
+def test_hostile_names_are_text(hostile: Measured) -> None:
+    """GIVEN names with markup and control characters THEN an SVG holds them as plain text."""
+    for name, chart in drawing.figures(hostile, drawing.answers_of(hostile)):
+        drawn = drawing.svg(chart).decode()
+        tree = ET.fromstring(drawn)  # noqa: S314 - made here
+        tags = {element.tag.removeprefix(SVG) for element in tree.iter()}
+        assert not tags & {"script", "foreignObject", "image", "a", "use", "iframe"}
+        keys = {key for element in tree.iter() for key in element.attrib}
+        assert not {key for key in keys if key.lower().startswith("on") or "href" in key}
+        texts = [
+            text for element in tree.iter() for text in (element.text or "", element.tail or "")
+        ]
+        assert not obeyed(" ".join(texts).replace("\n", " ")), name
+        assert "/" not in name
+
+
+def test_hostile_text_in_markdown(hostile: Measured) -> None:
+    """THEN Markdown has none of it as markup."""
+    (written,) = markdown.files([hostile], "x.md").values()
+    text = written.decode()
+    assert "<script" not in text
+    assert "](http" not in text
+    assert "\u202e" not in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.slow
+def test_hostile_text_in_a_pdf(hostile: Measured) -> None:
+    """THEN the report is set, and no text of it is taken for typst's markup."""
+    (written,) = pdf.files([hostile], "x.pdf").values()
+    assert written.startswith(b"%PDF-")
+    assert b"/JavaScript" not in written
+    assert b"/URI" not in written
+
+
+@pytest.mark.slow
+def test_the_same_report_each_time(run: Path, tmp_path: Path) -> None:
+    """GIVEN the same result in other places THEN the PDF is the same, byte by byte."""
+    for name in "ab":
+        done = call(str(run), "--format", "pdf", "--out", str(tmp_path / name / "report.pdf"))
+        assert done.exit_code == 0, done.output
+    first, second = ((tmp_path / name / "report.pdf").read_bytes() for name in "ab")
+    assert first == second
+    assert b"D:20260102030505Z" in first
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_without_the_extra(
+    run: Path, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GIVEN no vl-convert THEN one line says what to install."""
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    monkeypatch.setitem(sys.modules, "typst", None)
+    out = str(tmp_path / "x")
+    done = CliRunner().invoke(report.command, [str(run), "--format", form, "--out", out])
+    assert isinstance(done.exception, UsageError)
+    assert "pip install 'coldwarm[report]'" in str(done.exception)
+
+
+def test_markdown(run: Path, tmp_path: Path) -> None:
+    """THEN it has the answer, the tables, and how to check them."""
+    out = tmp_path / "report.md"
+    assert call(str(run), "--out", str(out)).exit_code == 0
+    text = out.read_text()
+    assert "### matmul · 512 · f32" in text
+    assert "- cheapest: " in text
+    assert "all of 3 cases agree" in text
+    assert "`coldwarm validate DIR`" in text
+
+
+@pytest.fixture(scope="module")
+def later(tmp_path_factory: pytest.TempPathFactory, run: Path) -> Path:
+    """Return a run like ``run`` in which one candidate's calls take longer."""
+    cases = [conftest.case(name) for name in conftest.NAMES]
+    seen = [
+        msgspec.structs.replace(
+            one,
+            blocks=[
+                msgspec.structs.replace(block, samples_s=[1.5 * s for s in block.samples_s])
+                for block in one.blocks
+            ],
+        )
+        for one in cases[1].observations
+    ]
+    cases[1] = msgspec.structs.replace(cases[1], observations=seen)
+    return results.write(tmp_path_factory.mktemp("later") / "later", cases)
+
+
+def test_comparing(run: Path, later: Path, tmp_path: Path) -> None:
+    """GIVEN --compare THEN figures hold both results, and the ratio that was judged."""
+    out = tmp_path / "figures"
+    done = call("--compare", str(run), str(later), "--format", "svg", "--out", str(out))
+    assert done.exit_code == 0, done.output
+    assert "ratios.svg" in {file.name for file in out.iterdir()}
+    texts = (out / "matmul_512_f32-cold.svg").read_text()
+    assert "numpy (A)" in texts
+    assert "numpy (B)" in texts
+    said = tmp_path / "said.md"
+    assert call("--compare", str(run), str(later), "--out", str(said)).exit_code == 0
+    assert "slower" in said.read_text()
+
+
+@pytest.mark.slow
+def test_comparing_in_print(run: Path, later: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.pdf"
+    assert call("--compare", str(run), str(later), "--out", str(out)).exit_code == 0
+    assert out.read_bytes().startswith(b"%PDF-")
+
+
+def test_comparing_takes_two(run: Path) -> None:
+    done = CliRunner().invoke(report.command, ["--compare", str(run), "--format", "svg"])
+    assert isinstance(done.exception, UsageError)
+    assert "takes two results" in str(done.exception)
+
+
+def test_both_sides_have_one_colour(measured: Measured) -> None:
+    """GIVEN two results THEN a candidate has its colour in both, that of A dashed."""
+    (pair,) = pairs(measured, measured)
+    (alone,) = workloads(list(measured.cases.values()))
+    for name, look in alone.looks.items():
+        assert pair.looks[f"{name} (B)"] == look
+        assert pair.looks[f"{name} (A)"].colour == look.colour
+        assert pair.looks[f"{name} (A)"].dash != look.dash

@@ -1,0 +1,335 @@
+"""The page in a real browser: no request, no complaint, its figures, and how it is used."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from benchmarks import made_up
+from click.testing import CliRunner
+from tests.cli.test_shown import HOSTILE
+from tests.stats import results
+
+from coldwarm.cli import report
+from coldwarm.runner.stored import reading
+from coldwarm.stats.plan.grid import grid
+from coldwarm.stats.plan.planning import gather
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from coldwarm.contracts.measured import Measured
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed here"),
+]
+DRAWN = "id => document.getElementById(id).querySelector('.drawing').classList.contains('drawn')"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_up.write(tmp_path_factory.mktemp("page") / "run", 2, 400, 3)
+
+
+@pytest.fixture(scope="module")
+def measured(run: Path) -> Measured:
+    return reading.read(run)
+
+
+@pytest.fixture(scope="module")
+def file(run: Path) -> Path:
+    found = CliRunner().invoke(report.command, [str(run)], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    assert found.output.strip() == str(run / "report.html")
+    return run / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, file: Path) -> Iterator[Callable[..., Page]]:
+    """Open the page, and see to it that it asked for nothing and complained of nothing."""
+    heard: list[str] = []
+    contexts = []
+
+    def open_page(path: Path = file, width: int = 1280, **options: Any) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda one: heard.append(f"{one.type}: {one.text}"))
+        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+        page.on("request", lambda one: heard.append(one.url) if one.url != path.as_uri() else None)
+        page.on("dialog", lambda one: heard.append(f"dialog: {one.message}"))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    allowed = ("blob:", "data:")
+    said = [one for one in heard if not one.startswith(allowed)]
+    assert [one for one in said if "Conflicting legend" not in one] == []
+
+
+def show(page: Page, figure: str) -> None:
+    page.locator(f"#{figure}").scroll_into_view_if_needed()
+    page.wait_for_function(DRAWN, arg=figure)
+
+
+def figures(page: Page) -> list[str]:
+    found: list[str] = page.eval_on_selector_all("figure[data-kind]", "all => all.map(f => f.id)")
+    return found
+
+
+def rows(page: Page, figure: str, name: str) -> list[dict[str, Any]]:
+    show(page, figure)
+    code = "([id, name]) => document.getElementById(id).drawn.view.data(name)"
+    found: list[dict[str, Any]] = page.evaluate(code, [figure, name])
+    return found
+
+
+def cells(page: Page, place: int) -> list[str]:
+    found: list[str] = page.eval_on_selector_all(
+        "#verdict-table tbody tr:not([hidden])",
+        f"rows => rows.map(r => r.cells[{place}].textContent.trim())",
+    )
+    return found
+
+
+def test_every_figure_is_drawn_without_a_request_or_a_complaint(
+    opened: Callable[..., Page],
+) -> None:
+    page = opened()
+    found = figures(page)
+    kinds = {name.partition("-")[2] for name in found}
+    assert {"answer", "cold", "first_call", "warm_points", "break_even", "memory", "job"} <= kinds
+    for figure in found:
+        show(page, figure)
+
+
+def test_the_first_line_is_the_answer(opened: Callable[..., Page]) -> None:
+    page = opened()
+    first = page.locator(".said p").first
+    assert first.is_visible()
+    assert "calls" in first.inner_text()
+    assert (first.bounding_box() or {"y": 999})["y"] < 300  # seen without scrolling
+
+
+def test_figures_hold_the_numbers_of_the_stored_result(
+    opened: Callable[..., Page], measured: Measured
+) -> None:
+    page = opened()
+    case = next(iter(measured.cases.values()))
+    wholes = [
+        row for row in rows(page, "r0w0-cold", "cold_wholes") if row["candidate"] == case.candidate
+    ]
+    stored = {one.cache_mode: one.seconds["ttfr_process"].median for one in case.cold}
+    assert {row["cache_mode"]: row["median_s"] for row in wholes} == stored
+    drawn = [
+        row["seconds"]
+        for row in rows(page, "r0w0-warm_points", "warm_samples")
+        if row["candidate"] == case.candidate
+    ]
+    samples = [
+        value
+        for seen in case.observations
+        if "warm_process" in seen.judgements
+        for block in seen.blocks
+        for value in block.samples_s
+    ]
+    assert drawn == samples
+
+
+def test_sorting_puts_rows_in_order_and_says_so(opened: Callable[..., Page]) -> None:
+    page = opened()
+    heading = page.locator("#verdict-table th", has_text="Median")
+    for order, reverse in (("ascending", False), ("descending", True)):
+        heading.get_by_role("button").click()
+        assert heading.get_attribute("aria-sort") == order
+        values = page.eval_on_selector_all(
+            "#verdict-table tbody tr", "rows => rows.map(r => Number(r.cells[3].dataset.value))"
+        )
+        assert values == sorted(values, reverse=reverse)
+
+
+def test_filters_leave_what_they_name(opened: Callable[..., Page]) -> None:
+    page = opened()
+    every = len(cells(page, 0))
+    page.get_by_label("Find").fill("work01 jax")
+    assert set(cells(page, 1)) == {"jax_jit_cpu"}
+    assert set(cells(page, 0)) == {"work01 · 512 · f32"}
+    page.get_by_label("Find").fill("")
+    page.get_by_label("Figure", exact=True).select_option("warm call")
+    assert set(cells(page, 2)) == {"warm call"}
+    assert page.locator(".filters output").inner_text() == f"{len(cells(page, 2))} of {every}"
+
+
+def test_the_controls_choose_a_job_whose_costs_are_those_of_the_plan(
+    opened: Callable[..., Page], measured: Measured
+) -> None:
+    page = opened()
+    cases = [case for case in measured.cases.values() if case.workload == "work00"]
+    modes = {mode for case in cases for mode in case.protocol.cache_modes}
+    settings = grid(gather("work00", cases).known, modes)
+    show(page, "r0w0-job")
+    form = page.locator("#r0w0-job .controls")
+    form.get_by_label("empty in the first, then kept").check()
+    form.get_by_label("Processes").select_option("100")
+    form.get_by_label("Shapes in each").select_option("10")
+    wanted = next(
+        one for one in settings if (one.caches, one.processes, one.shapes) == ("kept", 100, 10)
+    )
+    page.wait_for_function(
+        "n => document.getElementById('r0w0-job').drawn.view.data('job_totals')[0].calls === n",
+        arg=wanted.calls[0],
+    )
+    for name, curve in wanted.curves.items():
+        drawn = [one for one in rows(page, "r0w0-job", "job_totals") if one["candidate"] == name]
+        assert [one["total_s"] for one in drawn] == curve.total_s
+        assert [one["low_s"] for one in drawn] == curve.low_s
+        assert [one["high_s"] for one in drawn] == curve.high_s
+    slider = form.get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("End")
+    assert form.locator("output").inner_text() == "1,000,000"
+    said = page.locator("#r0w0-job .says").inner_text()
+    assert said.startswith(f"1,000,000 calls: {wanted.cheapest[-1]} ")
+    page.wait_for_function(
+        "() => document.getElementById('r0w0-job').drawn.view.data('job_calls')[0].calls === 1e6"
+    )
+    page.keyboard.press("ArrowLeft")
+    assert form.locator("output").inner_text() == "500,000"
+
+
+def test_what_is_folded_opens_by_the_keyboard_and_has_the_data(opened: Callable[..., Page]) -> None:
+    page = opened()
+    show(page, "r0w0-cold")
+    summary = page.locator("#r0w0-cold details.data > summary")
+    summary.focus()
+    page.keyboard.press("Enter")
+    table = page.locator("#r0w0-cold .rows table").first
+    table.wait_for()
+    assert table.locator("tbody tr").count() > 0
+    with page.expect_download() as begun:
+        page.locator("#r0w0-cold .rows button").first.click()
+    text = Path(begun.value.path()).read_text(encoding="utf-8")
+    assert text.splitlines()[0].startswith("candidate,cache_mode,")
+
+
+def test_raw_data_downloads_with_all_digits(
+    opened: Callable[..., Page], measured: Measured
+) -> None:
+    page = opened()
+    with page.expect_download() as begun:
+        page.locator('button.get[data-set="samples"]').first.click()
+    lines = Path(begun.value.path()).read_text(encoding="utf-8").splitlines()
+    place = lines[0].split(",").index("call_s")
+    cases = [case for case in measured.cases.values() if case.workload == "work00"]
+    stored = [
+        value
+        for case in cases
+        for seen in case.observations
+        for block in seen.blocks
+        for value in block.samples_s
+    ]
+    assert [float(line.split(",")[place]) for line in lines[1:]] == stored
+
+
+def test_the_first_tab_offers_the_answers(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the answers"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#answers")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_follow_the_system_and_the_button(opened: Callable[..., Page], scheme: str) -> None:
+    page = opened(color_scheme=scheme)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    grounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}
+    assert page.evaluate(ground) == grounds[scheme]
+    show(page, "r0w0-answer")
+    page.locator("#theme").click()
+    other = "dark" if scheme == "light" else "light"
+    assert page.evaluate(ground) == grounds[other]
+    page.wait_for_function(
+        "other => document.getElementById('r0w0-answer').drawnAs.startsWith(other)", arg=other
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_axe_finds_nothing_serious(opened: Callable[..., Page], width: int, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = opened(width=width, color_scheme=scheme)
+    for figure in figures(page)[:6]:
+        show(page, figure)
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    page.locator("#r0w0-cold .rows table").first.wait_for()
+    found = axe.Axe().run(page).response["violations"]
+    serious = [one for one in found if one["impact"] in {"serious", "critical"}]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in serious] == []
+
+
+def test_a_narrow_window_is_never_scrolled_sideways(opened: Callable[..., Page]) -> None:
+    page = opened(width=400)
+    for figure in figures(page):
+        show(page, figure)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_without_scripts_answers_and_tables_are_there(opened: Callable[..., Page]) -> None:
+    page = opened(java_script_enabled=False)
+    assert "calls" in page.locator(".said p").first.inner_text()
+    assert page.locator("#verdict-table tbody tr").count() > 0
+    assert page.get_by_text("drawn by this page’s own script").first.is_visible()
+
+
+def test_a_whole_run_is_drawn_before_it_is_printed(opened: Callable[..., Page]) -> None:
+    page = opened(color_scheme="dark")
+    page.evaluate("() => { window.print = () => { window.printed = true; }; }")
+    page.locator("#print").click()
+    page.wait_for_function("() => window.printed")
+    assert page.locator("figure .drawing:not(.drawn)").count() == 0
+
+
+def test_text_of_others_is_shown_and_obeyed_by_nothing(
+    opened: Callable[..., Page], tmp_path: Path
+) -> None:
+    run = results.write(tmp_path / "run", [results.case(0)])
+    text = "".join(HOSTILE) + '"><script>alert(1)</script><img src=x onerror="alert(2)">'
+    for path in run.glob("cases/*.json"):
+        held = json.loads(path.read_text(encoding="utf-8"))
+        held["protocol"]["data_layout"] = text
+        held["protocol"]["sync_policy"] = text
+        held["limitations"] = [{"code": "stated", "values": {"text": text}}]
+        held["observations"][0]["stderr_tail"] = text
+        path.write_bytes(msgspec.json.encode(held))
+    found = [reading.reader.read(path) for path in run.glob("cases/*.json")]
+    from coldwarm.report.formats import html
+
+    page_file = tmp_path / "page.html"
+    page_file.write_bytes(html.files(found, "page.html")["page.html"])
+    page = opened(page_file)
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    assert page.locator("img, main script").count() == 0
+    seen = page.locator("body").inner_text()
+    assert "<script>alert(1)</script>" in seen
+    assert "\u202e" not in seen
+    assert "\x1b" not in seen
