@@ -16,8 +16,8 @@ from tests.stats import results
 
 from coldwarm.cli import report
 from coldwarm.runner.stored import reading
+from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.grid import grid
-from coldwarm.stats.plan.planning import gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,8 +14,9 @@ from coldwarm.report.reasons import words
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 from coldwarm.stats.plan.gathering import Group
 from coldwarm.stats.plan.jobs import Job, bounds, new_shapes_s, total_s
+from coldwarm.stats.plan.ladder import changes, ladder
 from coldwarm.stats.plan.planning import plan
-from coldwarm.stats.plan.sweep import changes, ladder, sweep
+from coldwarm.stats.plan.sweep import sweep
 
 if TYPE_CHECKING:
     from coldwarm.contracts.plan import Caches

@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from coldwarm.report.page import making
+from coldwarm.report.charts import compared as both
+from coldwarm.report.charts.every import charts, of_result
+from coldwarm.report.charts.workload import workloads
+from coldwarm.report.figures import group_name
+from coldwarm.report.page import changes, contents
+from coldwarm.report.page.sections import of_charts, section
+from coldwarm.report.view import suite_view
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
+    from coldwarm.report.charts.chart import Chart
+    from coldwarm.report.page.contents import Part
+    from coldwarm.report.page.places import Section
 
 SUFFIX = ".html"
 
 
 def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     """Return the page."""
-    return {name: making.page(results).encode()}
+    parts = [_part(measured, place) for place, measured in enumerate(results)]
+    return {name: contents.page(parts).encode()}
+
+
+def _part(measured: Measured, place: int) -> Part:
+    cases = list(measured.cases.values())
+    told = answers(cases)
+    view = suite_view(measured.suite, cases, told) if measured.suite else None
+    groups = {group.title: group for group in view.groups} if view else {}
+    where = contents.provenance(measured)
+    found = workloads(cases, told)
+    sections = {
+        (name := group_name(one.cases[0])): section(one, groups.get(name), f"r{place}w{at}", where)
+        for at, one in enumerate(found)
+    }
+    together = of_charts(partial(of_result, found), "All scenarios", f"r{place}", where)
+    return contents.part(measured, view, sections, next(together, None))
 
 
 def compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], name: str
 ) -> dict[str, bytes]:
     """Return the page of what changed from one result to another."""
-    return {name: making.compared(comparison, sides).encode()}
+    found = changes.changes(comparison, list(_of_both(comparison, sides)))
+    return {name: changes.page(found, [side.path for side in sides]).encode()}
+
+
+def _of_both(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Iterator[Section]:
+    """Yield a section of all ratios, and one for each workload."""
+    where = "Measured here, in the runs A and B"
+
+    def judged(width: int) -> list[Chart]:
+        return [one for one in [both.ratios(comparison, width)] if one is not None]
+
+    yield from of_charts(judged, "All figures", "ratios", where)
+    for place, workload in enumerate(both.pairs(*sides)):
+        looks = {name: look.colour for name, look in workload.looks.items()}
+        draw = partial(charts, workload, kinds=both.KINDS)
+        yield from of_charts(draw, workload.title, f"w{place}", where, looks)

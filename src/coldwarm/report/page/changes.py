@@ -5,20 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coldwarm.report.charts import compared
-from coldwarm.report.charts.every import charts
 from coldwarm.report.compare import terminal
-from coldwarm.report.page.sections import Section, of_charts
+from coldwarm.report.page.making import filled
 from coldwarm.report.page.surroundings import Folded
 from coldwarm.report.reasons import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from coldwarm.contracts.comparison import ComparedMetric, RunComparison
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.report.charts.chart import Chart
-    from coldwarm.report.charts.workload import Workload
+    from coldwarm.report.page.places import Section
 
     Pairs = tuple[tuple[str, str], ...]
 
@@ -51,12 +47,12 @@ class Changes:
     remarks: Pairs
     legend: Pairs
     rows: tuple[Change, ...]
-    sections: tuple[Section, ...]
+    sections: Sequence[Section]
     software: Folded | None
 
 
-def changes(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Changes:
-    """Return what the page says of two results."""
+def changes(comparison: RunComparison, sections: Sequence[Section]) -> Changes:
+    """Return what the page says of two results, with sections of figures of both."""
     differing = [(one.name, f"{one.a} in A, {one.b} in B") for one in comparison.software]
     return Changes(
         summary=terminal.summary(comparison),
@@ -64,7 +60,7 @@ def changes(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Chan
         remarks=tuple(terminal.remarks(comparison)),
         legend=tuple(terminal.legend(comparison)),
         rows=tuple(map(_change, comparison.metrics)),
-        sections=tuple(_sections(comparison, sides)),
+        sections=sections,
         software=Folded("What else differs", differing) if differing else None,
     )
 
@@ -92,17 +88,18 @@ def _value(figure: float | None) -> float | str:
     return "" if figure is None else figure
 
 
-def _sections(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Iterator[Section]:
-    where = "Measured here, in the runs A and B"
+def page(found: Changes, paths: Sequence[str]) -> str:
+    """Return the page of what changed from one result to another, which lie at ``paths``.
 
-    def judged(width: int) -> list[Chart]:
-        return [one for one in [compared.ratios(comparison, width)] if one is not None]
-
-    yield from of_charts(judged, "All figures", "ratios", where)
-    for place, workload in enumerate(compared.pairs(*sides)):
-
-        def drawn(width: int, workload: Workload = workload) -> list[Chart]:
-            return charts(workload, width, compared.KINDS)
-
-        looks = {name: look.colour for name, look in workload.looks.items()}
-        yield from of_charts(drawn, workload.title, f"w{place}", where, looks)
+    Raises:
+        UsageError: what draws figures is not installed.
+    """
+    return filled(
+        "compared.html.j2",
+        found.sections,
+        changes=found,
+        title="coldwarm: B against A",
+        subtitle=" against ".join(reversed(paths)),
+        whats=list(dict.fromkeys(one.what for one in found.rows)),
+        told=list(dict.fromkeys(one.verdict for one in found.rows)),
+    )

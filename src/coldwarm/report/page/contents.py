@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
-from coldwarm.report.charts.drawing import answers_of
-from coldwarm.report.charts.every import of_result
-from coldwarm.report.charts.workload import workloads
-from coldwarm.report.figures import group_name
 from coldwarm.report.page import surroundings, verdicts
-from coldwarm.report.page.sections import Section, of_charts, section
-from coldwarm.report.view import suite_view
+from coldwarm.report.page.making import filled
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from coldwarm.contracts.measured import Measured
+    from coldwarm.report.page.places import Section
+    from coldwarm.report.view import View
 
     Pairs = tuple[tuple[str, str], ...]
 
@@ -45,20 +43,21 @@ class Part:
     files: Pairs
 
 
-def part(measured: Measured, place: int) -> Part:
-    """Return what the page says of one result."""
+def part(
+    measured: Measured,
+    view: View | None,
+    sections: Mapping[str, Section],
+    together: Section | None,
+) -> Part:
+    """Return what the page says of one result.
+
+    ``sections``: by the name of the workload; ``together``: of all workloads.
+    """
     cases = list(measured.cases.values())
     suite = measured.suite
-    view = suite_view(suite, cases) if suite else None
-    groups = {group.title: group for group in view.groups} if view else {}
-    found = workloads(cases, answers_of(measured))
-    where = _provenance(measured)
-    sections = tuple(
-        section(one, groups.get(group_name(one.cases[0])), f"r{place}w{at}", where)
-        for at, one in enumerate(found)
-    )
-    anchors = {group_name(w.cases[0]): s.anchor for w, s in zip(found, sections, strict=True)}
-    cells = {(g.title, row.candidate): row for g in groups.values() for row in g.rows}
+    anchors = {name: section.anchor for name, section in sections.items()}
+    groups = view.groups if view else ()
+    cells = {(group.title, row.candidate): row for group in groups for row in group.rows}
     machine = measured.environment
     return Part(
         name=suite.suite if suite else cases[0].case,
@@ -66,12 +65,10 @@ def part(measured: Measured, place: int) -> Part:
         machine=surroundings.machine_line(machine) if machine else "an unknown machine",
         said=tuple(_said(measured)),
         complete=suite is None or suite.complete,
-        sections=sections,
-        together=next(
-            of_charts(partial(of_result, found), "All scenarios", f"r{place}", where), None
-        ),
+        sections=tuple(sections.values()),
+        together=together,
         figures=tuple(verdicts.figures(cases, cells, anchors)),
-        colours={name: look.colour for one in found for name, look in one.looks.items()},
+        colours={name: c for one in sections.values() for name, c in one.looks.items()},
         care=view.care if view else (),
         unavailable=view.unavailable if view else (),
         legend=view.legend if view else (),
@@ -84,10 +81,11 @@ def part(measured: Measured, place: int) -> Part:
     )
 
 
-def _provenance(measured: Measured) -> str:
+def provenance(measured: Measured) -> str:
+    """Return where the figures of a result come from."""
     if measured.suite is None:
         return "Measured here, in a run of which only this case is at hand"
-    return f"Measured here, in run {measured.suite.run_id}, {measured.suite.started_at[:10]}"
+    return f"Measured here, in run {measured.suite.run_id[:8]}, {measured.suite.started_at[:10]}"
 
 
 def _said(measured: Measured) -> list[tuple[str, str]]:
@@ -98,3 +96,22 @@ def _said(measured: Measured) -> list[tuple[str, str]]:
     if measured.environment is not None:
         said.append(("on", surroundings.machine_line(measured.environment)))
     return said
+
+
+def page(parts: Sequence[Part]) -> str:
+    """Return the page of one result or more.
+
+    Raises:
+        UsageError: what draws figures is not installed.
+    """
+    shown = [one for each in parts for one in each.figures]
+    names = ", ".join(each.name for each in parts)
+    return filled(
+        "page.html.j2",
+        [one for each in parts for one in (each.together, *each.sections) if one is not None],
+        parts=parts,
+        title=f"coldwarm: {names}",
+        subtitle=" · ".join(f"{each.name}, {each.machine}" for each in parts),
+        whats=list(dict.fromkeys(one.what for one in shown)),
+        told=list(dict.fromkeys(one.verdict for one in shown if one.verdict)),
+    )

@@ -9,17 +9,18 @@ from coldwarm.report.charts.looks import dash_scale
 from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, rows, seconds
 from coldwarm.report.charts.workload import shown
 from coldwarm.stats.drawn import totals
+from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.grid import MOST_CALLS, grid
-from coldwarm.stats.plan.planning import gather
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
 
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
     from coldwarm.stats.plan.grid import Setting
 
 _HEIGHT = 260
+_POWERS = range(-9, 10)
+"""Of ten, at which the axis of seconds has a line."""
 
 
 class Jobs:
@@ -78,7 +79,7 @@ class Jobs:
             ),
             alt="Total time of a job by number of calls, a line for each candidate. The table "
             "below has the totals at the number of calls that is chosen.",
-            spec=_spec(self.workload, found["job_totals"], width),
+            spec=_spec(self.workload, width),
             data=found,
         )
 
@@ -92,7 +93,7 @@ def _told(one: Setting) -> list[tuple[Row, str, bool]]:
     ]
 
 
-def _spec(workload: Workload, found: Sequence[Row], width: int) -> Spec:
+def _spec(workload: Workload, width: int) -> Spec:
     powers = [10**power for power in range(len(str(MOST_CALLS)))]
     x: Spec = {
         "field": "calls",
@@ -101,10 +102,9 @@ def _spec(workload: Workload, found: Sequence[Row], width: int) -> Spec:
         "title": "calls in each process",
         "axis": {"values": powers, "labelExpr": CALLS_AXIS},
     }
-    within = [float(row["total_s"] or 0) for row in found]
-    y = seconds("total_s", "total time (log scale)", log=True, within=within)
-    y["axis"] = {**y["axis"], "grid": True, "tickCount": 6}
-    del y["axis"]["values"]
+    y = seconds("total_s", "total time (log scale)", log=True)
+    # Which totals are shown changes with the job.
+    y["axis"] = {**y["axis"], "grid": True, "values": [10.0**power for power in _POWERS]}
     colour = by_colour(workload.looks)
     tooltip = [
         {"field": "candidate", "title": "candidate"},

@@ -13,63 +13,25 @@ from coldwarm.errors import printable
 from coldwarm.report.charts.looks import COLOURS
 from coldwarm.report.charts.theme import config
 from coldwarm.report.formats.base import needed
-from coldwarm.report.page.changes import changes
-from coldwarm.report.page.contents import part
 from coldwarm.report.page.packing import embedded
-from coldwarm.report.page.sections import WIDTHS
+from coldwarm.report.page.places import WIDTHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Measured
-    from coldwarm.report.page.sections import Section
+    from coldwarm.report.page.places import Section
 
 SCRIPTS = ("unpack.js", "tables.js", "figures.js", "controls.js", "start.js")
 _DRAWS = 'window.vegaEmbed = vegaEmbed; document.dispatchEvent(new Event("vega-there"));'
 """What the bundle of Vega does at its end."""
 
 
-def page(results: Sequence[Measured]) -> str:
-    """Return the page of one result or more.
+def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # noqa: ANN401
+    """Return a page from its template; ``packed`` are the sections whose data goes with it.
 
     Raises:
         UsageError: what draws figures is not installed.
     """
-    parts = [part(measured, place) for place, measured in enumerate(results)]
-    shown = [one for each in parts for one in each.figures]
-    names = ", ".join(each.name for each in parts)
-    return _filled(
-        "page.html.j2",
-        [one for each in parts for one in (each.together, *each.sections) if one is not None],
-        parts=parts,
-        title=f"coldwarm: {names}",
-        subtitle=" · ".join(f"{each.name}, {each.machine}" for each in parts),
-        whats=list(dict.fromkeys(one.what for one in shown)),
-        told=list(dict.fromkeys(one.verdict for one in shown if one.verdict)),
-    )
-
-
-def compared(comparison: RunComparison, sides: tuple[Measured, Measured]) -> str:
-    """Return the page of what changed from one result to another.
-
-    Raises:
-        UsageError: what draws figures is not installed.
-    """
-    found = changes(comparison, sides)
-    return _filled(
-        "compared.html.j2",
-        found.sections,
-        changes=found,
-        title="coldwarm: B against A",
-        subtitle=" against ".join(side.path for side in reversed(sides)),
-        whats=list(dict.fromkeys(one.what for one in found.rows)),
-        told=list(dict.fromkeys(one.verdict for one in found.rows)),
-    )
-
-
-def _filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # noqa: ANN401
-    """Fill a template; ``packed`` are the sections whose data goes with it."""
     jinja2 = needed("jinja2")
     script, vega, style = _script(), _vega(), _style()
     environment = jinja2.Environment(

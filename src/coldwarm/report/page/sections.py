@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -10,54 +9,19 @@ from coldwarm.report.answers import lines
 from coldwarm.report.charts.every import charts
 from coldwarm.report.page.job import Jobs
 from coldwarm.report.page.packing import Pack
+from coldwarm.report.page.places import WIDTHS, Drawing, Section
 from coldwarm.report.page.processes import processes, samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.report.answers import Line
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.workload import Workload
-    from coldwarm.report.filled import Needed
     from coldwarm.report.view import Group
 
-WIDTHS = {"wide": 600, "narrow": 240}
-"""Of the plots, in pixels; which is drawn depends on the room that there is."""
 _BESIDE = {"wide": 330, "narrow": 240}
 """Of the figure beside an answer."""
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure's place on the page; what is drawn there is in the pack of its section."""
-
-    id: str
-    kind: str
-    title: str
-    caption: str
-    alt: str
-
-
-@dataclass(frozen=True)
-class Section:
-    """A workload, or all of a result together."""
-
-    anchor: str
-    title: str
-    about: str
-    answer: tuple[Line, ...]
-    beside: Drawing | None
-    """Beside the answer."""
-    drawings: tuple[Drawing, ...]
-    looks: Mapping[str, str]
-    """The colour of each candidate."""
-    pack: str
-    provenance: str
-    failures: tuple[str, ...] = ()
-    filled: tuple[Needed, ...] = ()
-    by_default: tuple[tuple[str, str], ...] = ()
-    made: tuple[tuple[str, str], ...] = ()
 
 
 def section(workload: Workload, group: Group | None, anchor: str, where: str) -> Section:
@@ -65,14 +29,7 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
     cases = workload.cases
     pack = Pack(_calls(cases))
     jobs = Jobs(workload)
-    by_width = {
-        name: [
-            chart
-            for chart in [*charts(workload, width), jobs.chart(width)]
-            if chart is not None and chart.id != "answer"
-        ]
-        for name, width in WIDTHS.items()
-    }
+    by_width = {name: _ordered(workload, jobs, width) for name, width in WIDTHS.items()}
     drawings = _drawings(by_width, pack, anchor)
     small = {name: charts(workload, width, ["answer"]) for name, width in _BESIDE.items()}
     beside = _drawings(small, pack, anchor)
@@ -96,6 +53,15 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
         by_default=group.by_default if group else (),
         made=group.made if group else (),
     )
+
+
+def _ordered(workload: Workload, jobs: Jobs, width: int) -> list[Chart]:
+    """Return the figures of a section; that of a reader's own job follows the total time."""
+    found = [chart for chart in charts(workload, width) if chart.id != "answer"]
+    own = jobs.chart(width)
+    ids = [chart.id for chart in found]
+    place = ids.index("break_even") + 1 if "break_even" in ids else len(ids)
+    return [*found[:place], *([own] if own else []), *found[place:]]
 
 
 def of_charts(

@@ -8,8 +8,8 @@ import numpy as np
 
 from coldwarm.contracts.base import WARM
 from coldwarm.stats.plan.costs import STATES
+from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.grid import grid
-from coldwarm.stats.plan.planning import gather
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,8 +22,8 @@ from coldwarm.stats.plan.jobs import (
     paid,
     widens,
 )
+from coldwarm.stats.plan.ladder import changes, ladder
 from coldwarm.stats.plan.many import Bounds, expected_of, margin_lows
-from coldwarm.stats.plan.sweep import changes, ladder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

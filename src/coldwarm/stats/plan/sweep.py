@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.answer import Crossing
 from coldwarm.contracts.plan import Sweep, SweepRow
 from coldwarm.stats.plan.jobs import middle_s, missing, new_shapes_s, total_s
+from coldwarm.stats.plan.ladder import changes, ladder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from coldwarm.contracts.plan import Sweepable
     from coldwarm.stats.plan.costs import Costs
     from coldwarm.stats.plan.jobs import Job
 
-STEPS = (1, 2, 5)
 BEYOND = 10
 """How far a sweep goes beyond the number that was planned, as a factor."""
 LEAST_SWEPT = 1000
@@ -69,36 +68,3 @@ def _swept(job: Job, over: Sweepable) -> list[int]:
     fewest = job.shapes if over == "calls" else 1
     values = ladder(max(BEYOND * planned, LEAST_SWEPT))
     return sorted({*(value for value in values if value > fewest), fewest, planned})
-
-
-def ladder(most: int) -> list[int]:
-    """Return 1, 2, 5, 10, 20, … up to the first that is at least ``most``."""
-    values: list[int] = []
-    power = 1
-    while True:
-        for step in STEPS:
-            values.append(step * power)
-            if values[-1] >= most:
-                return values
-        power *= 10
-
-
-def changes(cheapest: Callable[[int], str], values: Sequence[int]) -> list[int]:
-    """Return each number, between the first and last value, from which another one is cheapest.
-
-    Totals are straight lines, of which each is the lowest on one stretch only: between two
-    values with the same answer nothing changes.
-    """
-    numbers = []
-    for left, right in pairwise(values):
-        numbers += _between(cheapest, left, right)
-    return numbers
-
-
-def _between(cheapest: Callable[[int], str], left: int, right: int) -> list[int]:
-    if cheapest(left) == cheapest(right):
-        return []
-    if right - left == 1:
-        return [right]
-    middle = (left + right) // 2
-    return _between(cheapest, left, middle) + _between(cheapest, middle, right)

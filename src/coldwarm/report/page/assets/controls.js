@@ -50,24 +50,30 @@ function settingOf(form, settings) {
   return settings.findIndex((one) => one.caches === caches && one.processes === processes && one.shapes === shapes);
 }
 
+function saidOf(at, best, calls) {
+  const said = [`${counted(calls)} ${calls === 1 ? "call" : "calls"}: `];
+  if (!best) return [...said, "no candidate has a total"];
+  if (at.length === 1) return [...said, `only ${best.candidate} has a total`];
+  const name = element("b", best.candidate);
+  if (best.told_apart) return [...said, name, " is the cheapest"];
+  return [...said, name, " has the lowest expected total; this run cannot tell it from every other"];
+}
+
 function totals(into, rows, calls) {
   const at = rows.filter((row) => row.calls === calls).sort((a, b) => a.total_s - b.total_s);
   const best = at.find((row) => row.cheapest);
-  const said = element("p", undefined, { class: "says", role: "status" });
-  const name = best ? best.candidate : "";
-  said.append(`${counted(calls)} ${calls === 1 ? "call" : "calls"}: `);
-  if (!best) said.append("no candidate has a total");
-  else if (at.length === 1) said.append(`only ${name} has a total`);
-  else if (best.told_apart) said.append(element("b", name), " is the cheapest");
-  else said.append(element("b", name), " has the lowest expected total; this run cannot tell it from every other");
+  if (!into.firstElementChild) into.append(element("p", "", { class: "says", role: "status" }), element("div"));
+  const [said, place] = into.children;
+  said.replaceChildren(...saidOf(at, best, calls));
   const table = rowsTable(at.map((row) => ({
     candidate: row.candidate,
     "expected total": duration(row.total_s),
     "95 % interval": row.low_s === null ? "too few processes" : `${duration(row.low_s)} to ${duration(row.high_s)}`,
   })), at.length);
+  table.tBodies[0].rows[at.indexOf(best)]?.classList.add("cheapest");
   const scroll = element("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": `Totals of ${counted(calls)} calls` });
   scroll.append(table);
-  into.replaceChildren(said, scroll);
+  place.replaceChildren(scroll);
 }
 
 async function startControls(figure) {
