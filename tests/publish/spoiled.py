@@ -23,6 +23,9 @@ the language of the PDF."""
 NAME = "<img src=x onerror=alert(2)>](javascript:alert(3))|`#eval(1)`::error::x "
 """The same for names, in which every character is seen."""
 
+KNOWN = {"judgements", "seconds", "null_reasons", "process"}
+"""Mappings whose keys are names of the program's own: others are refused when they are read."""
+
 
 def measured(found: Measured) -> Measured:
     """Return a result with such texts everywhere."""
@@ -32,7 +35,7 @@ def measured(found: Measured) -> Measured:
         path=BAD,
         suite=None if found.suite is None else record(found.suite),
         cases={case.case: case for case in cases},
-        files={case.case: BAD for case in cases},
+        files={case.case: f"{BAD}{found.path}{case.case}" for case in cases},
         environment=None if found.environment is None else record(found.environment),
     )
 
@@ -44,8 +47,7 @@ def record(one: R) -> R:
         return msgspec.structs.replace(one, values=values, parts=[record(p) for p in one.parts])  # type: ignore[return-value]  # it is the same type
     hints = get_type_hints(type(one), include_extras=True)
     for name in one.__struct_fields__:
-        value = getattr(one, name)
-        made = _spoiled(value, hints[name])
+        made = _spoiled(getattr(one, name), hints[name], keys=name not in KNOWN)
         try:
             changed = msgspec.structs.replace(one, **{name: made})
             msgspec.convert(msgspec.to_builtins(changed), type(one))
@@ -61,7 +63,7 @@ def _value(value: Any) -> Any:
     return [BAD + one for one in value] if isinstance(value, list) else value
 
 
-def _spoiled(value: Any, hint: Any) -> Any:
+def _spoiled(value: Any, hint: Any, *, keys: bool = True) -> Any:
     """Return a value with such texts; each is tried with the type of its own place."""
     if isinstance(value, msgspec.Struct):
         return record(value)
@@ -77,7 +79,10 @@ def _spoiled(value: Any, hint: Any) -> Any:
         return [_spoiled(one, inner[0] if inner else str) for one in value]
     if isinstance(value, dict):
         kinds = inner if len(inner) == 2 else (str, str)
-        return {_spoiled(key, kinds[0]): _spoiled(one, kinds[1]) for key, one in value.items()}
+        return {
+            _spoiled(key, kinds[0]) if keys else key: _spoiled(one, kinds[1])
+            for key, one in value.items()
+        }
     return value
 
 

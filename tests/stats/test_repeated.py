@@ -4,56 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 import pytest
-from tests.contracts import samples
-from tests.stats import results
+from tests.stats.repeating import BASELINE, OTHER, SHA256, another_machine, run
 
-from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.snapshot import SnapshotName
 from coldwarm.publish.replicating import agreeing
 from coldwarm.publish.replicating.environment import as_it_is
-from coldwarm.runner.stored import again
 from coldwarm.stats import repeated
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.replication import RepeatedRun, Replication
-
-BASELINE = "numpy_matmul_512_f32"
-OTHER = "jax_jit_cpu_matmul_512_f32"
-SHA256 = "1" * 64
-
-
-def run(  # noqa: PLR0913 - each by name
-    seed: int,
-    *,
-    speed: float = 1.0,
-    machine: float = 1.0,
-    n: int = 12,
-    scatter: float = 0.01,
-    environment: Environment | None = None,
-) -> Measured:
-    """Return a run of a baseline and a candidate on a machine, computed as a run computes it."""
-    made = [
-        results.case(seed, machine, n, scatter, case=BASELINE, candidate="numpy", baseline=True),
-        results.case(seed + 100, 0.5 * speed * machine, n, scatter, candidate="jax_jit_cpu"),
-    ]
-    cases = again.compared([again.computed(case, case.observations) for case in made])
-    place = environment or samples.environment()
-    return Measured(
-        path=f"run-{seed}",
-        suite=None,
-        cases={case.case: case for case in cases},
-        files={case.case: f"run-{seed}/{case.case}.json" for case in cases},
-        environment_sha256=SHA256 if environment is None else "2" * 64,
-        environment=place,
-    )
-
-
-def another_machine() -> Environment:
-    here = samples.environment()
-    return msgspec.structs.replace(here, cpu=msgspec.structs.replace(here.cpu, model="another"))
 
 
 def agreement(found: RepeatedRun) -> dict[str, str]:
