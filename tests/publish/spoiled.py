@@ -25,6 +25,8 @@ NAME = "<img src=x onerror=alert(2)>](javascript:alert(3))|`#eval(1)`::error::x 
 
 KNOWN = {"judgements", "seconds", "null_reasons", "process"}
 """Mappings whose keys are names of the program's own: others are refused when they are read."""
+NAMING = {"baseline", "case", "candidate"}
+"""Fields that name a case or a candidate, which has such a name."""
 
 
 def measured(found: Measured) -> Measured:
@@ -47,7 +49,10 @@ def record(one: R) -> R:
         return msgspec.structs.replace(one, values=values, parts=[record(p) for p in one.parts])  # type: ignore[return-value]  # it is the same type
     hints = get_type_hints(type(one), include_extras=True)
     for name in one.__struct_fields__:
-        made = _spoiled(getattr(one, name), hints[name], keys=name not in KNOWN)
+        value = getattr(one, name)
+        made = _spoiled(value, hints[name], keys=name not in KNOWN)
+        if name in NAMING and isinstance(value, str):
+            made = NAME + value
         try:
             changed = msgspec.structs.replace(one, **{name: made})
             msgspec.convert(msgspec.to_builtins(changed), type(one))
