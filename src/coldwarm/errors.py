@@ -20,6 +20,10 @@ class ExitCode(IntEnum):
     FAILED = 3
     """A case failed, or an artifact is wrong."""
     NOTHING_VALID = 4
+    CONTRADICTION = 5
+    """The parts of a snapshot contradict each other."""
+    SIGNATURE = 6
+    """A signature is not of what it lies beside."""
     INTERNAL = 70
     """Something went wrong inside, or the system refused what is needed."""
     INTERRUPTED = 130

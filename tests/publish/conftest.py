@@ -8,13 +8,16 @@ import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.contracts import samples
+from tests.faults import lab
 from tests.stats import results
 
 from coldwarm.cli import main
+from coldwarm.publish import create, signing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,4 +179,56 @@ def files(folder: Path) -> dict[str, bytes]:
 def program(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run ``coldwarm snapshot`` in a process of its own."""
     line = [sys.executable, "-m", "coldwarm", "snapshot", *map(str, arguments)]
+    return subprocess.run(line, check=False, capture_output=True, text=True, timeout=60)
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was really measured, by this version: everything in it can be computed again."""
+    sys.path.insert(0, str(lab.PLUGIN))
+    try:
+        classes: dict[str, str] = import_module("faulty_backend").CLASSES
+    finally:
+        sys.path.remove(str(lab.PLUGIN))
+    site = lab.install(
+        tmp_path_factory.mktemp("site"),
+        "coldwarm_faults",
+        {
+            "coldwarm.backends": {"honest": f"faulty_backend:{classes['honest']}"},
+            "coldwarm.workloads": {"small": "faulty_workload"},
+        },
+    )
+    bench = lab.Lab(tmp_path_factory.mktemp("lab"), [site])
+    plan = ("--backend", "numpy,honest", "--deterministic", "--min-runs", "2", "--max-runs", "2")
+    done = bench.run(*plan)
+    assert done.code == 0, done.err
+    bench.assert_no_orphans()
+    return bench.out
+
+
+@pytest.fixture(scope="session")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A private key and the public one of it, as ``openssl`` makes them."""
+    folder = tmp_path_factory.mktemp("keys")
+    private, public = folder / "key.pem", folder / "pub.pem"
+    openssl("genpkey", "-algorithm", "ed25519", "-out", private)
+    openssl("pkey", "-in", private, "-pubout", "-out", public)
+    return private, public
+
+
+@pytest.fixture(scope="session")
+def signed(
+    measured: Path, keys: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A snapshot of that run, signed: it is copied, never changed."""
+    folder = tmp_path_factory.mktemp("snapshots") / "s1"
+    request = create.Request("s1", (measured,), deterministic=True, indexes=(), with_wheel=True)
+    create.create(request, folder)
+    signing.sign(folder, keys[0])
+    return folder
+
+
+def openssl(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run ``openssl``, which knows nothing of coldwarm."""
+    line = ["openssl", *map(str, arguments)]
     return subprocess.run(line, check=False, capture_output=True, text=True, timeout=60)

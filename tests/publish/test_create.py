@@ -19,7 +19,7 @@ from coldwarm.contracts.observation import Gate
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import SnapshotIndex, SnapshotMade, ValidationReport
 from coldwarm.publish import layout, validation
-from coldwarm.publish.collected import Run
+from coldwarm.publish.runs import Run
 from coldwarm.publish.writing import sha256_of
 from coldwarm.runner.stored import reading
 

@@ -17,7 +17,7 @@ from coldwarm.publish import layout
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.publish.collected import Run
+    from coldwarm.publish.runs import Run
 
 _SPDX = re.compile(r"[A-Za-z0-9.+-]{1,60}")
 NO_AUTHOR = "Authors not named"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import decode, decode_as, encode, read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME, index_in
 from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import JOURNAL
-from coldwarm.contracts.measured import Measured
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.errors import InvalidResultError, UsageError
 from coldwarm.publish import layout
+from coldwarm.publish.runs import Run
 from coldwarm.publish.writing import sha256_of
 from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.validating import validated
@@ -25,41 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.environment import Environment
-    from coldwarm.contracts.result import CaseResult, SuiteResult
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run as it goes into a snapshot."""
-
-    name: str
-    """Of its folder under ``results/``."""
-    suite: SuiteResult
-    environment: Environment
-    cases: list[CaseResult]
-    """In the order of the index, with everything computed again."""
-    files: dict[str, bytes]
-    """By path below its folder, byte for byte as they were measured."""
-
-    @property
-    def measured(self) -> Measured:
-        """The same as the reports take it: of the snapshot, and not of the folder it is from."""
-        answers = self.suite.answers_path and self.files.get(self.suite.answers_path)
-        return Measured(
-            path=self.folder,
-            suite=self.suite,
-            cases={case.case: case for case in self.cases},
-            files={row.case: f"{self.folder}/{row.path}" for row in self.suite.cases},
-            environment_sha256=self.suite.environment_sha256,
-            environment=self.environment,
-            answers=decode_as(Answers, answers) if answers else None,
-        )
-
-    @property
-    def folder(self) -> str:
-        """Its folder in the snapshot."""
-        return f"{layout.RESULTS}/{self.name}"
+    from coldwarm.contracts.result import SuiteResult
 
 
 def collect(paths: Sequence[Path]) -> list[Run]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.publish.collected import Run
+    from coldwarm.publish.runs import Run
 
     View = Callable[["Made"], bytes]
     """Renders one file of a snapshot from what it is made of."""

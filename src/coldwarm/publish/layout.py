@@ -26,6 +26,8 @@ from coldwarm.contracts.names import UNSEEN
 INDEX = "snapshot_index.json"
 SIGNATURE = f"{INDEX}.sig"
 """The raw 64 bytes of Ed25519 over the index."""
+PUBLIC_KEY = f"{INDEX}.pub"
+"""The public half of the key that signed, as PEM."""
 BUNDLE = f"{INDEX}.sigstore.json"
 """The bundle of a signature without a key."""
 MANIFEST = "baseline_manifest.json"
@@ -43,7 +45,7 @@ PUBLISHED = "nextstat"
 HARNESS = "harness"
 REGISTRY = "snapshot_registry.json"
 """The registry beside snapshots; in none of them."""
-NOT_INDEXED = frozenset({INDEX, SIGNATURE, BUNDLE})
+NOT_INDEXED = frozenset({INDEX, SIGNATURE, PUBLIC_KEY, BUNDLE})
 """What the index does not name: itself, and what is made from it afterwards."""
 
 _NAME = rf"[^/.{UNSEEN}][^/{UNSEEN}]*"

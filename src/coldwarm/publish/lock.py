@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.publish.collected import Run
     from coldwarm.publish.packages import Wheel
+    from coldwarm.publish.runs import Run
 
 OWN = "coldwarm"
 _NOT_LOCKED = {"pip"}

@@ -27,7 +27,7 @@ from coldwarm.stats.outcome import published_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.publish.collected import Run
+    from coldwarm.publish.runs import Run
 
 REPOSITORY = "https://github.com/coldwarm/coldwarm"
 UNKNOWN = "unknown"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SUFFIX = ".tar.gz"
-_SIGNATURES = (layout.SIGNATURE, layout.BUNDLE)
+_SIGNATURES = (layout.SIGNATURE, layout.PUBLIC_KEY, layout.BUNDLE)
 
 
 class Packed(NamedTuple):

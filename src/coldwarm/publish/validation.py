@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import Summary
-    from coldwarm.publish.collected import Run
+    from coldwarm.publish.runs import Run
 
 HEADLINES = ("ttfr", "ttfr_process", "total")
 """The figures of a cold cache mode that are listed with their provenance."""

@@ -38,6 +38,8 @@ class Finding(NamedTuple):
     """One line with path, line and field; ``None``: it keeps its contract."""
     note: str = ""
     """What a reader should know although it is no fault."""
+    error: ContractError | None = None
+    """The fault with its parts."""
 
 
 def check(path: Path) -> Iterator[Finding]:
@@ -120,7 +122,8 @@ def _indexed(path: Path) -> Iterator[Finding]:
         contract, sound = _contract_of(index.suite), True
         for file, record, broken in index.checked():
             sound = sound and not (broken and file == path)
-            yield Finding(str(file), _contract_of(record), str(broken) if broken else None)
+            told = str(broken) if broken else None
+            yield Finding(str(file), _contract_of(record), told, error=broken)
         if sound:
             yield Finding(str(path), contract, None)
         listed = index.named
@@ -148,4 +151,4 @@ def _contract_of(record: Record | None) -> str:
 
 
 def _broken(path: Path, error: ContractError, contract: str = "") -> Finding:
-    return Finding(str(path), contract, str(error))
+    return Finding(str(path), contract, str(error), error=error)
