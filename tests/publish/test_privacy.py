@@ -16,7 +16,8 @@ from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.files import journal
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
-from coldwarm.publish.create import Made, Request, make
+from coldwarm.publish.making.collected import collect
+from coldwarm.publish.making.create import Made, Request, make
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def test_a_page_that_would_tell_a_secret_is_not_written(
         assert made.runs
         return f"<html>{PLANTED}</html>".encode()
 
-    request = Request("s1", (run,), indexes=(), views={layout.PAGE: page})
+    request = Request("s1", collect((run,)), indexes=(), views={layout.PAGE: page})
     assert layout.PAGE in make(request).files
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
     with pytest.raises(ContractError, match=r"report.html: holds the value of a variable"):

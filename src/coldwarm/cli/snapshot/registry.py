@@ -65,8 +65,8 @@ def list_(registry: Path, form: str) -> None:
         click.echo(line)
 
 
-def _link(text: str) -> tuple[str, str]:
-    name, equals, url = text.partition("=")
+def _link(given: str) -> tuple[str, str]:
+    name, equals, url = given.partition("=")
     if not equals or not name or not url.startswith(("https://", "http://")):
-        raise _options.wrong("--link", f"{text!r:.60}: write NAME=https://…")
+        raise _options.wrong("--link", f"{given!r:.60}: write NAME=https://…")
     return name, url

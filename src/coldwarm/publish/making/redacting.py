@@ -2,44 +2,41 @@
 
 What a run writes is masked as it is written. But a secret may be known here that was not known
 there. Then the files of the run are encoded again, which masks, from the inside out: each hash is
-made of what is written, so that the whole agrees with itself, and it is validated once more.
+made of what is written, so that the whole agrees with itself.
 """
 
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files import journal, nextstat
 from coldwarm.contracts.files.codec import decode, decode_as, encode
 from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.contracts.result import CaseResult
-from coldwarm.errors import InvalidResultError
 from coldwarm.publish import layout
-from coldwarm.publish.writing import sha256_of, write_new
-from coldwarm.runner.stored import reading
-from coldwarm.runner.stored.validating import validated
+from coldwarm.publish.writing import sha256_of
 
 if TYPE_CHECKING:
-    from coldwarm.publish.collected import Run
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.result import SuiteResult
 
 _INDEX = f"{layout.PUBLISHED}/{nextstat.INDEX}"
 
 
-def masked_again(run: Run) -> Run:
-    """Return a run with every text masked, and every hash of what is written so.
+def masked_files(suite: SuiteResult, old: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of a run with every text masked, and every hash of what is written so.
 
-    Raises:
-        InvalidResultError: what is masked is needed to tell that the rest is right.
+    Args:
+        suite: The index of the run.
+        old: Its files, by path below its folder.
     """
-    files = {path: _encoded(path, data) for path, data in run.files.items()}
-    suite = run.suite
+    files = {path: _encoded(path, data) for path, data in old.items()}
     environment = sha256_of(files[suite.environment_path])
     rows = []
     for row in suite.cases:
@@ -52,7 +49,7 @@ def masked_again(run: Run) -> Run:
     files[NAME] = encode(suite)
     if _INDEX in files:
         files[_INDEX] = _published(files)
-    return _validated(changed(run, suite=suite, files=files))
+    return files
 
 
 def _encoded(path: str, data: bytes) -> bytes:
@@ -72,18 +69,3 @@ def _published(files: dict[str, bytes]) -> bytes:
         for row in index.cases
     ]
     return encode(replace(index, cases=rows))
-
-
-def _validated(run: Run) -> Run:
-    """Return the run as its new files say it."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for path, data in run.files.items():
-            write_new(folder / path, data)
-        for finding in validated(folder):
-            if finding.fault is not None:
-                text = f"cannot be masked and stay whole: {finding.fault.replace(name, '…')}"
-                raise InvalidResultError(f"{run.folder} {text}; measure again")
-        measured = reading.read(folder)
-    environment = decode_as(Environment, run.files[run.suite.environment_path])
-    return changed(run, environment=environment, cases=list(measured.cases.values()))

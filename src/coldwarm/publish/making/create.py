@@ -13,21 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
-from coldwarm.errors import InvalidResultError, UsageError
+from coldwarm.errors import UsageError
 from coldwarm.private.masking import masked
 from coldwarm.publish import (
     citing,
-    collected,
     layout,
     lock,
     manifest,
-    packages,
-    privacy,
-    redacting,
     registry,
     validation,
     wheel,
 )
+from coldwarm.publish.making import packages, privacy
 from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
 
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.publish.runs import Run
+    from coldwarm.publish.runs import Collected, Run
 
     View = Callable[["Made"], bytes]
     """Renders one file of a snapshot from what it is made of."""
@@ -49,7 +46,7 @@ class Request:
     """What a snapshot is made of and what it is called."""
 
     snapshot_id: str
-    results: tuple[Path, ...]
+    results: Collected
     deterministic: bool = False
     with_wheel: bool = False
     indexes: tuple[str, ...] = (packages.PYPI,)
@@ -94,8 +91,7 @@ def create(request: Request, folder: Path, known: Path | None = None) -> Made:
         known: A registry whose ids are taken; ``None``: that beside the folder, if there is one.
 
     Raises:
-        UsageError: the id is no id or taken, the folder is not empty, or a result is no run.
-        InvalidResultError: a result is not valid.
+        UsageError: the id is no id or taken, or the folder is not empty.
         ContractError: something private would be told.
         StorageError: it cannot be written.
     """
@@ -148,11 +144,11 @@ def make(request: Request) -> Made:
         InvalidResultError: a result is not valid.
         ContractError: something private would be told.
     """
-    runs, masked_fields = _masked(collected.collect(request.results))
-    generated_at = collected.latest(runs)
+    runs = request.results.runs
+    generated_at = max(run.suite.finished_at or run.suite.started_at for run in runs)
     if not request.deterministic:
         generated_at = datetime.now(UTC).isoformat(timespec="seconds")
-    files = {path: data for run in runs for path, data in _placed(run).items()}
+    files = {path: data for run in runs for path, data in run.placed.items()}
     files |= manifest.published_files(runs)
     own = _wheel(runs) if request.with_wheel else None
     missing, no_lock = _lock(request, runs, files, own)
@@ -162,35 +158,13 @@ def make(request: Request) -> Made:
     files[layout.MANIFEST] = codec.encode(said)
     report = validation.report(request.snapshot_id, generated_at, runs)
     files[layout.VALIDATION] = codec.encode(report)
-    made = Made(request.snapshot_id, generated_at, runs, files, missing, no_lock, masked_fields)
+    made = Made(
+        request.snapshot_id, generated_at, runs, files, missing, no_lock, request.results.masked
+    )
     for path, view in request.views.items():
         files[path] = view(made)
     _describe(request, made)
     return made
-
-
-def _masked(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
-    """Return the runs with everything masked that is private here, and where that was so.
-
-    Raises:
-        InvalidResultError: a run does not stay whole.
-    """
-    done, places = [], []
-    for run in runs:
-        found = privacy.private_in(_placed(run))
-        again = redacting.masked_again(run) if found else run
-        left = privacy.private_in(_placed(again)) if found else []
-        if left:
-            text = f"{left[0]} holds something private that masking does not take out"
-            raise InvalidResultError(f"{text}; measure again")
-        done.append(again)
-        places += found
-    return done, places
-
-
-def _placed(run: Run) -> dict[str, bytes]:
-    """Return the files of a run by their paths in the snapshot."""
-    return {f"{run.folder}/{name}": data for name, data in run.files.items()}
 
 
 def _describe(request: Request, made: Made) -> None:
