@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.result import SuiteResult
 
+_TIMES = 4
+"""Once is enough, but where masking a secret uncovers another."""
+
 
 def collect(paths: Sequence[Path]) -> Collected:
     """Read the runs of a snapshot, in an order that does not depend on how they were named.
@@ -52,24 +55,31 @@ def collect(paths: Sequence[Path]) -> Collected:
         numbered = (f"{run.name}-{number}" for number in count(2))
         name = next(one for one in chain([run.name], numbered) if one not in names)
         runs.append(replace(run, name=name))
-    places = [place for run in runs for place in privacy.private_in(run.placed)]
-    return Collected([_masked(run) for run in runs], places)
+    masked = [_masked(run) for run in runs]
+    return Collected(
+        [run for run, _ in masked], [place for _, places in masked for place in places]
+    )
 
 
-def _masked(run: Run) -> Run:
-    """Return a run with everything masked that is private here."""
-    if not privacy.private_in(run.placed):
-        return run
-    files = redacting.masked_files(run.suite, run.files)
-    left = privacy.private_in(replace(run, files=files).placed)
-    if left:
+def _masked(run: Run) -> tuple[Run, list[str]]:
+    """Return a run with everything masked that is private here, and where that was."""
+    places = left = privacy.private_in(run.placed)
+    if not places:
+        return run, []
+    made = run
+    for _ in range(_TIMES):
+        made = replace(made, files=redacting.masked_files(made.files))
+        left = privacy.private_in(made.placed)
+        if not left:
+            break
+    else:
         text = f"{left[0]} holds something private that masking does not take out; measure again"
         raise InvalidResultError(text)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for path, data in files.items():
+        for path, data in made.files.items():
             write_new(folder / path, data)
-        return replace(_read(folder), name=run.name)
+        return replace(_read(folder), name=run.name), places
 
 
 def _read(path: Path) -> Run:
