@@ -20,6 +20,10 @@ class ExitCode(IntEnum):
     FAILED = 3
     """A case failed, or an artifact is wrong."""
     NOTHING_VALID = 4
+    CONTRADICTION = 5
+    """The parts of a snapshot contradict each other."""
+    SIGNATURE = 6
+    """A signature is not of what it lies beside."""
     INTERNAL = 70
     """Something went wrong inside, or the system refused what is needed."""
     INTERRUPTED = 130
@@ -66,6 +70,12 @@ class ContractError(ColdwarmError):
 
 class NewerVersionError(ContractError):
     """An artifact whose schema version is newer than this coldwarm understands."""
+
+
+class InvalidResultError(ColdwarmError):
+    """Results that are not valid, of which nothing is made."""
+
+    exit_code = ExitCode.FAILED
 
 
 class PluginError(ColdwarmError):

@@ -7,6 +7,7 @@ import platform
 import signal
 import subprocess
 import sys
+import tarfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -210,6 +211,44 @@ def test_a_run_its_readers_and_a_policy(planting: Planting) -> None:
     )
     ended += [planting.command(*arguments) for arguments in readers]
     planting.assert_nothing_told(*ended)
+
+
+@pytest.mark.slow
+def test_a_snapshot_its_archive_and_its_registry(planting: Planting) -> None:
+    """Every place that is collected: variables, paths, tracebacks, stderr, remotes, addresses."""
+    folder = planting.user
+    remote = f"https://user:{ALONE['remote'].body}@host/x.git"
+    for arguments in (("init", "-q"), ("remote", "add", "origin", remote)):
+        git = ["git", "-C", str(folder), *arguments]
+        subprocess.run(git, check=True)
+    inputs = ("--input", "x=f64[9]", "--input", f"password='{ALONE['input'].body}'")
+    for name in ("good", "later"):
+        more = ("--out-dir", planting.out / name, "--warm-only")
+        planting.bench(own(planting, name), *inputs[: 2 if name == "later" else 4], *given(), *more)
+    planting.assert_nothing_told()
+    named = {
+        "GITHUB_REF": f"refs/heads/ghp_{ALONE['branch'].body}",
+        "GITHUB_REPOSITORY": f"glpat-{ALONE['label'].body}",
+        "GITHUB_WORKFLOW": f"token={ALONE['flags'].body}",
+    }
+    made = planting.out / "made"
+    index = f"http://user:{ALONE['remote'].body}@127.0.0.1:9/simple"
+    results = (planting.out / "good", planting.out / "later")
+    line = ("--id", "s1", "--out-dir", made, "--index", index)
+    prefix = ("env", *(f"{name}={value}" for name, value in named.items()))
+    ended = [planting.command("snapshot", "create", *results, *line, prefix=prefix)]
+    assert ended[0].code == 0, ended[0].err
+    assert "results/bench-2/cases/*.json: observations.stderr_tail" in ended[0].out
+    ended += [
+        planting.command("snapshot", "registry", "add", made),
+        planting.command("snapshot", "package", made),
+    ]
+    assert [one.code for one in ended] == [0, 0, 0], ended
+    with tarfile.open(planting.out / "s1.tar.gz") as archive:
+        archive.extractall(planting.out / "unpacked", filter="data")
+    planting.assert_nothing_told(*ended)
+    kept = (made / "snapshot_index.json").read_text()
+    assert '"GITHUB_REF": "refs/heads/***"' in kept
 
 
 @pytest.mark.slow

@@ -2,74 +2,19 @@
 
 from __future__ import annotations
 
-import pkgutil
 import sys
 from errno import EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
 from click.exceptions import Exit, NoArgsIsHelpError
 
-import coldwarm.cli
 from coldwarm import __version__
-from coldwarm.errors import ColdwarmError, ExitCode, UsageError, one_line, printable, shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from coldwarm.cli._groups import Commands
+from coldwarm.errors import ColdwarmError, ExitCode, one_line, printable, shorten
 
 _OF_NAMES = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that another name would not have had."""
-
-
-def refuse_empty(arguments: Sequence[str]) -> None:
-    """Refuse arguments that say nothing: what an unset variable gives would choose everything.
-
-    Raises:
-        UsageError: there is one.
-    """
-    for before, argument in zip(["", *arguments], arguments, strict=False):
-        option, equals, value = argument.partition("=")
-        named = option.startswith("--") and equals
-        if not (value if named else argument).strip():
-            name = option if named else before
-            of = f" after {name}" if name.startswith("-") else ""
-            raise UsageError(f"an argument{of} is empty: is a variable not set?")
-
-
-class Commands(click.RichGroup):
-    """The commands of this folder, each in the file that it is named after."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
-        del ctx
-        names = [info.name for info in pkgutil.iter_modules(coldwarm.cli.__path__)]
-        return sorted(name for name in names if name != "main" and not name.startswith("_"))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by name; ``None`` where there is no such file."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        command: click.Command = import_module(f"coldwarm.cli.{cmd_name}").command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, or say which names are near.
-
-        Raises:
-            UsageError: there is no such command, or an argument says nothing.
-        """
-        refuse_empty(args)
-        name = args[0]
-        if name not in self.list_commands(ctx):
-            from coldwarm.registry import unknown
-
-            raise unknown("command", name, self.list_commands(ctx))
-        return super().resolve_command(ctx, args)
 
 
 @click.command(

@@ -44,9 +44,13 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
             if form != "json":
                 click.echo(printable(masked(_line(finding))))
     if form == "json":
-        _options.print_rows([finding._asdict() for finding in findings])
+        _options.print_rows([_row(finding) for finding in findings])
     if any(finding.fault is not None for finding in findings):
         context.exit(ExitCode.FAILED)
+
+
+def _row(finding: Finding) -> dict[str, object]:
+    return {name: value for name, value in finding._asdict().items() if name != "error"}
 
 
 def _line(finding: Finding) -> str:

@@ -2,23 +2,62 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
 
 from coldwarm.contracts.environment import Identifying, PrivateReport
 from coldwarm.runner import identifying
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.result import CaseResult
 
 _SHOWN = 8
+_LeftOut = Literal["null", "shortened", "counted", "name alone", "kept"]
 _OWN = "cases/*.json: protocol.own"
 
 
 def listed(environment: Environment) -> PrivateReport:
     """Return everything that identifies, as far as it is known before something is measured."""
     return PrivateReport(items=[*_of_environment(environment), *_OF_CASES])
+
+
+def left_in(
+    folder: str, environment: Environment, cases: Sequence[CaseResult]
+) -> Iterator[Identifying]:
+    """Yield what a stored run holds that identifies; folder: that of the run, for the fields."""
+    for one in _of_environment(environment):
+        yield replace(one, field=f"{folder}/{one.field}")
+    for (field, left_out), held in _of_stored(cases).items():
+        shown = ", ".join(held[:_SHOWN]) + (", …" if len(held) > _SHOWN else "")
+        yield Identifying(field=f"{folder}/cases/*.json: {field}", holds=shown, left_out=left_out)
+
+
+def _of_stored(cases: Iterable[CaseResult]) -> dict[tuple[str, _LeftOut], list[str]]:
+    found: dict[tuple[str, _LeftOut], dict[str, None]] = {}
+
+    def add(field: str, left_out: _LeftOut, *held: str | None) -> None:
+        kept = dict.fromkeys(one for one in held if one)
+        if kept:
+            found.setdefault((field, left_out), {}).update(kept)
+
+    for case in cases:
+        own = case.protocol.own
+        if own is not None:
+            add("protocol.own.target", "null", own.target)
+            add("protocol.own.python", "null", own.python)
+            add("protocol.own.revision", "null", own.revision)
+            add("protocol.own.withheld_variables", "null", *(own.withheld_variables or ()))
+            add("candidate", "kept", case.candidate)
+        for seen in case.observations:
+            if seen.stderr_tail:
+                add("observations.stderr_tail", "null", f"what processes of {case.case} printed")
+            if seen.reason is not None and identifying.reason_without(seen.reason) != seen.reason:
+                add("observations.reason", "shortened", f"what processes of {case.case} raised")
+    return {key: list(held) for key, held in found.items()}
 
 
 def _of_environment(environment: Environment) -> Iterator[Identifying]:

@@ -299,6 +299,71 @@ WORDS: dict[str, str] = {
     "disturbed": "{side}: something else disturbed {n_disturbed} of {n_processes:# process}",
     "harness_differs": "harness: coldwarm's own source differs ({a} and {b}), its protocol"
     " does not",
+    # Snapshots: files of strangers, keys, and what does not agree.
+    "no_snapshot": "{folder} holds no snapshot: there is no snapshot_index.json in it",
+    "snapshot_wrong": "{path}: {parts}; nothing of this snapshot is used",
+    "file_missing": "is not there, and belongs to the snapshot",
+    "file_not_named": "is not named by snapshot_index.json, so nobody vouches for it: remove it",
+    "no_such_part": "no file of a snapshot is called so",
+    "part_missing": "lacks what every snapshot has: {part}",
+    "nothing_makes_it": "follows from no case of the snapshot",
+    "named_twice": "names {path} twice",
+    "not_to_be_named": "names {path}, which is made from it",
+    "other_size": "has {size_bytes} bytes, and had {named_bytes} when the snapshot was made",
+    "other_bytes": "was changed after the snapshot was made: its SHA-256 is {sha256}",
+    "other_contract": "is {found}, where {expected} belongs; verify it with the version of coldwarm"
+    " that made it, which baseline_manifest.json names",
+    "artifact_wrong": "{text}",
+    "contradicts": "{text}; it was changed after it was measured",
+    "name_not_plain": "has a name with characters that cannot be seen",
+    "path_too_long": "has a path of more than {n_characters} characters",
+    "too_deep": "lies more than {n_folders} folders deep",
+    "no_plain_file": "is {kind}, which is not opened: put the file itself there",
+    "too_large": "is larger than {limit_bytes:size}, which no file of a snapshot is",
+    "too_much": "there are more than {n_files} files, or more than {limit_bytes:size} in all",
+    "archive_too_large": "the archive unpacks to far more than its size, or to more than"
+    " {limit_bytes:size}, which no snapshot does: it is not unpacked",
+    "archive_of_several": "{file} holds something else than the one folder of a snapshot",
+    "archive_broken": "{file} is no folder, and no .tar.gz that can be read: {text}",
+    "archive_leads_out": "the archive names {path}, which leads out of its folder: nothing of it is"
+    " used",
+    "archive_entry": "in the archive, {path} {parts}",
+    "archive_twice": "the archive has {path} twice: nothing of it is used",
+    "extra_missing": "{package} is not installed: pip install 'coldwarm[{extra}]'",
+    "key_not_read": "{file} holds no {kind} key that can be read; openssl genpkey -algorithm"
+    " ed25519 makes a private one, openssl pkey -pubout the public one of it",
+    "key_encrypted": "{file} has a passphrase, and signing asks for none: write it without one into"
+    " a place of your own (openssl pkey -in FILE -out key.pem), and remove that afterwards",
+    "key_of_other_kind": "{file} is a key of another kind than Ed25519; openssl genpkey -algorithm"
+    " ed25519 makes one",
+    "not_signed": "is not there: the snapshot is not signed",
+    "signature_of_other_length": "is no signature of Ed25519, which has {n_needed} bytes",
+    "signature_differs": "is no signature of this snapshot_index.json by the key that lies beside"
+    " it",
+    "bundle_differs": "is no signature through sigstore of this snapshot_index.json by the"
+    " identity that was given: {text}",
+    "no_identity": "there is no identity here that sigstore could sign by: --keyless works in a"
+    " workflow that is allowed to write id-tokens; elsewhere, give --key",
+    "signature_of_other": "is no signature of this snapshot_index.json by the key that was given",
+    "is_baseline": "the others are compared with it, and on another machine its seconds are others",
+    "ratios_repeated": "of the ratios to the baseline, each within its own run",
+    "same_run": "both have the same run, which says nothing of a difference",
+    "no_common_case": "they have no case in common",
+    "lock_not_plain": "the lock of the snapshot holds what is no name, version and hash: {text};"
+    " nothing was installed",
+    "no_such_python": "no python{version} is on the path, which the snapshot was measured with;"
+    " install it, or name one with --python",
+    "environment_failed": "the environment cannot be made: {program} ended with: {text}",
+    "harness_not_here": "the snapshot was measured by other sources of coldwarm than these, and"
+    " does not hold their wheel; install the version that baseline_manifest.json names, or repeat"
+    " it by these with --as-it-is",
+    "harness_is_code": "the snapshot was measured by other sources of coldwarm than these; {file}"
+    " in it is code of its maker, and is run with --with-its-wheel alone",
+    "own_functions": "{case} is of a function whose file is not in the snapshot, so it cannot be"
+    " repeated from it; run coldwarm bench on that file, and compare the two with coldwarm compare",
+    "no_options": "{folder} does not say by which options it was measured",
+    "folder_not_empty": "{folder} is no new or empty folder; choose another --out-dir",
+    "rerun_failed": "the run ended with {status} and left no result",
     # Frameworks and a user's own functions.
     "not_kept": "{owner}: what this candidate compiles is not kept for another process",
     "answers_differ": "a second call with the same arguments gave another answer: it keeps a state"
@@ -372,6 +437,9 @@ WORDS: dict[str, str] = {
     "clean_blocks": "nothing was compiled in {n_clean} of {n_blocks:# block} of warm calls",
     "in_process_compiled": "in this process something was compiled in {n_blocks:# block}, which do"
     " not count",
+    # Snapshots.
+    "no_index_asked": "no package index was asked",
+    "index_silent": "the package index {host} gave no answer: {text}",
 }
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""
@@ -421,6 +489,7 @@ ADVICE: dict[str, str] = {
     "collecting": "add it, or quote the figure without it as such",
     "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",
     "answers_differ": "where each process draws others, seed it or give --no-check",
+    "index_silent": "make the snapshot where there is a network, or name an index with --index",
 }
 """By code, what a person can do about it."""
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
 
 _PRIVATE = {"work"}
+_FOREIGN = {"ro-crate-metadata.json"}
+"""Files of other formats that lie beside artifacts in a snapshot."""
 _LISTED = {"coldwarm.case_result", "coldwarm.answers", "nextstat.ml_benchmark_result"}
 
 
@@ -36,6 +38,8 @@ class Finding(NamedTuple):
     """One line with path, line and field; ``None``: it keeps its contract."""
     note: str = ""
     """What a reader should know although it is no fault."""
+    error: ContractError | None = None
+    """The fault with its parts."""
 
 
 def check(path: Path) -> Iterator[Finding]:
@@ -54,12 +58,13 @@ def check(path: Path) -> Iterator[Finding]:
 
 
 def artifacts(folder: Path) -> list[Path]:
-    """Return the artifacts below a folder; private and hidden folders are left out."""
+    """Return the artifacts below a folder, but what is private, hidden or of another format."""
     return sorted(
         file
         for pattern in ("*.json", "*.jsonl")
         for file in folder.rglob(pattern)
-        if not any(p in _PRIVATE or p.startswith(".") for p in file.relative_to(folder).parts)
+        if file.name not in _FOREIGN
+        and not any(p in _PRIVATE or p.startswith(".") for p in file.relative_to(folder).parts)
     )
 
 
@@ -117,7 +122,8 @@ def _indexed(path: Path) -> Iterator[Finding]:
         contract, sound = _contract_of(index.suite), True
         for file, record, broken in index.checked():
             sound = sound and not (broken and file == path)
-            yield Finding(str(file), _contract_of(record), str(broken) if broken else None)
+            told = str(broken) if broken else None
+            yield Finding(str(file), _contract_of(record), told, error=broken)
         if sound:
             yield Finding(str(path), contract, None)
         listed = index.named
@@ -145,4 +151,4 @@ def _contract_of(record: Record | None) -> str:
 
 
 def _broken(path: Path, error: ContractError, contract: str = "") -> Finding:
-    return Finding(str(path), contract, str(error))
+    return Finding(str(path), contract, str(error), error=error)

@@ -19,6 +19,7 @@ from coldwarm import __version__
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
+from coldwarm.contracts.compared_snapshots import ComparedSnapshots
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
@@ -31,7 +32,18 @@ from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.plan import PlanReport
 from coldwarm.contracts.protocol import Protocol
 from coldwarm.contracts.published import NextstatResult, NextstatSuite
+from coldwarm.contracts.replication import Replication
 from coldwarm.contracts.result import CaseResult, SuiteResult
+from coldwarm.contracts.snapshot import (
+    BaselineManifest,
+    PackageMade,
+    ReplicationReport,
+    SnapshotIndex,
+    SnapshotMade,
+    SnapshotRegistry,
+    ValidationReport,
+)
+from coldwarm.contracts.verification import Verification
 from coldwarm.errors import ContractError, NewerVersionError
 from coldwarm.private import masking
 
@@ -74,6 +86,16 @@ _TYPES: tuple[type[Record], ...] = (
     NoiseReport,
     NextstatResult,
     NextstatSuite,
+    BaselineManifest,
+    SnapshotIndex,
+    ReplicationReport,
+    SnapshotRegistry,
+    ValidationReport,
+    Verification,
+    ComparedSnapshots,
+    Replication,
+    SnapshotMade,
+    PackageMade,
 )
 
 

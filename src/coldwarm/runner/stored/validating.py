@@ -36,13 +36,13 @@ def validated(path: Path) -> Iterator[Finding]:
     for finding in check(path):
         errors = wrong.pop(finding.path, []) if finding.fault is None else []
         for error in errors:
-            yield finding._replace(fault=str(error))
+            yield finding._replace(fault=str(error), error=error)
         if not errors:
             wrong.pop(finding.path, None)
             yield finding
     for file, errors in wrong.items():
         for error in errors:
-            yield Finding(file, "", str(error))
+            yield Finding(file, "", str(error), error=error)
 
 
 def _results(path: Path) -> list[Path]:

@@ -1,0 +1,32 @@
+"""The files of a snapshot that the reports render."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from coldwarm.publish import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.publish.making.create import Made, View
+
+_FORMATS = {"html": layout.PAGE, "pdf": layout.PDF}
+
+
+def available() -> Mapping[str, View]:
+    """Return what renders each such file, by its path as ``coldwarm.publish.layout`` has it."""
+    from coldwarm.report.formats import base
+
+    return {
+        path: partial(_rendered, name, path)
+        for name, path in _FORMATS.items()
+        if name in base.names()
+    }
+
+
+def _rendered(name: str, path: str, made: Made) -> bytes:
+    from coldwarm.report.formats import base
+
+    return base.load(name).files([run.measured for run in made.runs], path)[path]

@@ -1,0 +1,40 @@
+"""``coldwarm snapshot compare``: what differs between two snapshots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from coldwarm.cli import _options
+
+
+@click.command("compare")
+@click.argument("a", metavar="A", type=click.Path(path_type=Path))
+@click.argument("b", metavar="B", type=click.Path(path_type=Path))
+@_options.output("json")
+def command(a: Path, b: Path, form: str) -> None:
+    """Compare snapshot B with snapshot A: inputs, gates, protocol, environment and timings.
+
+    Both are verified first. Timings get verdicts as in `coldwarm compare`, whatever else differs;
+    that is listed before them.
+
+    Exit status: 0 compared, 2 there is no snapshot; 3, 5 and 6 as of `coldwarm snapshot verify`.
+    """
+    from contextlib import ExitStack
+
+    from coldwarm.publish import comparing
+    from coldwarm.publish.unpacking import unpacked
+    from coldwarm.publish.verifying import whole
+    from coldwarm.report.checked import comparison
+    from coldwarm.report.shown import PlainConsole
+
+    with ExitStack() as stack:
+        sides = [
+            whole.require(stack.enter_context(unpacked(path)), path).content() for path in (a, b)
+        ]
+        found = comparing.compare(*sides)
+    if form == "json":
+        _options.print_record(found)
+    else:
+        comparison.render(found, PlainConsole())

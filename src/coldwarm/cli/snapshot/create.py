@@ -1,0 +1,169 @@
+"""``coldwarm snapshot create``: results as files that a stranger can check."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from coldwarm.cli import _options
+from coldwarm.cli.snapshot import _views
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.contracts.environment import Identifying
+    from coldwarm.contracts.snapshot import SnapshotMade
+    from coldwarm.publish.making.create import Made, Request
+
+_WORKFLOW = (
+    *("GITHUB_WORKFLOW", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA"),
+    *("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"),
+)
+"""Variables of a workflow on GitHub that say which one made a snapshot."""
+
+
+@click.command(name="create")
+@click.argument(
+    "results", metavar="RESULT...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option("--id", "snapshot_id", required=True, metavar="ID", help="Its name, for good.")
+@click.option(
+    "--out-dir",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The folder of the snapshot: a new or an empty one.",
+)
+@click.option(
+    "--deterministic",
+    is_flag=True,
+    help="The same bytes from the same results: dated as they are, no workflow told.",
+)
+@click.option(
+    "--with-wheel", is_flag=True, help="Put the wheel of this coldwarm in, and into the lock."
+)
+@click.option(
+    "--author",
+    "authors",
+    multiple=True,
+    metavar="NAME",
+    help="Who is to be cited; may be repeated. Without, nobody is named.",
+)
+@click.option("--no-report", is_flag=True, help="Leave out report.html and validation_report.pdf.")
+@click.option("--license", "licence", metavar="SPDX", help="Such as CC-BY-4.0; none is assumed.")
+@click.option(
+    "--index",
+    "indexes",
+    multiple=True,
+    metavar="URL",
+    help="Package index that is asked for the hashes of wheels; default PyPI; may be repeated.",
+)
+@click.option(
+    "--wheels",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder with the wheels of PyTorch, where its index cannot be asked; may be repeated.",
+)
+@click.option("--offline", is_flag=True, help="Ask no index: no pylock.toml, only versions.")
+@click.option(
+    "--registry",
+    type=click.Path(path_type=Path),
+    help="Registry whose ids are taken; default the one beside the folder.",
+)
+@_options.output("json")
+def command(
+    results: tuple[Path, ...],
+    *,
+    snapshot_id: str,
+    out_dir: Path,
+    authors: tuple[str, ...],
+    licence: str | None,
+    indexes: tuple[str, ...],
+    folders: tuple[Path, ...],
+    registry: Path | None,
+    form: str,
+    deterministic: bool,
+    with_wheel: bool,
+    offline: bool,
+    no_report: bool,
+) -> None:
+    """Make a snapshot of finished runs: an immutable folder with the hash of every file.
+
+    RESULT is what `coldwarm run` or `coldwarm bench` wrote to. Everything in it is computed again,
+    and nothing is made of results that are not valid. Secrets, user and host names and home folders
+    are in no file; what else could identify a person or a firm is listed.
+
+    Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
+    """
+    from coldwarm.publish.making import packages
+    from coldwarm.publish.making.collected import collect
+    from coldwarm.publish.making.create import Request, create
+
+    for index in indexes:
+        if not packages.is_web(index):
+            raise _options.wrong("--index", "is no address that begins with https:// or http://")
+    if offline and indexes:
+        text = "--offline and --index exclude each other; give one of them"
+        raise click.UsageError(text)
+    request = Request(
+        snapshot_id=snapshot_id,
+        results=collect(results),
+        deterministic=deterministic,
+        with_wheel=with_wheel,
+        indexes=() if offline else indexes or (packages.PYPI,),
+        folders=folders,
+        authors=authors,
+        licence=licence,
+        workflow={name: os.environ[name] for name in _WORKFLOW if os.environ.get(name)},
+        views={} if no_report else _views.available(),
+    )
+    made = create(request, out_dir, registry)
+    told = _told(made, request, out_dir)
+    if form == "json":
+        _options.print_record(told)
+    else:
+        _print(told)
+
+
+def _told(made: Made, request: Request, folder: Path) -> SnapshotMade:
+    from coldwarm.contracts.snapshot import SnapshotMade
+    from coldwarm.publish import layout
+
+    return SnapshotMade(
+        snapshot_id=made.snapshot_id,
+        folder=str(folder),
+        snapshot_index_sha256=made.index_sha256,
+        n_files=len(made.files),
+        n_bytes=sum(map(len, made.files.values())),
+        lock=None if made.no_lock else layout.LOCK,
+        without_wheel=made.not_locked,
+        masked=made.masked,
+        identifying=list(_identifying(made, request)),
+        null_reasons={"lock": made.no_lock} if made.no_lock else {},
+    )
+
+
+def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
+    from coldwarm.contracts.environment import Identifying
+    from coldwarm.publish import layout
+    from coldwarm.report.identifying import left_in
+
+    for run in made.runs:
+        yield from left_in(run.folder, run.environment, run.cases)
+    if request.authors:
+        authors = ", ".join(request.authors)
+        yield Identifying(field=f"{layout.CITATION}: authors", holds=authors, left_out="kept")
+    if request.workflow and not request.deterministic:
+        holds = ", ".join(request.workflow)
+        yield Identifying(field=f"{layout.INDEX}: workflow", holds=holds, left_out="kept")
+
+
+def _print(told: SnapshotMade) -> None:
+    from coldwarm.contracts.files.codec import without_secrets
+    from coldwarm.report import snapshot
+
+    for line in snapshot.lines(without_secrets(told)):
+        click.echo(line)

@@ -1,0 +1,122 @@
+"""``coldwarm snapshot replicate``: a snapshot, measured again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from coldwarm.cli import _options
+from coldwarm.cli._commands import Measuring
+from coldwarm.errors import printable
+from coldwarm.private.masking import masked
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.replication import Replication
+    from coldwarm.contracts.snapshot import SnapshotIndex
+
+_LONGEST = 80
+"""Characters of an id that another is made of."""
+
+
+@click.command("replicate", cls=Measuring)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--out-dir",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="For the replica and replication_report.json: a new or an empty folder.",
+)
+@click.option(
+    "--public-key",
+    "key",
+    metavar="PUB.PEM",
+    type=click.Path(path_type=Path),
+    help="The key of its maker: the snapshot must be signed with it.",
+)
+@click.option("--python", metavar="PROGRAM", help="The interpreter that the environment is of.")
+@click.option(
+    "--as-it-is",
+    is_flag=True,
+    help="Measure in the environment that runs this, and install nothing.",
+)
+@click.option(
+    "--with-its-wheel",
+    is_flag=True,
+    help="Run the coldwarm that lies in the snapshot, which is code of its maker.",
+)
+@click.option("--keep-environment", is_flag=True, help="Keep the virtual environment afterwards.")
+@click.option("--time-budget", type=_options.Duration(), help="For each run, in place of its own.")
+@_options.output("json", note=" JSON: the report.")
+def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
+    """Measure the snapshot in DIR again, and say case by case whether the figures agree.
+
+    The snapshot is verified. A fresh virtual environment gets the distributions of its lock, by
+    their hashes and as wheels alone, and the coldwarm that measured; then each suite is run by the
+    options that it was run with. On the machine of the original, seconds must agree within the
+    stated intervals; on another one, the ratios to the baseline.
+
+    Exit status: 0 no case disagrees, 1 one does, or gave no valid answer, 2 it cannot be repeated
+    here, 4 nothing could be told; 3, 5 and 6 as of `coldwarm snapshot verify`.
+    """
+    from coldwarm.errors import ExitCode
+    from coldwarm.publish import comparing
+    from coldwarm.publish.replicating import repeating
+    from coldwarm.publish.unpacking import unpacked
+    from coldwarm.publish.verifying import whole
+    from coldwarm.report.checked import replication
+    from coldwarm.report.shown import PlainConsole
+
+    if given["as_it_is"] and (given["python"] or given["with_its_wheel"]):
+        text = "--as-it-is makes no environment; leave out --python and --with-its-wheel"
+        raise click.UsageError(text)
+    with unpacked(given["folder"]) as folder:
+        verified = whole.require(folder, given["folder"], given["key"])
+        index, sha256, runs = verified.content()
+        request = repeating.Request(
+            folder=folder,
+            name=comparing.named(index, sha256),
+            signed_by=verified.signature.key_sha256 if given["key"] else None,
+            runs=runs,
+            out_dir=given["out_dir"],
+            python=given["python"],
+            as_it_is=given["as_it_is"],
+            with_wheel=given["with_its_wheel"],
+            keep_environment=given["keep_environment"],
+            budget_s=given["time_budget"],
+        )
+        report = repeating.repeat(request, _tell)
+        _publish(given["out_dir"], index, sha256, report)
+    if given["form"] == "json":
+        _options.print_record(report)
+    else:
+        replication.render(report, PlainConsole())
+        click.echo(printable(masked(f"\nReport: {given['out_dir'] / repeating.REPORT}")))
+    if report.n_disagree or report.n_lost:
+        return ExitCode.REGRESSION
+    return ExitCode.FINE if report.n_agree else ExitCode.NOTHING_VALID
+
+
+def _tell(text: str) -> None:
+    click.echo(printable(masked(f"coldwarm: {text}")), err=True)
+
+
+def _publish(out_dir: Path, index: SnapshotIndex, sha256: str, report: Replication) -> None:
+    """Make a snapshot of the replica, and the published report that names both."""
+    from coldwarm.contracts.files import codec
+    from coldwarm.publish import comparing, layout
+    from coldwarm.publish.making.collected import collect
+    from coldwarm.publish.making.create import Request, create
+    from coldwarm.publish.replicating import repeating
+    from coldwarm.publish.writing import replace_file
+
+    runs = collect([out_dir / repeating.RUNS / run.name for run in report.runs])
+    named = f"{index.snapshot_id[:_LONGEST]}-replica"
+    made = create(
+        Request(snapshot_id=named, results=runs, indexes=()), out_dir / "snapshot"
+    )
+    replica = codec.decode_as(type(index), made.files[layout.INDEX])
+    published = comparing.published(index, sha256, replica, made.index_sha256, report)
+    path = out_dir / layout.PUBLISHED / repeating.REPORT
+    replace_file(path, codec.encode(published))

@@ -1,0 +1,58 @@
+"""``coldwarm snapshot verify``: whether a snapshot is what its maker has made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from coldwarm.cli import _options
+
+
+@click.command("verify")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--public-key",
+    "key",
+    metavar="PUB.PEM",
+    type=click.Path(path_type=Path),
+    help="The key of its maker, from elsewhere than the snapshot: it must be signed with it.",
+)
+@click.option(
+    "--identity",
+    metavar="NAME",
+    help="Who must have signed through sigstore: a mail address, or the address of a workflow.",
+)
+@click.option("--issuer", metavar="URL", help="Who vouches for that identity.")
+@_options.output("json", note=" JSON: the verification, with every fault.")
+def command(
+    folder: Path, *, key: Path | None, identity: str | None, issuer: str | None, form: str
+) -> int:
+    """Check that the snapshot in DIR, or in an archive, is whole and says what it measured.
+
+    Every file must be the one that the index names, and keep its contract; every figure, verdict
+    and answer is computed again from the raw samples. Nothing in it is executed.
+
+    Exit status: 0 it holds; 3 a file is missing, too much, changed, or not of its contract; 5 the
+    contents contradict each other; 6 the signature is not of it; 2 there is no snapshot.
+    """
+    from coldwarm.errors import printable
+    from coldwarm.private.masking import masked
+    from coldwarm.publish.keyless import Signer
+    from coldwarm.publish.unpacking import unpacked
+    from coldwarm.publish.verifying import whole
+    from coldwarm.publish.verifying.faults import exit_code
+    from coldwarm.report.checked import verification
+
+    if (identity is None) != (issuer is None):
+        text = "--identity and --issuer belong together; give both"
+        raise click.UsageError(text)
+    signer = Signer(identity, issuer) if identity is not None and issuer is not None else None
+    with unpacked(folder) as inside:
+        found = whole.verify(inside, key, signer).told(folder)
+    if form == "json":
+        _options.print_record(found)
+    else:
+        for line in verification.lines(found):
+            click.echo(printable(masked(line)), err=not found.holds)
+    return exit_code(found)

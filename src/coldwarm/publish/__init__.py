@@ -1,0 +1,1 @@
+"""Snapshots: immutable sets of results that a stranger can verify, rerun and compare."""

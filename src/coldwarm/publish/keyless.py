@@ -1,0 +1,118 @@
+"""Signing without a key of one's own, through sigstore: by an identity such as a CI workflow's.
+
+Signing asks sigstore's services, so it needs a network. Checking needs none: it holds the bundle
+against the roots of trust that the installed ``sigstore`` has brought.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.errors import ContractError, SystemRefusedError, printable
+from coldwarm.publish.layout import BUNDLE
+from coldwarm.publish.opening import read_limited
+from coldwarm.publish.signing import index_bytes
+from coldwarm.publish.verifying.faults import fault, told
+from coldwarm.publish.writing import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from coldwarm.contracts.verification import SnapshotFault
+
+_MOST_BYTES = 2**20
+_SHOWN = 200
+
+
+class Signer(NamedTuple):
+    """Who must have signed."""
+
+    identity: str
+    """A mail address, or the address of a workflow."""
+    issuer: str
+    """Who vouches for the identity, such as https://token.actions.githubusercontent.com."""
+
+
+def sign(folder: Path) -> str:
+    """Sign the index of a snapshot by the identity of this workflow; return that identity.
+
+    Raises:
+        RefusedError: sigstore is not installed, or there is no identity here.
+        SystemRefusedError: sigstore's services cannot be asked, or refuse.
+        ContractError: there is no index.
+    """
+    data = index_bytes(folder)
+    _require()
+    from sigstore import oidc  # noqa: PLC0415 - an extra
+    from sigstore.models import ClientTrustConfig  # noqa: PLC0415 - likewise
+    from sigstore.sign import SigningContext  # noqa: PLC0415 - likewise
+
+    with _asking():
+        token = oidc.detect_credential()
+    if token is None:
+        raise RefusedError(because("no_identity"))
+    with _asking():
+        identity = oidc.IdentityToken(token)
+        context = SigningContext.from_trust_config(ClientTrustConfig.production())
+        with context.signer(identity) as signer:
+            bundle = signer.sign_artifact(data)
+    replace_file(folder / BUNDLE, bundle.to_json().encode())
+    return str(identity.identity)
+
+
+def checked(folder: Path, data: bytes, signer: Signer) -> list[SnapshotFault]:
+    """Return what is wrong with the bundle beside an index; nothing: the signer has signed it.
+
+    Raises:
+        RefusedError: sigstore is not installed.
+    """
+    _require()
+    from sigstore.errors import Error  # noqa: PLC0415 - an extra
+    from sigstore.models import Bundle  # noqa: PLC0415 - likewise
+    from sigstore.verify import Verifier, policy  # noqa: PLC0415 - likewise
+
+    if not os.path.lexists(folder / BUNDLE):
+        return [fault("signature", BUNDLE, "not_signed")]
+    try:
+        text = read_limited(folder, BUNDLE, _MOST_BYTES)
+        bundle = Bundle.from_json(text)
+        who = policy.Identity(identity=signer.identity, issuer=signer.issuer)
+        Verifier.production(offline=True).verify_artifact(data, bundle, who)
+    except ContractError as error:
+        return [told("signature", folder, error)]
+    except (Error, ValueError) as error:
+        why = _first(str(error))
+        return [fault("signature", BUNDLE, "bundle_differs", text=why)]
+    return []
+
+
+def _first(told: str) -> str:
+    """Return the first line of what sigstore says."""
+    return printable("".join(told.splitlines()[:1]))[:_SHOWN]
+
+
+def _require() -> None:
+    try:
+        import sigstore  # noqa: F401, PLC0415 - an extra
+    except ImportError:
+        reason = because("extra_missing", package="sigstore", extra="sigstore")
+        raise RefusedError(reason) from None
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """Turn what goes wrong with services that are asked into one line."""
+    import requests  # noqa: PLC0415 - comes with sigstore
+    from sigstore.errors import Error  # noqa: PLC0415 - an extra
+    from sigstore.oidc import IdentityError  # noqa: PLC0415 - likewise
+
+    try:
+        yield
+    except (Error, IdentityError, requests.RequestException, OSError) as error:
+        why = _first(f"{type(error).__name__}: {error}")
+        message = f"sigstore cannot sign here: {why}; it needs a network, and an identity"
+        raise SystemRefusedError(message) from None

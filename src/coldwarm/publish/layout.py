@@ -1,0 +1,162 @@
+"""The files of a snapshot: what each is called, what it holds, and its contract.
+
+    snapshot_index.json         every other file with its size and SHA-256; written last
+    snapshot_index.json.sig     a signature of the index, added afterwards
+    baseline_manifest.json      versions, hardware, settings, cache policies, inputs, results
+    validation_report.json      gates, rejected processes, limitations, figures with provenance
+    results/NAME/…              each run as it was measured: its index, answers, cases, journal,
+                                environment
+    nextstat/…                  the published contracts of all runs, under one index
+    pylock.toml                 the measured environment, to be installed again (PEP 751)
+    requirements.txt            the same distributions, by version alone
+    harness/…                   the wheel of coldwarm, where it was asked for
+    report.html, validation_report.pdf
+    CITATION.cff, ro-crate-metadata.json, .zenodo.json
+
+NAME is the suite's; where several runs are of one suite, ``ml-2`` and so on, in order of time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from coldwarm.contracts.names import UNSEEN
+
+INDEX = "snapshot_index.json"
+SIGNATURE = f"{INDEX}.sig"
+"""The raw 64 bytes of Ed25519 over the index."""
+PUBLIC_KEY = f"{INDEX}.pub"
+"""The public half of the key that signed, as PEM."""
+BUNDLE = f"{INDEX}.sigstore.json"
+"""The bundle of a signature without a key."""
+MANIFEST = "baseline_manifest.json"
+VALIDATION = "validation_report.json"
+ANSWERS = "answers.json"
+LOCK = "pylock.toml"
+PINS = "requirements.txt"
+CITATION = "CITATION.cff"
+CRATE = "ro-crate-metadata.json"
+ZENODO = ".zenodo.json"
+PAGE = "report.html"
+PDF = "validation_report.pdf"
+RESULTS = "results"
+PUBLISHED = "nextstat"
+HARNESS = "harness"
+REGISTRY = "snapshot_registry.json"
+"""The registry beside snapshots; in none of them."""
+NOT_INDEXED = frozenset({INDEX, SIGNATURE, PUBLIC_KEY, BUNDLE})
+"""What the index does not name: itself, and what is made from it afterwards."""
+
+_NAME = rf"[^/.{UNSEEN}][^/{UNSEEN}]*"
+
+
+class Part(NamedTuple):
+    """A kind of file in a snapshot."""
+
+    path: str
+    """A regular expression of its whole path, with forward slashes."""
+    contract: str
+    """Its ``schema_version``; empty for files of other formats."""
+    holds: str
+    """What it holds, in words."""
+    format: str = "application/json"
+    """Its media type."""
+    required: bool = False
+    """Whether no snapshot is without it."""
+
+    def is_of(self, path: str) -> bool:
+        """Say whether a path is one of these."""
+        return re.fullmatch(self.path, path) is not None
+
+
+_RUN = rf"{RESULTS}/{_NAME}"
+PARTS: tuple[Part, ...] = (
+    Part(
+        re.escape(MANIFEST),
+        "nextstat.baseline_manifest.v1",
+        "versions, hardware and settings that the figures belong to, inputs and results",
+        required=True,
+    ),
+    Part(
+        re.escape(VALIDATION),
+        "coldwarm.validation_report.v1",
+        "correctness gates, rejected processes, limitations, figures with where they are from",
+        required=True,
+    ),
+    Part(
+        re.escape(ANSWERS), "coldwarm.answers.v1", "which candidate is cheapest from how many calls"
+    ),
+    Part(rf"{_RUN}/suite\.json", "coldwarm.suite_result.v2", "the index of a run", required=True),
+    Part(
+        rf"{_RUN}/{re.escape(ANSWERS)}",
+        "coldwarm.answers.v1",
+        "which candidate is the cheapest from how many calls",
+    ),
+    Part(
+        rf"{_RUN}/environment\.json",
+        "coldwarm.environment.v2",
+        "where a run was measured",
+        required=True,
+    ),
+    Part(
+        rf"{_RUN}/cases/{_NAME}\.json",
+        "coldwarm.case_result.v2",
+        "a case with its raw samples and summaries",
+    ),
+    Part(
+        rf"{_RUN}/journal\.jsonl", "", "what happened in a run, line by line", "application/jsonl"
+    ),
+    Part(
+        rf"{_RUN}/{PUBLISHED}/ml_suite\.json",
+        "nextstat.ml_benchmark_suite_result.v1",
+        "the published index of a run",
+    ),
+    Part(
+        rf"{_RUN}/{PUBLISHED}/{_NAME}\.json",
+        "nextstat.ml_benchmark_result.v1",
+        "a case in the published contract",
+    ),
+    Part(
+        rf"{PUBLISHED}/ml_suite\.json",
+        "nextstat.ml_benchmark_suite_result.v1",
+        "the published index of all runs",
+        required=True,
+    ),
+    Part(
+        rf"{PUBLISHED}/(?:{_NAME}/)?{_NAME}\.json",
+        "nextstat.ml_benchmark_result.v1",
+        "a case in the published contract",
+    ),
+    Part(
+        re.escape(LOCK),
+        "",
+        "the measured environment with the hash of every wheel, to be installed again",
+        "application/toml",
+    ),
+    Part(
+        re.escape(PINS),
+        "",
+        "the measured environment by versions alone",
+        "text/plain",
+        required=True,
+    ),
+    Part(rf"{HARNESS}/{_NAME}\.whl", "", "the wheel of coldwarm", "application/zip"),
+    Part(re.escape(PAGE), "", "the report as one page", "text/html"),
+    Part(re.escape(PDF), "", "the validation report, to be printed", "application/pdf"),
+    Part(re.escape(CITATION), "", "how to cite the snapshot", "application/yaml", required=True),
+    Part(
+        re.escape(CRATE),
+        "",
+        "the snapshot described as an RO-Crate",
+        "application/ld+json",
+        required=True,
+    ),
+    Part(re.escape(ZENODO), "", "what Zenodo asks for of a deposit", required=True),
+)
+"""In the order in which a path is looked up; the index itself is not among them."""
+
+
+def part_of(path: str) -> Part | None:
+    """Return what a file is by its path; ``None``: no file of a snapshot is called so."""
+    return next((part for part in PARTS if part.is_of(path)), None)

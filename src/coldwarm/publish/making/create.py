@@ -1,0 +1,227 @@
+"""Making a snapshot: every file is made in memory, looked through, and written at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from coldwarm.contracts.files import codec
+from coldwarm.contracts.reasons import because
+from coldwarm.errors import UsageError
+from coldwarm.private.masking import masked
+from coldwarm.publish import (
+    citing,
+    layout,
+    lock,
+    manifest,
+    registry,
+    validation,
+    wheel,
+)
+from coldwarm.publish.making import packages, privacy
+from coldwarm.publish.writing import sha256_of, unwritable, write_new
+from coldwarm.runner.harness import harness_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.publish.runs import Collected, Run
+
+    View = Callable[["Made"], bytes]
+    """Renders one file of a snapshot from what it is made of."""
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a snapshot is made of and what it is called."""
+
+    snapshot_id: str
+    results: Collected
+    deterministic: bool = False
+    with_wheel: bool = False
+    indexes: tuple[str, ...] = (packages.PYPI,)
+    """Where wheels are asked for; empty: nowhere, so that there is no lock with hashes."""
+    folders: tuple[Path, ...] = ()
+    """Where wheels lie of what no index answers for."""
+    authors: tuple[str, ...] = ()
+    licence: str | None = None
+    workflow: Mapping[str, str] = field(default_factory=dict)
+    """What is told of the workflow that makes the snapshot; left out where it is deterministic."""
+    views: Mapping[str, View] = field(default_factory=dict)
+    """Files that are rendered by the reports: by path, such as ``report.html``."""
+
+
+class Made(NamedTuple):
+    """A snapshot as far as it is made."""
+
+    snapshot_id: str
+    generated_at: str
+    runs: list[Run]
+    files: dict[str, bytes]
+    """By path."""
+    not_locked: list[str]
+    """Distributions of which the lock has no wheel."""
+    no_lock: Reason | None
+    """Why there is no lock with hashes; ``None``: there is one."""
+    masked: list[str]
+    """Where something is masked that was not when it was measured."""
+
+    @property
+    def index_sha256(self) -> str:
+        """What identifies its content."""
+        return sha256_of(self.files[layout.INDEX])
+
+
+def create(request: Request, folder: Path, known: Path | None = None) -> Made:
+    """Make a snapshot in a folder that is empty or not there, whole or not at all.
+
+    Args:
+        request: What it is made of.
+        folder: Where it is to lie.
+        known: A registry whose ids are taken; ``None``: that beside the folder, if there is one.
+
+    Raises:
+        UsageError: the id is no id or taken, or the folder is not empty.
+        ContractError: something private would be told.
+        StorageError: it cannot be written.
+    """
+    refuse_id(request.snapshot_id)
+    citing.refuse(request.authors, request.licence)
+    refuse_content(folder)
+    if not request.deterministic:
+        registry.refuse_taken(folder, known, request.snapshot_id, None)
+    made = make(request)
+    registry.refuse_taken(folder, known, made.snapshot_id, made.index_sha256)
+    _write(folder, made.files)
+    return made
+
+
+def refuse_id(snapshot_id: str) -> None:
+    """Refuse an id that is no plain name, or would be masked.
+
+    Raises:
+        UsageError: it is one of these.
+    """
+    if not _ID.fullmatch(snapshot_id):
+        text = "--id takes letters, digits, dots, dashes and underscores, at most 100, such as"
+        raise UsageError(f"{text} ml-2026-02: got {snapshot_id[:100]!r}")
+    if masked(snapshot_id) != snapshot_id:
+        raise UsageError("--id holds something private, which would be told; choose another")
+
+
+def refuse_content(folder: Path) -> None:
+    """Refuse a folder that holds anything, or is a file.
+
+    Raises:
+        UsageError: it does.
+    """
+    if not os.path.lexists(folder):
+        return
+    if not folder.is_dir() or folder.is_symlink():
+        raise UsageError(f"{folder} is a file or a link; choose another --out-dir")
+    if (folder / layout.INDEX).exists():
+        text = f"{folder} already holds a snapshot, which nothing changes; choose another --out-dir"
+        raise UsageError(text)
+    if any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty; choose an empty or new --out-dir")
+
+
+def make(request: Request) -> Made:
+    """Return every file of a snapshot.
+
+    Raises:
+        UsageError: a result is no run, or the wheel would not be of what measured.
+        InvalidResultError: a result is not valid.
+        ContractError: something private would be told.
+    """
+    runs = request.results.runs
+    generated_at = max(run.suite.finished_at or run.suite.started_at for run in runs)
+    if not request.deterministic:
+        generated_at = datetime.now(UTC).isoformat(timespec="seconds")
+    files = {path: data for run in runs for path, data in run.placed.items()}
+    files |= manifest.published_files(runs)
+    own = _wheel(runs) if request.with_wheel else None
+    missing, no_lock = _lock(request, runs, files, own)
+    lacks = {"hashed": no_lock is None, "without_wheel": missing}
+    settings = manifest.Settings(request.deterministic, lacks, own and own[0])
+    said = manifest.manifest(request.snapshot_id, runs, files, settings)
+    files[layout.MANIFEST] = codec.encode(said)
+    report = validation.report(request.snapshot_id, generated_at, runs)
+    files[layout.VALIDATION] = codec.encode(report)
+    made = Made(
+        request.snapshot_id, generated_at, runs, files, missing, no_lock, request.results.masked
+    )
+    for path, view in request.views.items():
+        files[path] = view(made)
+    _describe(request, made)
+    return made
+
+
+def _describe(request: Request, made: Made) -> None:
+    """Add what describes all other files, and the index last."""
+    about = citing.described(
+        made.snapshot_id, made.generated_at, made.runs, request.authors, request.licence
+    )
+    made.files[layout.CITATION] = citing.citation(about)
+    made.files[layout.ZENODO] = citing.zenodo(about)
+    made.files[layout.CRATE] = citing.crate(about, made.files)
+    workflow = {} if request.deterministic else request.workflow
+    index = manifest.index(made.snapshot_id, made.generated_at, made.runs, made.files, workflow)
+    made.files[layout.INDEX] = codec.encode(index)
+    privacy.refuse_secrets(made.files)
+
+
+def _wheel(runs: Sequence[Run]) -> tuple[str, bytes]:
+    """Return the path and bytes of the wheel of what measured."""
+    measured = {case.protocol.harness_sha256 for run in runs for case in run.cases}
+    if measured - {harness_sha256()}:
+        text = "--with-wheel: the results were measured by other sources than those installed here"
+        raise UsageError(f"{text}; leave it out, or measure again")
+    return f"{layout.HARNESS}/{wheel.NAME}", wheel.build()
+
+
+def _lock(
+    request: Request,
+    runs: Sequence[Run],
+    files: dict[str, bytes],
+    own: tuple[str, bytes] | None,
+) -> tuple[list[str], Reason | None]:
+    """Add the lock and the pins; return what lacks a wheel, and why there is no lock if so."""
+    pinned = lock.pins(runs)
+    files[layout.PINS] = lock.requirements(pinned, own and own[0]).encode()
+    if own is not None:
+        files[own[0]] = own[1]
+    if not request.indexes:
+        return sorted(pinned), because("no_index_asked")
+    asked = {name: version for name, version in pinned.items() if name != lock.OWN}
+    try:
+        found = packages.wheels(asked, request.indexes, request.folders)
+    except packages.UnreachableError as error:
+        return sorted(pinned), error.reason
+    made = lock.pylock(pinned, runs[0].environment, found, own)
+    files[layout.LOCK] = made.text.encode()
+    return made.missing, None
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write all files beside the folder, and give them its name when they are on the disk."""
+    part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    try:
+        for path, data in files.items():
+            write_new(part / path, data)
+        part.rename(folder)  # takes the place of an empty folder, and of nothing else
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    finally:
+        with suppress(OSError):
+            shutil.rmtree(part)

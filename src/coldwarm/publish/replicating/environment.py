@@ -1,0 +1,145 @@
+"""A fresh virtual environment with what a snapshot was measured with, and nothing besides."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.replication import RebuiltEnvironment
+from coldwarm.publish import layout, wheel
+from coldwarm.publish.opening import read_limited
+from coldwarm.publish.replicating.locked import pinned
+from coldwarm.runner.harness import harness_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from coldwarm.publish.replicating.locked import Pinned
+
+_TIMEOUT_S = 3600.0
+_SHOWN = 300
+_PIP = ("-m", "pip", "--no-input", "--disable-pip-version-check")
+_INSTALL = ("install", "--no-deps", "--only-binary", ":all:", "--quiet")
+
+
+def interpreter(version: str, named: str | None) -> str:
+    """Return an interpreter of a version of Python, such as ``3.11.9``: its first two numbers.
+
+    Args:
+        version: What the snapshot was measured with.
+        named: The one that was asked for; ``None``: this one, or one that is on the path.
+
+    Raises:
+        RefusedError: there is none.
+    """
+    wanted = ".".join(version.split(".")[:2])
+    if named is not None:
+        return named
+    if wanted == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return sys.executable
+    found = shutil.which(f"python{wanted}") if wanted.replace(".", "").isdecimal() else None
+    if found is None:
+        raise RefusedError(because("no_such_python", version=wanted))
+    return found
+
+
+class Harness(NamedTuple):
+    """The coldwarm that measures again."""
+
+    name: str
+    """Of its wheel."""
+    data: bytes
+    kind: Literal["same_sources", "wheel_of_snapshot"]
+
+
+def build(
+    snapshot: Path, harness: Harness, folder: Path, python: str, told: Callable[[str], None]
+) -> tuple[str, RebuiltEnvironment]:
+    """Make the environment of a snapshot in a folder; return its interpreter and what it is.
+
+    Args:
+        snapshot: The folder of the snapshot, which was verified.
+        harness: What measures.
+        folder: Where the environment is to lie; not there yet.
+        python: The interpreter that it is made with.
+        told: Is told what is being done.
+
+    Raises:
+        RefusedError: something cannot be installed.
+    """
+    packages = pinned(snapshot)
+    told(f"making a virtual environment in {folder}")
+    _run([python, "-m", "venv", str(folder)], "venv")
+    inside = str(folder / "bin" / "python")
+    locked = [one for one in packages if one.sha256s]
+    others = [one for one in packages if not one.sha256s]
+    told(f"installing {len(packages)} distributions, {len(locked)} of them by their hash")
+    _install(inside, folder, locked, ["--require-hashes"])
+    _install(inside, folder, others, [])
+    file = folder / harness.name
+    file.write_bytes(harness.data)
+    _run([inside, *_PIP, *_INSTALL, "--no-index", str(file)], harness.name)
+    rebuilt = RebuiltEnvironment(
+        kind="fresh",
+        locked=not others,
+        by_version_alone=[one.name for one in others],
+        harness=harness.kind,
+    )
+    return inside, rebuilt
+
+
+def as_it_is(measured_by: Iterable[str]) -> RebuiltEnvironment:
+    """Return what is known of the environment that runs this."""
+    same = set(measured_by) == {harness_sha256()}
+    return RebuiltEnvironment(
+        kind="as_it_is", locked=False, harness="same_sources" if same else "other_sources"
+    )
+
+
+def harness_of(
+    snapshot: Path, measured_by: set[str], *, with_wheel: bool
+) -> tuple[str, bytes, str]:
+    """Return the wheel of what measured: of the sources here, or the one that was brought."""
+    if measured_by == {harness_sha256()}:
+        return wheel.NAME, wheel.build(), "same"
+    brought = sorted((snapshot / layout.HARNESS).glob("*.whl"))
+    if not brought:
+        raise RefusedError(because("harness_not_here"))
+    if not with_wheel:
+        raise RefusedError(because("harness_is_code", file=brought[0].name))
+    path = f"{layout.HARNESS}/{brought[0].name}"
+    return Harness(brought[0].name, read_limited(snapshot, path), "wheel_of_snapshot")
+
+
+def _install(python: str, folder: Path, packages: Sequence[Pinned], more: list[str]) -> None:
+    if not packages:
+        return
+    file = folder / "requirements.txt"
+    file.write_text("".join(f"{one.requirement}\n" for one in packages), encoding="utf-8")
+    _run([python, *_PIP, *_INSTALL, *more, "-r", str(file)], "pip install")
+
+
+def _run(command: Sequence[str], named: str) -> None:
+    """Run a program to its end.
+
+    Raises:
+        RefusedError: it failed; has the last line that it wrote.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    try:
+        done = subprocess.run(  # noqa: S603 - programs of this machine, from a list
+            command, capture_output=True, check=False, timeout=_TIMEOUT_S, env=kept
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        text = f"{type(error).__name__}: {error}"[:_SHOWN]
+        raise RefusedError(because("environment_failed", program=named, text=text)) from None
+    if done.returncode:
+        written = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+        errors = [one for one in written if one.startswith("ERROR")] or written or [""]
+        text = errors[-1][:_SHOWN]
+        raise RefusedError(because("environment_failed", program=named, text=text))

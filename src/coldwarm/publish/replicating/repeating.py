@@ -1,0 +1,99 @@
+"""A snapshot measured again as a whole: its environment, its runs, and the report over them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.files import codec
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.publish import layout
+from coldwarm.publish.replicating import agreeing, environment, rerun
+from coldwarm.publish.writing import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.replication import RebuiltEnvironment, Replication
+    from coldwarm.contracts.snapshot import SnapshotName
+
+REPORT = "replication_report.json"
+RUNS = "runs"
+_ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is repeated, and how."""
+
+    folder: Path
+    """Of the snapshot, which holds."""
+    name: SnapshotName
+    signed_by: str | None
+    runs: Mapping[str, Measured]
+    """Of the snapshot, by the name of their folder."""
+    out_dir: Path
+    python: str | None = None
+    as_it_is: bool = False
+    with_wheel: bool = False
+    keep_environment: bool = False
+    budget_s: float | None = None
+    """For each run; ``None``: the one that it had."""
+
+
+def repeat(request: Request, told: Callable[[str], None]) -> Replication:
+    """Measure a snapshot again; write the report into the output directory, and return it.
+
+    Raises:
+        RefusedError: it cannot be repeated here.
+        ContractError: what was measured does not hold.
+        StorageError: the report cannot be written.
+    """
+    _refuse_content(request.out_dir)
+    folders = {name: request.folder / layout.RESULTS / name for name in request.runs}
+    options = {name: rerun.options_of(request.runs[name], path) for name, path in folders.items()}
+    place = request.out_dir / _ENVIRONMENT
+    try:
+        python, made = _environment(request, place, told)
+        found = []
+        for name, original in request.runs.items():
+            out_dir = request.out_dir / RUNS / name
+            told(f"measuring {name}, {len(original.cases)} cases")
+            command = rerun.command(python, options[name], out_dir, request.budget_s)
+            found.append(agreeing.of_run(name, original, rerun.measure(command, out_dir)))
+    finally:
+        if not request.keep_environment:
+            shutil.rmtree(place, ignore_errors=True)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    report = agreeing.report(request.name, request.signed_by, made, found, now)
+    replace_file(request.out_dir / REPORT, codec.encode(report))
+    return report
+
+
+def _refuse_content(folder: Path) -> None:
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+        raise RefusedError(because("folder_not_empty", folder=str(folder)))
+
+
+def _environment(
+    request: Request, place: Path, told: Callable[[str], None]
+) -> tuple[str, RebuiltEnvironment]:
+    """Return the interpreter that measures, and what is known of its environment."""
+    cases = [case for run in request.runs.values() for case in run.cases.values()]
+    measured_by = {case.protocol.harness_sha256 for case in cases}
+    if request.as_it_is:
+        return sys.executable, environment.as_it_is(measured_by)
+    versions = {
+        run.environment.python.version
+        for run in request.runs.values()
+        if run.environment is not None
+    }
+    python = environment.interpreter(min(versions, default=""), request.python)
+    harness = environment.harness_of(request.folder, measured_by, with_wheel=request.with_wheel)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return environment.build(request.folder, harness, place, python, told)

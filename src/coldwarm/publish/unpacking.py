@@ -1,0 +1,144 @@
+"""A snapshot in a folder, or in an archive that a stranger has made.
+
+An archive is unpacked into a folder for temporary files, and only what a snapshot consists of:
+plain files inside one folder, no link, no device, nothing twice, within bounds that are held while
+it is read. What it says of its own sizes is not believed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import stat
+import tarfile
+import tempfile
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.errors import ExitCode, shorten
+from coldwarm.publish import opening
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_BYTES_UNPACKED = 2**30
+MOST_RATIO = 100
+"""Of what is unpacked to what was packed, beyond the first ``_FREE_BYTES``."""
+_FREE_BYTES = 2**24
+_MOST_HEADER_BYTES = 2**20
+_CHUNK_BYTES = 2**20
+
+
+class ArchiveError(RefusedError):
+    """An archive that is not unpacked."""
+
+    exit_code = ExitCode.FAILED
+
+
+class _Entry(tarfile.TarInfo):
+    """An entry whose headers are not larger than any name needs: they are read into memory."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
+        """Return an entry as its header describes it."""
+        entry = super().frombuf(buf, encoding, errors)
+        if entry.type not in {tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE} and (
+            entry.size > _MOST_HEADER_BYTES
+        ):
+            message = "a header is too large"
+            raise tarfile.ReadError(message)
+        return entry
+
+
+class _Bounded:
+    """A stream that ends with an error where it gives more than it may."""
+
+    def __init__(self, stream: gzip.GzipFile, most_bytes: int) -> None:
+        """Read from a stream."""
+        self._stream, self._left = stream, most_bytes
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes.
+
+        Raises:
+            ArchiveError: there are more than there may be.
+        """
+        data = self._stream.read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise ArchiveError(because("archive_too_large", limit_bytes=MOST_BYTES_UNPACKED))
+        return data
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """Give the folder of a snapshot: as it is, or with what is in an archive until the end.
+
+    Raises:
+        RefusedError: there is neither.
+        ArchiveError: the archive is none, or holds what no snapshot has.
+    """
+    if path.is_dir():
+        yield path
+        return
+    try:
+        is_file = stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        is_file = False
+    if not is_file:
+        raise RefusedError(because("no_snapshot", folder=str(path)))
+    with tempfile.TemporaryDirectory(prefix="coldwarm-") as folder:
+        _unpack(path, Path(folder))
+        found = list(Path(folder).iterdir())
+        if len(found) != 1 or not found[0].is_dir():
+            raise ArchiveError(because("archive_of_several", file=str(path)))
+        yield found[0]
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    packed_bytes = path.stat().st_size
+    most_bytes = min(MOST_BYTES_UNPACKED, _FREE_BYTES + MOST_RATIO * packed_bytes)
+    try:
+        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as stream:
+            bounded: Any = _Bounded(stream, most_bytes)
+            with tarfile.open(fileobj=bounded, mode="r|", tarinfo=_Entry) as archive:
+                for number, entry in enumerate(archive):
+                    if number >= opening.MOST_FILES:
+                        many = because("too_much", n_files=number, limit_bytes=MOST_BYTES_UNPACKED)
+                        raise ArchiveError(many)
+                    _place(archive, entry, folder)
+    except (OSError, EOFError, zlib.error, tarfile.TarError, ValueError, OverflowError) as error:
+        text = f"{type(error).__name__}: {error}"
+        raise ArchiveError(because("archive_broken", file=str(path), text=text)) from None
+
+
+def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
+    """Write one entry into a folder, as a new file."""
+    name = shorten(entry.name)
+    if entry.name.startswith("/"):  # which the filter would make a path inside
+        raise ArchiveError(because("archive_leads_out", path=name))
+    try:
+        entry = tarfile.data_filter(entry, str(folder))
+    except tarfile.FilterError:
+        raise ArchiveError(because("archive_leads_out", path=name)) from None
+    refused = opening.refused_name(entry.name)
+    if refused is not None:
+        raise ArchiveError(because("archive_entry", refused, path=name))
+    if entry.isdir():
+        (folder / entry.name).mkdir(parents=True, exist_ok=True)
+        return
+    source = archive.extractfile(entry) if entry.isreg() and not entry.issparse() else None
+    if source is None:
+        why = because("no_plain_file", kind="a link, a device or the like")
+        raise ArchiveError(because("archive_entry", why, path=name))
+    target = folder / entry.name
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = target.open("xb")
+    except (FileExistsError, NotADirectoryError):
+        raise ArchiveError(because("archive_twice", path=name)) from None
+    with file, source:
+        while chunk := source.read(_CHUNK_BYTES):
+            file.write(chunk)

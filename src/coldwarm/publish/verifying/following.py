@@ -1,0 +1,190 @@
+"""Whether what a snapshot says besides its runs follows from them: all of it is made once more.
+
+Of runs that another version of coldwarm has measured, what is made here may be worded or rounded
+otherwise; there, names, hashes and inputs are compared, which no version makes otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.contracts.files.codec import MAX_BYTES, decode, decode_as
+from coldwarm.contracts.files.faults import dotted
+from coldwarm.contracts.snapshot import BaselineManifest, ValidationReport
+from coldwarm.errors import ContractError
+from coldwarm.publish import citing, layout, lock, manifest, validation
+from coldwarm.publish.opening import read_limited
+from coldwarm.publish.runs import Run
+from coldwarm.publish.verifying.faults import contradiction, fault
+from coldwarm.runner.stored.differences import between
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from coldwarm.contracts.base import Record
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.snapshot import SnapshotIndex
+    from coldwarm.contracts.verification import SnapshotFault
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A snapshot whose runs hold."""
+
+    folder: Path
+    index: SnapshotIndex
+    measured: Mapping[str, Measured]
+    """By the name of their folder."""
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """The bytes of every file that the index names."""
+        most = MAX_BYTES
+        return {row.path: read_limited(self.folder, row.path, most) for row in self.index.artifacts}
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The runs as they were put into the snapshot, in its order."""
+        made = []
+        for name, one in self.measured.items():
+            start = f"{layout.RESULTS}/{name}/"
+            files = {
+                path.removeprefix(start): data
+                for path, data in self.files.items()
+                if path.startswith(start)
+            }
+            if one.suite is not None and one.environment is not None:
+                made.append(Run(name, one.suite, one.environment, [*one.cases.values()], files))
+        return sorted(made, key=lambda run: (run.suite.suite, run.suite.started_at))
+
+    @cached_property
+    def manifest(self) -> BaselineManifest:
+        """What the manifest says."""
+        return decode_as(BaselineManifest, self.files[layout.MANIFEST], layout.MANIFEST)
+
+    @cached_property
+    def report(self) -> ValidationReport:
+        """What the validation report says."""
+        return decode_as(ValidationReport, self.files[layout.VALIDATION], layout.VALIDATION)
+
+
+def wrong(
+    folder: Path, index: SnapshotIndex, measured: Mapping[str, Measured], *, same: bool
+) -> Iterator[SnapshotFault]:
+    """Yield where a file says anything else than the runs make.
+
+    ``same``: this version has measured all of them.
+    """
+    whole = Whole(folder, index, measured)
+    yield from _named(whole)
+    if not same:
+        return
+    try:
+        yield from _made(whole)
+    except (LookupError, TypeError, ValueError, ContractError) as error:
+        what = f"holds what nothing can be made of: {type(error).__name__}: {error}"
+        yield contradiction(layout.MANIFEST, "", what)
+
+
+def _named(whole: Whole) -> Iterator[SnapshotFault]:
+    """Hold names, dates and hashes against each other, which every version writes alike."""
+    index, hashes = whole.index, {row.path: row.sha256 for row in whole.index.artifacts}
+    pairs = [
+        (layout.MANIFEST, "snapshot_id", whole.manifest.snapshot_id, index.snapshot_id),
+        (layout.VALIDATION, "snapshot_id", whole.report.snapshot_id, index.snapshot_id),
+        (layout.VALIDATION, "generated_at", whole.report.generated_at, index.generated_at),
+    ]
+    for place, row in enumerate(whole.manifest.results):
+        said = hashes.get(row.path, "nothing")
+        pairs.append((layout.MANIFEST, f"results[{place}].sha256", row.sha256, said))
+    for path, field, said, held in pairs:
+        if said != held:
+            what = f"says {said!r}, but {layout.INDEX} says {held!r}"
+            yield contradiction(path, field, what)
+    inputs = {
+        (case.dataset_id, case.dataset_sha256)
+        for run in whole.measured.values()
+        for case in run.cases.values()
+        if case.dataset_sha256 is not None
+    }
+    if {(one.id, one.sha256) for one in whole.manifest.datasets} != inputs:
+        yield contradiction(layout.MANIFEST, "datasets", "are not the inputs of its cases")
+
+
+def _made(whole: Whole) -> Iterator[SnapshotFault]:
+    """Make everything once more, and compare."""
+    runs, index, files = whole.runs, whole.index, whole.files
+    published = manifest.published_files(runs)
+    start = f"{layout.PUBLISHED}/"
+    for path in {**published, **{path: b"" for path in files if path.startswith(start)}}:
+        if path not in published:
+            yield fault("content", path, "nothing_makes_it")
+        elif path not in files:
+            yield fault("presence", path, "file_missing")
+        else:
+            yield from _differing(path, files[path], published[path])
+    wheel = whole.manifest.nextstat.wheel_url or None
+    settings = manifest.Settings(
+        deterministic=whole.manifest.deterministic,
+        lock=whole.manifest.environment["lock"],
+        wheel=wheel,
+    )
+    again: list[tuple[str, Record, Record]] = [
+        (
+            layout.MANIFEST,
+            whole.manifest,
+            manifest.manifest(index.snapshot_id, runs, files, settings),
+        ),
+        (
+            layout.VALIDATION,
+            whole.report,
+            validation.report(index.snapshot_id, index.generated_at, runs),
+        ),
+        (
+            layout.INDEX,
+            index,
+            manifest.index(index.snapshot_id, index.generated_at, runs, files, index.workflow),
+        ),
+    ]
+    for path, said, held in again:
+        for one in between(said, held):
+            yield contradiction(path, dotted(one.at), one.what)
+    yield from _described(whole)
+    pins = lock.requirements(lock.pins(runs), wheel).encode()
+    if files[layout.PINS] != pins:
+        yield contradiction(layout.PINS, "", "are not the distributions that the runs name")
+
+
+def _differing(path: str, said: bytes, held: bytes) -> Iterator[SnapshotFault]:
+    """Yield where two files of a contract differ."""
+    if said == held:
+        return
+    found = [
+        contradiction(path, dotted(one.at), one.what) for one in between(decode(said), decode(held))
+    ]
+    yield from found or [contradiction(path, "", "is written otherwise than its contract is")]
+
+
+def _described(whole: Whole) -> Iterator[SnapshotFault]:
+    """Hold the descriptions against what they describe; whom they name, nothing else tells."""
+    deposit: Any = json.loads(whole.files[layout.ZENODO])
+    names = tuple(str(one["name"]) for one in deposit["creators"])
+    about = citing.described(
+        whole.index.snapshot_id,
+        whole.index.generated_at,
+        whole.runs,
+        () if names == (citing.NO_AUTHOR,) else names,
+        deposit.get("license"),
+    )
+    listed = {path: data for path, data in whole.files.items() if path != layout.CRATE}
+    for path, made in (
+        (layout.ZENODO, citing.zenodo(about)),
+        (layout.CITATION, citing.citation(about)),
+        (layout.CRATE, citing.crate(about, listed)),
+    ):
+        if whole.files[path] != made:
+            yield contradiction(path, "", "does not describe the files of this snapshot")

@@ -1,0 +1,200 @@
+"""A snapshot verified as a whole: bytes, contracts, signature, and everything that is computed.
+
+Nothing in it is executed, and nothing is opened that is no plain file inside its folder. Each step
+rests on those before it, so the first one that finds a fault is the last one that is done: which
+files there are, the signature of the index, the index, what it names, the bytes of that, their
+contracts, and what they say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.files.codec import decode_as
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.snapshot import SnapshotIndex
+from coldwarm.contracts.verification import Verification
+from coldwarm.errors import ContractError, UsageError
+from coldwarm.publish import keyless, layout, opening
+from coldwarm.publish.verifying import following, listed, signed
+from coldwarm.publish.verifying.faults import SnapshotError, fault, told
+from coldwarm.runner.stored import reading
+from coldwarm.runner.stored.validating import validated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.verification import SnapshotFault
+
+_SHOWN = 100
+"""Faults that are told: one alone is enough."""
+
+
+@dataclass
+class Verified:
+    """A snapshot, and what was found out about it so far."""
+
+    folder: Path
+    key: Path | None
+    """The public key that it should be signed with."""
+    signer: keyless.Signer | None = None
+    """Who must have signed it through sigstore."""
+    unsigned: bool = False
+    files: dict[str, opening.Entry] = field(default_factory=dict)
+    index: SnapshotIndex | None = None
+    index_sha256: str | None = None
+    signature: signed.Signature = field(default_factory=signed.Signature)
+    runs: dict[str, Measured] = field(default_factory=dict)
+    """By the name of their folder, everything in them computed again."""
+    faults: list[SnapshotFault] = field(default_factory=list)
+
+    def content(self) -> tuple[SnapshotIndex, str, dict[str, Measured]]:
+        """Return index, hash of that, and runs of a snapshot that holds."""
+        if self.index is None or self.index_sha256 is None:
+            raise SnapshotError(str(self.folder), fault("presence", layout.INDEX, "file_missing"))
+        return self.index, self.index_sha256, self.runs
+
+    def same_version(self) -> list[bool]:
+        """Say of each case whether this version has measured it."""
+        return [
+            reading.same_harness(case, run)
+            for run in self.runs.values()
+            for case in run.cases.values()
+        ]
+
+    def told(self, path: Path) -> Verification:
+        """Return the record of it; ``path``: the folder or archive, as it was named."""
+        rows = self.index.artifacts if self.index else []
+        cases = self.same_version()
+        return Verification(
+            path=str(path),
+            snapshot_id=self.index.snapshot_id if self.index else None,
+            snapshot_index_sha256=self.index_sha256,
+            holds=not self.faults,
+            signature=self.signature.state,
+            key_sha256=self.signature.key_sha256,
+            identity=None if self.signer is None or self.faults else self.signer.identity,
+            n_files=len(rows),
+            n_bytes=sum(row.bytes for row in rows),
+            n_cases=cases.count(True),
+            n_cases_other_version=cases.count(False),
+            faults=self.faults,
+        )
+
+
+def require(
+    folder: Path, named: Path, key: Path | None = None, *, unsigned: bool = False
+) -> Verified:
+    """Return the snapshot in a folder, which holds.
+
+    Args:
+        folder: Where it lies.
+        named: What the user called it: the folder, or the archive that it was in.
+        key: A public key that it must be signed with.
+        unsigned: Whether it may have any signature, since that will be replaced.
+
+    Raises:
+        RefusedError: there is none, or the key cannot be read.
+        SnapshotError: something is wrong with it.
+    """
+    verified = verify(folder, key, unsigned=unsigned)
+    if verified.faults:
+        raise SnapshotError(str(named), verified.faults[0])
+    return verified
+
+
+def verify(
+    folder: Path,
+    key: Path | None = None,
+    signer: keyless.Signer | None = None,
+    *,
+    unsigned: bool = False,
+) -> Verified:
+    """Verify the snapshot in a folder.
+
+    Args:
+        folder: Where it lies.
+        key: A file of PEM with the public key that it must be signed with.
+        signer: Who must have signed it through sigstore.
+        unsigned: Whether its signatures are left out, as they will be replaced.
+
+    Raises:
+        RefusedError: there is no such folder, the key cannot be read, or an extra is missing.
+    """
+    verified = Verified(folder, key, signer, unsigned)
+    for step in (_opened, _index, _listed, _bytes, _contracts, _measured, _following):
+        verified.faults = list(islice(step(verified), _SHOWN))
+        if verified.faults:
+            break
+    return verified
+
+
+def _opened(verified: Verified) -> Iterator[SnapshotFault]:
+    """Look what lies in the folder."""
+    folder = verified.folder
+    if not folder.is_dir():
+        raise RefusedError(because("no_snapshot", folder=str(folder)))
+    verified.files = {entry.path: entry for entry in opening.entries(folder)}
+    yield from listed.unopened(verified.files)
+    if layout.INDEX not in verified.files:
+        yield fault("presence", layout.INDEX, "file_missing")
+
+
+def _index(verified: Verified) -> Iterator[SnapshotFault]:
+    """Read the index, and hold it against its signature before anything in it is believed."""
+    folder = verified.folder
+    try:
+        data = opening.read_limited(folder, layout.INDEX)
+        verified.index_sha256 = hashlib.sha256(data).hexdigest()
+        if not verified.unsigned:
+            verified.signature = signed.checked(folder, verified.files, data, verified.key)
+            yield from verified.signature.faults
+        if verified.signer is not None:
+            yield from keyless.checked(folder, data, verified.signer)
+        verified.index = decode_as(SnapshotIndex, data, f"{folder}/{layout.INDEX}")
+    except ContractError as error:
+        yield told("schema", folder, error)
+
+
+def _listed(verified: Verified) -> Iterator[SnapshotFault]:
+    if verified.index is not None:
+        yield from listed.missing_or_more(verified.index, verified.files)
+
+
+def _bytes(verified: Verified) -> Iterator[SnapshotFault]:
+    for row in verified.index.artifacts if verified.index else ():
+        yield from listed.other_bytes(verified.folder, row)
+
+
+def _contracts(verified: Verified) -> Iterator[SnapshotFault]:
+    for row in verified.index.artifacts if verified.index else ():
+        yield from listed.other_contract(verified.folder, row.path)
+
+
+def _measured(verified: Verified) -> Iterator[SnapshotFault]:
+    """Compute everything again that is said of each run."""
+    names = {path.split("/")[1] for path in verified.files if path.startswith(f"{layout.RESULTS}/")}
+    for name in sorted(names):
+        folder = verified.folder / layout.RESULTS / name
+        for finding in validated(folder):
+            if finding.error is not None:
+                yield told("content", verified.folder, finding.error)
+        try:
+            verified.runs[name] = reading.read(folder)
+        except ContractError as error:
+            yield told("content", verified.folder, error)
+        except UsageError:
+            path = f"{layout.RESULTS}/{name}"
+            yield fault("content", path, "part_missing", part="the index of a run")
+
+
+def _following(verified: Verified) -> Iterator[SnapshotFault]:
+    """Hold what is derived from the runs against what they make."""
+    if verified.index is not None:
+        same = all(verified.same_version())
+        yield from following.wrong(verified.folder, verified.index, verified.runs, same=same)

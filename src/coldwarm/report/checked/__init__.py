@@ -1,0 +1,1 @@
+"""What was found out about snapshots, in words: verified, compared, replicated."""

@@ -1,0 +1,204 @@
+"""Whether a run that repeats another one agrees with it. Pure.
+
+On the machine of the original, its seconds are held against those of the replica; on another one
+the ratios to the baseline are, each taken within its own run, where the machine falls on both
+sides alike. That two figures agree is only said where a difference of 20 % would have been seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from coldwarm.contracts.base import WARM
+from coldwarm.contracts.policy import Policy
+from coldwarm.contracts.reasons import because
+from coldwarm.contracts.replication import RepeatedCase, RepeatedFigure
+from coldwarm.stats.compare.metrics import judge, worded
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from coldwarm.contracts.comparison import ComparedMetric, MetricKind
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.replication import Agreement
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.summary import Comparison, Summary
+
+RESOLUTION = 0.2
+"""The relative difference that must have been visible where two figures are said to agree."""
+THRESHOLDS: dict[MetricKind, float] = {"cold": 0.1, "warm": 0.1, "memory": 0.1}
+"""The relative difference that matters between two runs at different times."""
+_DIFFERENT = {"faster", "slower"}
+
+
+class Apart(NamedTuple):
+    """By how much a replica differs from its original: their ratio, with its interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+
+def in_seconds(original: Measured, replica: Measured, names: Sequence[str]) -> list[RepeatedCase]:
+    """Return the agreement of cases by their seconds, all verdicts held to an error rate."""
+    figures, _ = worded(judge([original], [replica], names, Policy(thresholds=THRESHOLDS)))
+    timed = [one for one in figures if one.kind != "memory"]
+    return [
+        _case(name, [_by_seconds(original.cases[name], one) for one in timed if one.case == name])
+        for name in names
+    ]
+
+
+def to_baseline(original: Measured, replica: Measured, names: Sequence[str]) -> list[RepeatedCase]:
+    """Return the agreement of cases by their ratios to the baseline of their group."""
+    made = []
+    for name in names:
+        first, second = original.cases[name], replica.cases[name]
+        if first.baseline:
+            made.append(_case(name, [], because("is_baseline")))
+        else:
+            made.append(_case(name, list(_ratios(first, second))))
+    return made
+
+
+def counted(cases: Iterable[RepeatedCase]) -> Counter[Agreement]:
+    """Return how many cases agree, disagree, and were left undecided; a baseline is none."""
+    return Counter(one.agreement for one in cases if one.reason is None or one.figures)
+
+
+def _case(name: str, figures: list[RepeatedFigure], reason: Reason | None = None) -> RepeatedCase:
+    found = Counter(one.agreement for one in figures)
+    agreement: Agreement = "agrees" if found["agrees"] else "undecided"
+    if found["undecided"]:
+        agreement = "undecided"
+    if found["disagrees"]:
+        agreement = "disagrees"
+    if not figures and reason is None:
+        reason = because("no_valid_process")
+    return RepeatedCase(
+        case=name,
+        agreement=agreement,
+        n_agree=found["agrees"],
+        n_disagree=found["disagrees"],
+        n_undecided=found["undecided"],
+        figures=figures,
+        reason=reason,
+    )
+
+
+def _by_seconds(case: CaseResult, one: ComparedMetric) -> RepeatedFigure:
+    stated = _stated(case, one.metric)
+    low, high = (stated.low, stated.high) if stated is not None else (None, None)
+    apart = None
+    if one.ratio is not None and one.low is not None and one.high is not None:
+        apart = Apart(one.ratio, one.low, one.high)
+    return RepeatedFigure(
+        metric=one.metric,
+        kind=one.kind,
+        basis="seconds",
+        original=one.a,
+        original_low=low,
+        original_high=high,
+        replica=one.b,
+        ratio=one.ratio,
+        low=one.low,
+        high=one.high,
+        threshold=one.threshold,
+        smallest_detectable=one.smallest_detectable,
+        within_interval=_within(one.b, low, high),
+        agreement=_agreement(
+            apart, one.smallest_detectable, one.threshold, different=one.verdict in _DIFFERENT
+        ),
+        reason=one.reason,
+    )
+
+
+def _stated(case: CaseResult, metric: str) -> Summary | None:
+    """Return the summary that a case states of a metric."""
+    mode, _, name = metric.partition(".")
+    if mode == "warm":
+        return case.warm.call_s if case.warm is not None else None
+    cold = next((one for one in case.cold if one.cache_mode == mode), None)
+    return cold.seconds.get(name.removesuffix("_s")) if cold is not None else None
+
+
+def _ratios(first: CaseResult, second: CaseResult) -> Iterator[RepeatedFigure]:
+    """Yield the ratios to the baseline that both have."""
+    others = {one.metric: one for one in second.comparisons}
+    for one in first.comparisons:
+        if one.metric in others:
+            yield _by_ratio(one, others[one.metric])
+
+
+def _by_ratio(one: Comparison, other: Comparison) -> RepeatedFigure:
+    kind: MetricKind = "warm" if one.metric.startswith(("warm.", WARM)) else "cold"
+    threshold = THRESHOLDS[kind]
+    apart = _joined(one, other)
+    shown = None if apart is None else _smallest_detectable(apart, threshold)
+    different = apart is not None and (
+        apart.low > 1 + threshold or apart.high < 1 / (1 + threshold)
+    )
+    return RepeatedFigure(
+        metric=one.metric,
+        kind=kind,
+        basis="baseline",
+        original=one.ratio,
+        original_low=one.low,
+        original_high=one.high,
+        replica=other.ratio,
+        ratio=apart.ratio if apart else None,
+        low=apart.low if apart else None,
+        high=apart.high if apart else None,
+        threshold=threshold,
+        smallest_detectable=shown,
+        within_interval=_within(other.ratio, one.low, one.high),
+        agreement=_agreement(apart, shown, threshold, different=different),
+        reason=because("ratios_repeated")
+        if apart
+        else because("few_for_verdict", n_needed=FEWEST_FOR_CONFIDENCE),
+    )
+
+
+def _joined(one: Comparison, other: Comparison) -> Apart | None:
+    """Return the ratio of two ratios, its interval from theirs (Donner and Zou, as in ``ratio``).
+
+    ``None`` where either is told from a range of too few rounds.
+    """
+    values = (one.ratio, one.low, one.high, other.ratio, other.low, other.high)
+    if one.smallest_detectable is None or other.smallest_detectable is None:
+        return None
+    if any(value is None or value <= 0 for value in values):
+        return None
+    first, low, high, second, other_low, other_high = (math.log(value or 1) for value in values)
+    middle = second - first
+    down = math.hypot(second - other_low, high - first)
+    up = math.hypot(other_high - second, first - low)
+    return Apart(math.exp(middle), math.exp(middle - down), math.exp(middle + up))
+
+
+def _smallest_detectable(apart: Apart, threshold: float) -> float:
+    half = max(math.log(apart.high / apart.ratio), math.log(apart.ratio / apart.low))
+    return math.expm1(half + math.log1p(threshold))
+
+
+def _within(value: float | None, low: float | None, high: float | None) -> bool | None:
+    if value is None or low is None or high is None:
+        return None
+    return low <= value <= high
+
+
+def _agreement(
+    apart: Apart | None, shown: float | None, threshold: float, *, different: bool
+) -> Agreement:
+    if different:
+        return "disagrees"
+    if apart is None or shown is None:
+        return "undecided"
+    inside = apart.low >= 1 / (1 + threshold) and apart.high <= 1 + threshold
+    if shown <= RESOLUTION and (inside or apart.low <= 1 <= apart.high):
+        return "agrees"
+    return "undecided"

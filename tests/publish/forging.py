@@ -1,0 +1,98 @@
+"""Snapshots that somebody changed, and made all hashes agree with what they wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.publish import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Edit = Callable[[Any], None]
+
+
+def copy(snapshot: Path, target: Path) -> Path:
+    """Return a copy of a snapshot that is sound: it has no link, and no device."""
+    shutil.copytree(snapshot, target)
+    return target
+
+
+def edit(folder: Path, path: str, change: Edit) -> None:
+    """Change a document of a snapshot, and let every index agree with it."""
+    file = folder / path
+    document = json.loads(file.read_bytes())
+    change(document)
+    file.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+    agree(folder)
+
+
+def agree(folder: Path) -> None:
+    """Write the hash of every file wherever it stands, from the inside to the outside."""
+    for run in sorted((folder / layout.RESULTS).iterdir()):
+        rows(run / "nextstat" / "ml_suite.json")
+        index = run / "suite.json"
+        document = json.loads(index.read_bytes())
+        for name in ("environment", "answers"):
+            if document.get(f"{name}_path"):
+                document[f"{name}_sha256"] = sha256(run / document[f"{name}_path"])
+        index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+        rows(index)
+    rows(folder / "nextstat" / "ml_suite.json")
+    report = folder / layout.VALIDATION
+    document = json.loads(report.read_bytes())
+    for figure in document["figures"]:
+        figure["provenance"]["sha256"] = sha256(folder / figure["provenance"]["source"])
+    report.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+    manifest = folder / layout.MANIFEST
+    document = json.loads(manifest.read_bytes())
+    for row in document["results"]:
+        row["sha256"] = sha256(folder / row["path"])
+    manifest.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+    of_index(folder)
+
+
+def of_index(folder: Path) -> None:
+    """Write sizes and hashes into the index of the snapshot alone."""
+    index = folder / layout.INDEX
+    document = json.loads(index.read_bytes())
+    for row in document["artifacts"]:
+        data = (folder / row["path"]).read_bytes()
+        row["bytes"], row["sha256"] = len(data), hashlib.sha256(data).hexdigest()
+    index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def rows(index: Path) -> None:
+    """Write hashes into the rows of an index of cases."""
+    document = json.loads(index.read_bytes())
+    for row in document["cases"]:
+        row["sha256"] = sha256(index.parent / row["path"])
+    index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def sha256(file: Path) -> str:
+    """Return the hash of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def texts(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield where texts stand in a document."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from texts(one, (*path, name))
+    elif isinstance(value, list):
+        for place, one in enumerate(value):
+            yield from texts(one, (*path, place))
+    elif isinstance(value, str):
+        yield path
+
+
+def put(document: Any, path: tuple[str | int, ...], value: Any) -> None:
+    """Set a value at a place of a document."""
+    for step in path[:-1]:
+        document = document[step]
+    document[path[-1]] = value
