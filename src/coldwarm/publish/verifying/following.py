@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import Record
+    from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.snapshot import SnapshotIndex
-    from coldwarm.contracts.verification import SnapshotFault
 
 
 @dataclass(frozen=True)

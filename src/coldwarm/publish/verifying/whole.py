@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.checked import Verification
 from coldwarm.contracts.files.codec import decode_as
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
-from coldwarm.contracts.verification import Verification
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import keyless, layout, opening
 from coldwarm.publish.verifying import following, listed, signed
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.verification import SnapshotFault
 
 _SHOWN = 100
 """Faults that are told: one alone is enough."""
