@@ -158,7 +158,7 @@ def test_other_sources_are_not_run_unasked(signed: Path) -> None:
 
 @pytest.mark.slow
 def test_a_fresh_environment_is_made_from_the_lock(tmp_path: Path) -> None:
-    """GIVEN a lock of what a run needs THEN an environment has that, by its hashes, and coldwarm."""
+    """GIVEN what a run needs THEN an environment has that, and coldwarm, and nothing else."""
     snapshot = tmp_path / "s1"
     snapshot.mkdir()
     needed = subprocess.run(
