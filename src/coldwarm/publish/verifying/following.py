@@ -189,6 +189,11 @@ def _alike(whole: Whole) -> Iterator[SnapshotFault]:
             for wrong in between(one, other):
                 at = dotted((name, place, *wrong.at))
                 yield contradiction(layout.VALIDATION, at, wrong.what)
+    yield from _numbers(whole)
+
+
+def _numbers(whole: Whole) -> Iterator[SnapshotFault]:
+    """Hold published results against their index, and against the numbers that they list."""
     for row in Index(whole.folder / layout.PUBLISHED / nextstat.INDEX).checked():
         if row.fault is not None:
             yield told("content", whole.folder, row.fault)
