@@ -46,9 +46,15 @@ _PROVED = because("stated", text="made up")
 _PARTS = {"interpreter": 0.02, "import": 0.4, "device_init": 0.01, "setup": 0.01, "wrap": 0.001}
 
 
-def write(folder: Path, workloads: int, samples: int, candidates: int = len(CANDIDATES)) -> Path:
+def write(
+    folder: Path,
+    workloads: int,
+    samples: int,
+    candidates: int = len(CANDIDATES),
+    seed: int = 0,
+) -> Path:
     """Leave a run in a folder; ``samples``: of warm calls, in each case."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     cases = [
         case(rng, f"work{place:02d}", name, samples)
         for place in range(workloads)
@@ -68,7 +74,7 @@ def write(folder: Path, workloads: int, samples: int, candidates: int = len(CAND
     statuses = [row.status for row in rows]
     suite = SuiteResult(
         suite="made_up",
-        run_id="made-up",
+        run_id=f"made-up-{seed}",
         started_at="2026-01-02T03:04:05+00:00",
         finished_at="2026-01-02T04:04:05+00:00",
         complete=True,

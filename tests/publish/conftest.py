@@ -17,7 +17,8 @@ from tests.faults import lab
 from tests.stats import results
 
 from coldwarm.cli import main
-from coldwarm.publish import create, signing
+from coldwarm.publish import signing
+from coldwarm.publish.making import collected, create
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -227,7 +228,9 @@ def signed(
 ) -> Path:
     """A snapshot of that run, signed: it is copied, never changed."""
     folder = tmp_path_factory.mktemp("snapshots") / "s1"
-    request = create.Request("s1", (measured,), deterministic=True, indexes=(), with_wheel=True)
+    request = create.Request(
+        "s1", collected.collect((measured,)), deterministic=True, indexes=(), with_wheel=True
+    )
     create.create(request, folder)
     signing.sign(folder, keys[0])
     return folder

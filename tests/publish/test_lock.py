@@ -14,7 +14,8 @@ from tests.publish.conftest import QUICK, WHEELS, Call, environment, sha256_of, 
 
 from coldwarm.contracts.files.codec import load_as
 from coldwarm.contracts.snapshot import BaselineManifest
-from coldwarm.publish import layout, lock, packages, wheel
+from coldwarm.publish import layout, lock, wheel
+from coldwarm.publish.making import packages
 from coldwarm.runner import harness
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def test_the_wheel_is_of_what_measured(
     assert "were measured by other sources" in call.refused(*line, *QUICK)
     for case in (run / "cases").iterdir():
         assert json.loads(case.read_text())["protocol"]["harness_sha256"] == "0" * 64
-    monkeypatch.setattr("coldwarm.publish.create.harness_sha256", lambda: "0" * 64)
+    monkeypatch.setattr("coldwarm.publish.making.create.harness_sha256", lambda: "0" * 64)
     found, _ = made(call, run, tmp_path / "s", "--with-wheel", "--index", index)
     [one] = found["coldwarm"]["wheels"]
     file = tmp_path / "s" / one["path"]

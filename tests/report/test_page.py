@@ -309,6 +309,22 @@ def test_a_whole_run_is_drawn_before_it_is_printed(opened: Callable[..., Page]) 
     assert page.locator("figure .drawing:not(.drawn)").count() == 0
 
 
+def test_what_changed_has_a_page_of_its_own(
+    opened: Callable[..., Page], run: Path, tmp_path: Path
+) -> None:
+    other = made_up.write(tmp_path / "other", 2, 400, 3, seed=1)
+    out = tmp_path / "changes.html"
+    asked = ["--compare", str(run), str(other), "--out", str(out)]
+    CliRunner().invoke(report.command, asked, catch_exceptions=False)
+    page = opened(out)
+    for figure in figures(page):
+        show(page, figure)
+    assert {"ratios-ratios", "w0-cold", "w1-warm_ecdf"} <= set(figures(page))
+    assert " figures of 6 cases: " in page.locator(".said .first").inner_text()
+    page.get_by_label("Figure", exact=True).select_option("warm call")
+    assert len(cells(page, 0)) == 6
+
+
 def test_text_of_others_is_shown_and_obeyed_by_nothing(
     opened: Callable[..., Page], tmp_path: Path
 ) -> None:

@@ -250,6 +250,8 @@ class SnapshotMade(Record, frozen=True, kw_only=True):
     """The file with the hash of every wheel; ``None``: there is none, ``null_reasons`` has why."""
     without_wheel: list[str]
     """Distributions that the lock does not hold."""
+    masked: list[str] = []
+    """Fields with something private here that was not masked when it was measured: it is now."""
     identifying: list[Identifying]
     """What is left in the files that could identify a person or a firm."""
     null_reasons: dict[str, Reason] = {}

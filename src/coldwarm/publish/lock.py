@@ -10,14 +10,14 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.errors import UsageError
-from coldwarm.publish.packages import normalised
+from coldwarm.publish.making.packages import normalised
 from coldwarm.publish.writing import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.publish.packages import Wheel
+    from coldwarm.publish.making.packages import Wheel
     from coldwarm.publish.runs import Run
 
 OWN = "coldwarm"

@@ -7,13 +7,12 @@ import io
 import tarfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from coldwarm.contracts.files.codec import decode_as, read_bytes
+from coldwarm.contracts.files.codec import decode_as
 from coldwarm.contracts.files.faults import fault
-from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import UsageError
 from coldwarm.publish import layout
-from coldwarm.publish.writing import next_to, replace_file, sha256_of
+from coldwarm.publish.writing import next_to, read_inside, replace_file, sha256_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,12 +45,12 @@ def package(folder: Path, target: Path | None = None) -> Packed:
         UsageError: there is another file where the archive would be.
         StorageError: it cannot be written.
     """
-    data = read_bytes(folder / layout.INDEX)
+    data = read_inside(folder, layout.INDEX)
     index = decode_as(SnapshotIndex, data, str(folder / layout.INDEX))
     files = {layout.INDEX: data, **_indexed(folder, index)}
     for name in _SIGNATURES:
         if (folder / name).exists():
-            files[name] = _bytes(folder, name)
+            files[name] = read_inside(folder, name)
     _refuse_others(folder, set(files))
     archive = _packed(index.snapshot_id, files)
     path = target or next_to(folder) / f"{index.snapshot_id}{SUFFIX}"
@@ -66,19 +65,12 @@ def package(folder: Path, target: Path | None = None) -> Packed:
 def _indexed(folder: Path, index: SnapshotIndex) -> dict[str, bytes]:
     files = {}
     for one in index.artifacts:
-        data = _bytes(folder, one.path)
+        data = read_inside(folder, one.path)
         if len(data) != one.bytes or sha256_of(data) != one.sha256:
             what = "is not the file that the index of its snapshot names; restore it"
             raise fault(str(folder / one.path), None, None, what)
         files[one.path] = data
     return files
-
-
-def _bytes(folder: Path, name: str) -> bytes:
-    try:
-        return read_bytes(inside(folder, name))
-    except OutsideError as error:
-        raise fault(str(folder / layout.INDEX), None, "artifacts", str(error)) from None
 
 
 def _refuse_others(folder: Path, named: set[str]) -> None:

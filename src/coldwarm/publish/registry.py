@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from coldwarm.contracts.files.codec import decode_as, encode, load_as, read_bytes
+from coldwarm.contracts.files.codec import decode_as, encode, load_as
 from coldwarm.contracts.snapshot import (
     RegisteredHashes,
     RegisteredSnapshot,
@@ -17,7 +17,7 @@ from coldwarm.contracts.snapshot import (
 )
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import layout
-from coldwarm.publish.writing import next_to, replace_file, sha256_of
+from coldwarm.publish.writing import next_to, read_inside, replace_file, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,9 +75,9 @@ def entry_of(folder: Path, links: Mapping[str, str]) -> RegisteredSnapshot:
     Raises:
         ContractError: the folder is no snapshot, or its manifest is not the one of its index.
     """
-    data = read_bytes(folder / layout.INDEX)
+    data = read_inside(folder, layout.INDEX)
     index = decode_as(SnapshotIndex, data, str(folder / layout.INDEX))
-    manifest = sha256_of(read_bytes(folder / layout.MANIFEST))
+    manifest = sha256_of(read_inside(folder, layout.MANIFEST))
     said = {one.path: one.sha256 for one in index.artifacts}.get(layout.MANIFEST)
     if said != manifest:
         what = "is not the file that the index of its snapshot names; restore it"
@@ -116,7 +116,7 @@ def refuse_taken(folder: Path, known: Path | None, snapshot_id: str, sha256: str
     parent = next_to(folder)
     for other in sorted(parent.iterdir()) if parent.is_dir() else ():
         try:
-            data = read_bytes(other / layout.INDEX)
+            data = read_inside(other, layout.INDEX)
             index = decode_as(SnapshotIndex, data, str(other))
         except ContractError:
             continue

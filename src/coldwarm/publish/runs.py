@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.files.codec import decode_as
@@ -29,6 +29,11 @@ class Run:
     """By path below its folder, byte for byte as they were measured."""
 
     @property
+    def placed(self) -> dict[str, bytes]:
+        """Its files by their paths in the snapshot."""
+        return {f"{self.folder}/{name}": data for name, data in self.files.items()}
+
+    @property
     def measured(self) -> Measured:
         """The same as the reports take it: of the snapshot, and not of the folder it is from."""
         answers = self.suite.answers_path and self.files.get(self.suite.answers_path)
@@ -46,3 +51,11 @@ class Run:
     def folder(self) -> str:
         """Its folder in the snapshot."""
         return f"{layout.RESULTS}/{self.name}"
+
+
+class Collected(NamedTuple):
+    """The runs of a snapshot, as they go into it."""
+
+    runs: list[Run]
+    masked: list[str]
+    """Where something is masked that was not when it was measured."""

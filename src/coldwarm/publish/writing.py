@@ -1,4 +1,4 @@
-"""Files that are either whole or not there, and their digests."""
+"""Files of a snapshot on the disk: read inside its folder, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.files.codec import read_bytes
+from coldwarm.contracts.files.faults import fault
+from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.errors import StorageError
 
 if TYPE_CHECKING:
@@ -17,6 +20,18 @@ if TYPE_CHECKING:
 def sha256_of(data: bytes) -> str:
     """Return the SHA-256 of bytes: 64 hex digits."""
     return hashlib.sha256(data).hexdigest()
+
+
+def read_inside(folder: Path, name: str) -> bytes:
+    """Return what a file of a folder holds.
+
+    Raises:
+        ContractError: it is not there, leads out of the folder, or is no file.
+    """
+    try:
+        return read_bytes(inside(folder, name))
+    except OutsideError as error:
+        raise fault(str(folder), None, None, str(error)) from None
 
 
 def next_to(folder: Path) -> Path:

@@ -30,6 +30,10 @@ def lines(made: SnapshotMade) -> Iterator[str]:
         more = len(made.without_wheel) - _MOST
         names += f" and {more} more" if more > 0 else ""
         yield printable(f"Without a wheel in {made.lock}, as no index has one: {names}")
+    if made.masked:
+        yield "Masked now, since it is private here and was not masked when it was measured:"
+    for field in made.masked:
+        yield printable(f"  {field}")
     if made.identifying:
         yield "Left in it, and could identify a person or a firm (--leave-out-private of run and"
         yield "bench makes of it what stands in []):"

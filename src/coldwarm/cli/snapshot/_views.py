@@ -10,7 +10,7 @@ from coldwarm.publish import layout
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coldwarm.publish.create import Made, View
+    from coldwarm.publish.making.create import Made, View
 
 _FORMATS = {"html": layout.PAGE, "pdf": layout.PDF}
 

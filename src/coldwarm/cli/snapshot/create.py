@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.environment import Identifying
     from coldwarm.contracts.snapshot import SnapshotMade
-    from coldwarm.publish.create import Made, Request
+    from coldwarm.publish.making.create import Made, Request
 
 _WORKFLOW = (
     *("GITHUB_WORKFLOW", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA"),
@@ -98,8 +98,9 @@ def command(
 
     Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
     """
-    from coldwarm.publish import packages
-    from coldwarm.publish.create import Request, create
+    from coldwarm.publish.making import packages
+    from coldwarm.publish.making.collected import collect
+    from coldwarm.publish.making.create import Request, create
 
     for index in indexes:
         if not packages.is_web(index):
@@ -109,7 +110,7 @@ def command(
         raise click.UsageError(text)
     request = Request(
         snapshot_id=snapshot_id,
-        results=results,
+        results=collect(results),
         deterministic=deterministic,
         with_wheel=with_wheel,
         indexes=() if offline else indexes or (packages.PYPI,),
@@ -139,6 +140,7 @@ def _told(made: Made, request: Request, folder: Path) -> SnapshotMade:
         n_bytes=sum(map(len, made.files.values())),
         lock=None if made.no_lock else layout.LOCK,
         without_wheel=made.not_locked,
+        masked=made.masked,
         identifying=list(_identifying(made, request)),
         null_reasons={"lock": made.no_lock} if made.no_lock else {},
     )

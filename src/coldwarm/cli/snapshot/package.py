@@ -23,6 +23,7 @@ def command(directory: Path, out: Path | None, form: str) -> None:
     Only files that the index of the snapshot names go in, with the index and its signatures. A file
     that is missing, changed or added ends this with exit status 3.
     """
+    from coldwarm.contracts.files.codec import without_secrets
     from coldwarm.contracts.snapshot import PackageMade
     from coldwarm.publish.package import package
     from coldwarm.report import snapshot
@@ -34,5 +35,5 @@ def command(directory: Path, out: Path | None, form: str) -> None:
     if form == "json":
         _options.print_record(told)
         return
-    for line in snapshot.packed(told):
+    for line in snapshot.packed(without_secrets(told)):
         click.echo(line)

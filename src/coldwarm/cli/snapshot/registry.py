@@ -32,6 +32,7 @@ def add(directories: tuple[Path, ...], registry: Path | None, links: tuple[str, 
     An id that is there with another content is refused: exit status 2.
     """
     from coldwarm.errors import printable
+    from coldwarm.private.masking import masked
     from coldwarm.publish import registry as registries
 
     told = dict(_link(text) for text in links)
@@ -39,7 +40,7 @@ def add(directories: tuple[Path, ...], registry: Path | None, links: tuple[str, 
         path = registry or registries.beside(folder)
         entry = registries.add(folder, path, told)
         sha256 = entry.artifacts.snapshot_index_sha256
-        click.echo(printable(f"{entry.snapshot_id}: {sha256} in {path}"))
+        click.echo(printable(masked(f"{entry.snapshot_id}: {sha256} in {path}")))
 
 
 @command.command(name="list")
@@ -64,8 +65,8 @@ def list_(registry: Path, form: str) -> None:
         click.echo(line)
 
 
-def _link(text: str) -> tuple[str, str]:
-    name, equals, url = text.partition("=")
+def _link(given: str) -> tuple[str, str]:
+    name, equals, url = given.partition("=")
     if not equals or not name or not url.startswith(("https://", "http://")):
-        raise _options.wrong("--link", f"{text!r:.60}: write NAME=https://…")
+        raise _options.wrong("--link", f"{given!r:.60}: write NAME=https://…")
     return name, url

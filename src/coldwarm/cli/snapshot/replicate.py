@@ -106,13 +106,16 @@ def _publish(out_dir: Path, index: SnapshotIndex, sha256: str, report: Replicati
     """Make a snapshot of the replica, and the published report that names both."""
     from coldwarm.contracts.files import codec
     from coldwarm.publish import comparing, layout
-    from coldwarm.publish.create import Request, create
+    from coldwarm.publish.making.collected import collect
+    from coldwarm.publish.making.create import Request, create
     from coldwarm.publish.replicating import repeating
     from coldwarm.publish.writing import replace_file
 
-    results = tuple(out_dir / repeating.RUNS / run.name for run in report.runs)
+    runs = collect([out_dir / repeating.RUNS / run.name for run in report.runs])
     named = f"{index.snapshot_id[:_LONGEST]}-replica"
-    made = create(Request(snapshot_id=named, results=results, indexes=()), out_dir / "snapshot")
+    made = create(
+        Request(snapshot_id=named, results=runs, indexes=()), out_dir / "snapshot"
+    )
     replica = codec.decode_as(type(index), made.files[layout.INDEX])
     published = comparing.published(index, sha256, replica, made.index_sha256, report)
     path = out_dir / layout.PUBLISHED / repeating.REPORT

@@ -34,6 +34,7 @@ VERDICT_LOOKS = {
 """Colours and shapes of verdicts: what is better is blue and points to the left."""
 _ROW = 20
 _PANEL = 118
+_GAP = 18
 _BEFORE = (4, 3)
 """The dash of A."""
 _WIDEST = 4.0
@@ -48,6 +49,7 @@ def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
         return None
     found = {"ratios": [_row(one) for one in known]}
     panels = list(dict.fromkeys(str(one["figure"]) for one in found["ratios"]))
+    columns = min(len(panels), max(1, width // (_PANEL + _GAP)))
     cases = list(dict.fromkeys(str(one["case"]) for one in found["ratios"]))
     return Chart(
         id="ratios",
@@ -60,11 +62,12 @@ def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
         ),
         alt=f"Ratios of B to A: {_counted(known)}.",
         spec={
-            "hconcat": [
-                _panel(name, cases, max(_PANEL, width // len(panels) - 20), first=not place)
+            "concat": [
+                _panel(name, cases, width // columns - _GAP, first=place % columns == 0)
                 for place, name in enumerate(panels)
             ],
-            "spacing": 18,
+            "columns": columns,
+            "spacing": _GAP,
             "resolve": {"scale": {"x": "shared", "y": "shared"}},
         },
         data=found,
@@ -142,6 +145,7 @@ def _panel(name: str, cases: Sequence[str], width: int, *, first: bool) -> Spec:
             "values": list(_RATIOS),
             "labelExpr": "datum.value === 1 ? '1' : format(datum.value, '.2~f') + '×'",
             "labelOverlap": "greedy",
+            "labelSeparation": 6,
             "labelFlush": False,
         },
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.report.charts.chart import Chart
+from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import dash_scale
 from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, rows, seconds
 from coldwarm.report.charts.workload import shown
@@ -13,10 +14,8 @@ from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.grid import MOST_CALLS, grid
 
 if TYPE_CHECKING:
-
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
-    from coldwarm.stats.plan.grid import Setting
 
 _HEIGHT = 260
 _POWERS = range(-9, 10)
@@ -41,13 +40,22 @@ class Jobs:
             for one in self.settings
         ]
 
-    def costs(self) -> list[Row]:
-        """Return the totals of all settings."""
-        return [
-            {"setting": place, **row, "cheapest": row["candidate"] == best, "told_apart": told}
-            for place, one in enumerate(self.settings)
-            for row, best, told in _told(one)
-        ]
+    def costs(self) -> Columns:
+        """Return the totals of all settings, and whether each is the lowest and told apart."""
+        found: dict[str, list[Any]] = {}
+        for place, one in enumerate(self.settings):
+            columns = dict(rows(totals.totals([one])).columns)
+            at = {calls: number for number, calls in enumerate(one.calls)}
+            best = [shown(name) for name in one.cheapest]
+            columns["setting"] = [place] * len(columns["calls"])
+            columns["cheapest"] = [
+                name == best[at[calls]]
+                for name, calls in zip(columns["candidate"], columns["calls"], strict=True)
+            ]
+            columns["told_apart"] = [one.told_apart[at[calls]] for calls in columns["calls"]]
+            for name, column in columns.items():
+                found.setdefault(name, []).extend(column)
+        return Columns(found)
 
     def crossings(self) -> list[Row]:
         """Return where another candidate is the cheapest in each setting."""
@@ -82,15 +90,6 @@ class Jobs:
             spec=_spec(self.workload, width),
             data=found,
         )
-
-
-def _told(one: Setting) -> list[tuple[Row, str, bool]]:
-    """Return each total with the cheapest candidate at its number of calls."""
-    at = {calls: place for place, calls in enumerate(one.calls)}
-    return [
-        (row, shown(one.cheapest[at[total.calls]]), one.told_apart[at[total.calls]])
-        for total, row in ((each, rows([each])[0]) for each in totals.totals([one]))
-    ]
 
 
 def _spec(workload: Workload, width: int) -> Spec:

@@ -48,6 +48,7 @@ def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # no
         environment.get_template(template).render(
             **named,
             packed=packed,
+            base64=raw,  # has nothing that could be escaped, and is long
             version=__version__,
             policy=_policy(script, vega, style),
             style=raw(style),

@@ -101,10 +101,10 @@ def computed_again(measured: Measured) -> Checked:
 
 def _answers(measured: Measured, made: Sequence[CaseResult]) -> list[ContractError]:
     """Hold the answers of a run against those that its cases give; of another version, nothing."""
-    said, suite, found = measured.answers, measured.suite, answers(made)
+    said, suite = measured.answers, measured.suite
     if said is None or suite is None or not all(same_harness(case, measured) for case in made):
         return []
-    again = msgspec.structs.replace(said, answers=found)
+    again = msgspec.structs.replace(said, answers=answers(made))
     path = str(Path(measured.path) / (suite.answers_path or ""))
     return [error_at(path, wrong) for wrong in islice(differences.between(said, again), _SHOWN)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.stats.bounded import median_of
@@ -60,26 +60,28 @@ class Call(NamedTuple):
 
 def samples(cases: Sequence[CaseResult]) -> list[Sample]:
     """Return all samples of the processes that figures are from, kept and left out."""
-    found = []
+    found: list[Sample] = []
     for case in cases:
-        at = 0
+        begins = 0
         for number, process in enumerate(warm_processes(case.observations), 1):
             blocks = [block.samples_s for block in process.blocks]
+            n_samples = sum(map(len, blocks))
             kept = steady_places(blocks)
-            steady, first = set(kept), kept[0]
-            for place, seconds in enumerate(chain.from_iterable(blocks)):
-                found.append(
-                    Sample(
-                        candidate=case.candidate,
-                        process=number,
-                        place=place,
-                        at=at,
-                        seconds=seconds,
-                        steady=place in steady,
-                        warming=place < first,
-                    )
-                )
-                at += 1
+            steady = [False] * n_samples
+            for place in kept:
+                steady[place] = True
+            # A result may have hundreds of thousands: each is made as quickly as can be.
+            found += map(
+                Sample,
+                repeat(case.candidate),
+                repeat(number),
+                range(n_samples),
+                range(begins, begins + n_samples),
+                chain.from_iterable(blocks),
+                steady,
+                chain(repeat(True, kept[0]), repeat(False)),  # noqa: FBT003 - values
+            )
+            begins += n_samples
     return found
 
 

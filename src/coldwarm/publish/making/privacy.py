@@ -11,29 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.files.faults import dotted, fault
 from coldwarm.private import known
-from coldwarm.private.masking import MASK, cleaned, masked
+from coldwarm.private.masking import cleaned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from coldwarm.errors import ContractError
-
-_JSON = {".json", ".jsonl"}
 _At = tuple[str | int, ...]
 
 
-def refuse_private(files: Mapping[str, bytes]) -> None:
-    """Refuse files that hold a text which would be masked if it were written now.
+def private_in(files: Mapping[str, bytes]) -> list[str]:
+    """Return where files hold a text that would be masked if it were written now.
 
     Args:
         files: Texts, by the path that is told.
-
-    Raises:
-        ContractError: there is one; the message says where, and not what.
     """
-    for path, data in files.items():
-        for error in _found(path, data):
-            raise error
+    return [place for path, data in files.items() for place in _found(path, data)]
 
 
 def refuse_secrets(files: Mapping[str, bytes]) -> None:
@@ -52,21 +44,17 @@ def refuse_secrets(files: Mapping[str, bytes]) -> None:
             raise fault(path, None, None, f"{what}; nothing was written")
 
 
-def _found(path: str, data: bytes) -> Iterator[ContractError]:
-    suffix = path[path.rfind(".") :]
-    lines = data.splitlines() if suffix == ".jsonl" else [data]
-    for number, text in enumerate(lines, start=1):
-        plain = json.loads(text) if suffix in _JSON else text.decode()
-        clean = cleaned(plain) if suffix in _JSON else masked(plain)
+def _found(path: str, data: bytes) -> Iterator[str]:
+    by_line = path.endswith(".jsonl")
+    for number, text in enumerate(data.splitlines() if by_line else [data], start=1):
+        try:
+            plain = json.loads(text)
+        except ValueError:  # the last line of a journal may be torn
+            plain = text.decode(errors="replace")
+        clean = cleaned(plain)
         if clean != plain:
-            at = dotted(_difference(plain, clean)) or None
-            yield fault(path, number if suffix == ".jsonl" else None, at, _WHAT)
-
-
-_WHAT = (
-    f"holds something private of this user or machine, which is written as {MASK} or ~ when "
-    "a run is measured here; measure again, or make the snapshot where it was measured"
-)
+            place = f"{path}:{number}" if by_line else path
+            yield ": ".join(filter(None, (place, dotted(_difference(plain, clean)))))
 
 
 def _difference(one: Any, other: Any, at: _At = ()) -> _At:  # noqa: ANN401 - any JSON value

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
 from itertools import chain, count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.files import nextstat
@@ -14,20 +17,23 @@ from coldwarm.contracts.files.journal import JOURNAL
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.errors import InvalidResultError, UsageError
 from coldwarm.publish import layout
-from coldwarm.publish.runs import Run
-from coldwarm.publish.writing import sha256_of
+from coldwarm.publish.making import privacy, redacting
+from coldwarm.publish.runs import Collected, Run
+from coldwarm.publish.writing import sha256_of, write_new
 from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.result import SuiteResult
 
 
-def collect(paths: Sequence[Path]) -> list[Run]:
+def collect(paths: Sequence[Path]) -> Collected:
     """Read the runs of a snapshot, in an order that does not depend on how they were named.
+
+    What is private here and was not masked when it was measured is masked, with every hash made
+    anew.
 
     Raises:
         UsageError: one is no finished run, or is given twice.
@@ -45,8 +51,25 @@ def collect(paths: Sequence[Path]) -> list[Run]:
         names = {other.name for other in runs}
         numbered = (f"{run.name}-{number}" for number in count(2))
         name = next(one for one in chain([run.name], numbered) if one not in names)
-        runs.append(Run(name, run.suite, run.environment, run.cases, run.files))
-    return runs
+        runs.append(replace(run, name=name))
+    places = [place for run in runs for place in privacy.private_in(run.placed)]
+    return Collected([_masked(run) for run in runs], places)
+
+
+def _masked(run: Run) -> Run:
+    """Return a run with everything masked that is private here."""
+    if not privacy.private_in(run.placed):
+        return run
+    files = redacting.masked_files(run.suite, run.files)
+    left = privacy.private_in(replace(run, files=files).placed)
+    if left:
+        text = f"{left[0]} holds something private that masking does not take out; measure again"
+        raise InvalidResultError(text)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for path, data in files.items():
+            write_new(folder / path, data)
+        return replace(_read(folder), name=run.name)
 
 
 def _read(path: Path) -> Run:
@@ -112,8 +135,3 @@ def _refuse_changed(path: Path, suite: SuiteResult, files: dict[str, bytes]) -> 
         if part.contract and part.contract.encode() not in data[:200]:
             what = f"is of an earlier version than {part.contract}: measure again"
             raise fault(str(path / name), None, "schema_version", what)
-
-
-def latest(runs: Iterable[Run]) -> str:
-    """Return when the last of the runs was finished: UTC, ISO 8601."""
-    return max(run.suite.finished_at or run.suite.started_at for run in runs)

@@ -17,16 +17,14 @@ from coldwarm.errors import UsageError
 from coldwarm.private.masking import masked
 from coldwarm.publish import (
     citing,
-    collected,
     layout,
     lock,
     manifest,
-    packages,
-    privacy,
     registry,
     validation,
     wheel,
 )
+from coldwarm.publish.making import packages, privacy
 from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
 
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.publish.runs import Run
+    from coldwarm.publish.runs import Collected, Run
 
     View = Callable[["Made"], bytes]
     """Renders one file of a snapshot from what it is made of."""
@@ -48,7 +46,7 @@ class Request:
     """What a snapshot is made of and what it is called."""
 
     snapshot_id: str
-    results: tuple[Path, ...]
+    results: Collected
     deterministic: bool = False
     with_wheel: bool = False
     indexes: tuple[str, ...] = (packages.PYPI,)
@@ -75,6 +73,8 @@ class Made(NamedTuple):
     """Distributions of which the lock has no wheel."""
     no_lock: Reason | None
     """Why there is no lock with hashes; ``None``: there is one."""
+    masked: list[str]
+    """Where something is masked that was not when it was measured."""
 
     @property
     def index_sha256(self) -> str:
@@ -91,8 +91,7 @@ def create(request: Request, folder: Path, known: Path | None = None) -> Made:
         known: A registry whose ids are taken; ``None``: that beside the folder, if there is one.
 
     Raises:
-        UsageError: the id is no id or taken, the folder is not empty, or a result is no run.
-        InvalidResultError: a result is not valid.
+        UsageError: the id is no id or taken, or the folder is not empty.
         ContractError: something private would be told.
         StorageError: it cannot be written.
     """
@@ -145,12 +144,11 @@ def make(request: Request) -> Made:
         InvalidResultError: a result is not valid.
         ContractError: something private would be told.
     """
-    runs = collected.collect(request.results)
-    generated_at = collected.latest(runs)
+    runs = request.results.runs
+    generated_at = max(run.suite.finished_at or run.suite.started_at for run in runs)
     if not request.deterministic:
         generated_at = datetime.now(UTC).isoformat(timespec="seconds")
-    files = {f"{run.folder}/{name}": data for run in runs for name, data in run.files.items()}
-    privacy.refuse_private(files)
+    files = {path: data for run in runs for path, data in run.placed.items()}
     files |= manifest.published_files(runs)
     own = _wheel(runs) if request.with_wheel else None
     missing, no_lock = _lock(request, runs, files, own)
@@ -160,7 +158,9 @@ def make(request: Request) -> Made:
     files[layout.MANIFEST] = codec.encode(said)
     report = validation.report(request.snapshot_id, generated_at, runs)
     files[layout.VALIDATION] = codec.encode(report)
-    made = Made(request.snapshot_id, generated_at, runs, files, missing, no_lock)
+    made = Made(
+        request.snapshot_id, generated_at, runs, files, missing, no_lock, request.results.masked
+    )
     for path, view in request.views.items():
         files[path] = view(made)
     _describe(request, made)

@@ -1,0 +1,1 @@
+"""Making a snapshot of finished runs."""

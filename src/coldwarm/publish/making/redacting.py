@@ -1,0 +1,71 @@
+"""A run written once more, with everything masked that is private where a snapshot is made.
+
+What a run writes is masked as it is written. But a secret may be known here that was not known
+there. Then the files of the run are encoded again, which masks, from the inside out: each hash is
+made of what is written, so that the whole agrees with itself.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from coldwarm.contracts.files import journal, nextstat
+from coldwarm.contracts.files.codec import decode, decode_as, encode
+from coldwarm.contracts.files.index import NAME
+from coldwarm.contracts.published import NextstatSuite
+from coldwarm.contracts.result import CaseResult
+from coldwarm.publish import layout
+from coldwarm.publish.writing import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.result import SuiteResult
+
+_INDEX = f"{layout.PUBLISHED}/{nextstat.INDEX}"
+
+
+def masked_files(suite: SuiteResult, old: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of a run with every text masked, and every hash of what is written so.
+
+    Args:
+        suite: The index of the run.
+        old: Its files, by path below its folder.
+    """
+    files = {path: _encoded(path, data) for path, data in old.items()}
+    environment = sha256_of(files[suite.environment_path])
+    rows = []
+    for row in suite.cases:
+        case = decode_as(CaseResult, files[row.path])
+        files[row.path] = encode(replace(case, environment_sha256=environment))
+        rows.append(replace(row, sha256=sha256_of(files[row.path])))
+    suite = replace(suite, cases=rows, environment_sha256=environment)
+    if suite.answers_path is not None:
+        suite = replace(suite, answers_sha256=sha256_of(files[suite.answers_path]))
+    files[NAME] = encode(suite)
+    if _INDEX in files:
+        files[_INDEX] = _published(files)
+    return files
+
+
+def _encoded(path: str, data: bytes) -> bytes:
+    if not path.endswith(".jsonl"):
+        return encode(decode(data))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / journal.JOURNAL
+        file.write_bytes(data)
+        entries, _ = journal.read_lines(file)
+    return b"".join(journal.encode_line(one.kind, one.record) for one in entries)
+
+
+def _published(files: dict[str, bytes]) -> bytes:
+    index = decode_as(NextstatSuite, files[_INDEX])
+    rows = [
+        replace(row, sha256=sha256_of(files[f"{layout.PUBLISHED}/{row.path}"]))
+        for row in index.cases
+    ]
+    return encode(replace(index, cases=rows))
