@@ -1,6 +1,6 @@
 # Everything a checkout can do. Each target makes .venv itself when it is missing or stale.
 #
-#   make run                    measure the quick suite (ARGS='--backend numpy' adds options)
+#   make run                    measure the quick suite, and make its page (ARGS='--backend numpy' adds options)
 #   make run TORCH=0            the same without PyTorch; the choice is remembered in .venv
 #   make run TORCH_INDEX=URL    take PyTorch from another index, such as its CPU-only builds
 #   make PYTHON=python3.12 …    use another interpreter; remembered likewise
@@ -46,7 +46,7 @@ $(STAMP): pyproject.toml constraints/cpu.txt tools/venv.sh $(STALE)
 # write bytecode: a measured import must not pay for either.
 run: $(STAMP)
 	@$(BIN)/python -m compileall -q src
-	@$(BIN)/coldwarm run --suite quick $(ARGS)
+	@$(BIN)/coldwarm run --suite quick --page $(ARGS)
 
 test: check
 	@$(BIN)/python -m pytest $(ARGS)

@@ -84,6 +84,24 @@ def command(
     click.echo(printable(str(place)))
 
 
+def write_page(folder: Path) -> Path:
+    """Write the page of a run into its folder, and return its path.
+
+    Raises:
+        UsageError: what it is made with is not installed.
+        StorageError: it cannot be written.
+    """
+    from coldwarm.runner.stored import reading
+
+    made = load("html")
+    place = _beside(folder, made, "html")
+    with _uncollected():
+        files = made.files([reading.read(folder)], place.name)
+    for name, data in files.items():
+        _write(folder / name, data)
+    return place
+
+
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """Keep Python from looking for what is no longer needed: of a large result that takes long."""

@@ -54,6 +54,11 @@ NOT_MEASURED, NOT_PROVED = "not_measured", "not_proved"
     is_flag=True,
     help="Continue the run in --out-dir, with its own options.",
 )
+@click.option(
+    "--page",
+    is_flag=True,
+    help="Write the report as a page, report.html, beside the results.",
+)
 @_options.verbose
 @_options.output("json", "markdown", note=" JSON: the suite's index.")
 @click.pass_context
@@ -78,6 +83,10 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
         more_s = given["time_budget"] if resume else None
         outcome = suite.run(options, out_dir, resume=resume, more_s=more_s, listener=progress)
     _show(outcome, given["form"], verbose=given["verbose"])
+    if given["page"] and outcome.suite.n_ok:
+        from coldwarm.cli.report import write_page
+
+        click.echo(f"Page: {printable(masked(str(write_page(outcome.path))))}", err=True)
     return _code(outcome)
 
 
@@ -102,6 +111,7 @@ def _recorded(ctx: click.Context, given: dict[str, Any]) -> Options | None:
         "as_json",
         "time_budget",
         "verbose",
+        "page",
     }:
         return None
     recorded = recorded_options(given["out_dir"])
