@@ -69,9 +69,9 @@ def _cleaned(value: Any, private: known.Known) -> Any:  # noqa: ANN401 - as abov
 
 def _is_composed(key: object, value: object) -> bool:
     named_file = key == "path" and isinstance(value, str) and _FILE.fullmatch(value)
-    listed = key == "candidates" and isinstance(value, list)
-    names = listed and all(isinstance(one, str) for one in value)
-    return key in _COMPOSED or bool(named_file) or names
+    if key == "candidates" and isinstance(value, list):  # or records, with fields of their own
+        return all(isinstance(one, str) for one in value)
+    return key in _COMPOSED or bool(named_file)
 
 
 def alike(one: str, other: str) -> bool:
