@@ -11,10 +11,11 @@ from tests.report.charts import conftest
 
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.report.charts import every
-from coldwarm.report.charts.drawing import answers_of
 from coldwarm.report.charts.looks import COLOURS, ink_on, looks, luminance
 from coldwarm.report.charts.marks import ticks
-from coldwarm.report.charts.workload import LONGEST_NAME, Workload, shown, workloads
+from coldwarm.report.charts.names import LONGEST_NAME, shown
+from coldwarm.report.charts.workload import Workload, workloads
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def workload(measured: Measured) -> Workload:
-    (one,) = workloads(list(measured.cases.values()), answers_of(measured))
+    (one,) = workloads(list(measured.cases.values()), answers(list(measured.cases.values())))
     return one
 
 

@@ -78,7 +78,7 @@ def test_pictures(run: Path, tmp_path: Path) -> None:
 
 def test_the_same_bytes_each_time(measured: Measured) -> None:
     """THEN the same result gives the same SVG, in fonts that vl-convert brings."""
-    first, second = (dict(drawing.figures(measured, drawing.answers_of(measured))) for _ in "ab")
+    first, second = (dict(every.named([measured])) for _ in "ab")
     for name, chart in first.items():
         drawn = drawing.svg(chart)
         assert drawn == drawing.svg(second[name])
@@ -87,7 +87,7 @@ def test_the_same_bytes_each_time(measured: Measured) -> None:
 
 def test_hostile_names_are_text(hostile: Measured) -> None:
     """GIVEN names with markup and control characters THEN an SVG holds them as plain text."""
-    for name, chart in drawing.figures(hostile, drawing.answers_of(hostile)):
+    for name, chart in every.named([hostile]):
         drawn = drawing.svg(chart).decode()
         tree = ET.fromstring(drawn)  # noqa: S314 - made here
         tags = {element.tag.removeprefix(SVG) for element in tree.iter()}

@@ -11,8 +11,9 @@ from msgspec import structs
 from coldwarm.report.charts import every
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.marks import WIDTH, data, only
-from coldwarm.report.charts.workload import Workload, shown, workloads
-from coldwarm.report.compare.terminal import figure, row
+from coldwarm.report.charts.names import file_name, shown
+from coldwarm.report.charts.workload import Workload, workloads
+from coldwarm.report.compare.words import figure, row
 from coldwarm.stats.ratio import same_within
 
 if TYPE_CHECKING:
@@ -220,3 +221,11 @@ def charts(
     for workload in pairs(a, b):
         for chart in every.charts(workload, WIDTH, kinds):
             yield workload.title, chart
+
+
+def named(
+    comparison: RunComparison, sides: tuple[Measured, Measured]
+) -> Iterator[tuple[str, Chart]]:
+    """Yield the figures of a comparison, each with a name that a file may have."""
+    for title, chart in charts(comparison, *sides):
+        yield f"{file_name(title)}-{chart.id}" if title else chart.id, chart

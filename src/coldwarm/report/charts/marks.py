@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import colour_scale, dash_scale
+from coldwarm.report.charts.names import shown
 from coldwarm.report.charts.theme import BYTES_AXIS, SECONDS_AXIS
-from coldwarm.report.charts.workload import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

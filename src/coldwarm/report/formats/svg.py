@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report.charts import drawing
+from coldwarm.report.charts import compared as both
+from coldwarm.report.charts import drawing, every
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ def files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
     Raises:
         UsageError: the extra ``report`` is not installed.
     """
-    return {f"{figure}.svg": drawing.svg(chart) for figure, chart in drawing.every_figure(results)}
+    return {f"{figure}.svg": drawing.svg(chart) for figure, chart in every.named(results)}
 
 
 def compared(
@@ -32,5 +33,5 @@ def compared(
     Raises:
         UsageError: the extra ``report`` is not installed.
     """
-    figures = drawing.compared_figures(comparison, sides)
+    figures = both.named(comparison, sides)
     return {f"{figure}.svg": drawing.svg(chart) for figure, chart in figures}

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import printable, shorten
 from coldwarm.report import units
-from coldwarm.report.charts import compared, every
-from coldwarm.report.charts.drawing import answers_of
+from coldwarm.report.charts import every
 from coldwarm.report.charts.workload import workloads
-from coldwarm.report.compare import terminal
+from coldwarm.report.compare import words
 from coldwarm.report.figures import group_name
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.view import suite_view
+from coldwarm.stats.answers import answers
 from coldwarm.stats.drawn.gates import of_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.environment import Environment
@@ -54,30 +54,32 @@ def contents(results: Sequence[Measured]) -> tuple[Node, list[Chart]]:
 
 
 def changes(
-    comparison: RunComparison, sides: tuple[Measured, Measured]
+    comparison: RunComparison, found: Iterable[tuple[str, Chart]]
 ) -> tuple[Node, list[Chart]]:
-    """Return what a report of a comparison says, and its figures in the order of their numbers."""
+    """Return what a report of a comparison says, and its figures in the order of their numbers.
+
+    ``found``: the figures, each with the title of its workload or nothing.
+    """
     drawn: list[Chart] = []
-    shared = [chart for title, chart in compared.charts(comparison, *sides, PAIRED) if not title]
+    first: list[Node] = []
     grouped: dict[str, list[Node]] = {}
-    first = [_figure(chart, drawn) for chart in shared]
-    for title, chart in compared.charts(comparison, *sides, PAIRED):
-        if title:
-            grouped.setdefault(title, []).append(_figure(chart, drawn))
+    for title, chart in found:
+        where = grouped.setdefault(title, []) if title else first
+        where.append(_figure(chart, drawn))
     said = {
-        "sides": terminal.sides(comparison),
-        "summary": terminal.summary(comparison),
+        "sides": words.sides(comparison),
+        "summary": words.summary(comparison),
         "shared": first,
-        "remarks": terminal.remarks(comparison),
+        "remarks": words.remarks(comparison),
         "cases": [
             {
                 "title": case,
-                "headings": ["figure", *terminal.HEADINGS[1:]],
-                "rows": [list(terminal.row(item)) for item in items],
+                "headings": ["figure", *words.HEADINGS[1:]],
+                "rows": [list(words.row(item)) for item in items],
             }
-            for case, items in terminal.shown(comparison, everything=True).items()
+            for case, items in words.shown(comparison, everything=True).items()
         ],
-        "legend": terminal.legend(comparison),
+        "legend": words.legend(comparison),
         "workloads": [{"title": title, "figures": found} for title, found in grouped.items()],
     }
     return _plain(said), drawn
@@ -96,7 +98,7 @@ def _plain(node: Any) -> Any:  # noqa: ANN401 - a tree of JSON
 
 def _part(measured: Measured, drawn: list[Chart]) -> Node:
     cases = list(measured.cases.values())
-    told = answers_of(measured)
+    told = answers(cases)
     found = workloads(cases, told)
     view = suite_view(measured.suite, cases, told, verbose=False) if measured.suite else None
     groups = {group.title: group for group in view.groups} if view else {}
