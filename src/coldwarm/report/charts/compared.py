@@ -17,15 +17,15 @@ from coldwarm.report.compare.words import figure, row
 from coldwarm.stats.ratio import same_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from coldwarm.contracts.comparison import ComparedMetric, RunComparison
+    from coldwarm.contracts.comparison import ComparedMetric, ComparedVerdict, RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.looks import Look
 
-VERDICT_LOOKS = {
+VERDICT_LOOKS: Mapping[ComparedVerdict, tuple[str, str]] = {
     "faster": ("#0072b2", "triangle-left"),
     "less": ("#0072b2", "triangle-left"),
     "same": ("#7f7f7f", "circle"),
