@@ -81,7 +81,14 @@ def config(theme: Theme) -> dict[str, Any]:
             "fontWeight": "bold",
             "offset": 6,
         },
-        "legend": {**words, "labelFontSize": 11, "titleFontSize": 11, "labelLimit": 260},
+        "legend": {
+            **words,
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+            "labelLimit": 260,
+            "symbolBaseFillColor": ground.faint,
+            "symbolBaseStrokeColor": ground.faint,
+        },
         "text": {"color": ground.text, "fontSize": 11},
         "style": {
             "ink": {"color": ground.mark, "stroke": ground.mark, "fill": ground.mark},
