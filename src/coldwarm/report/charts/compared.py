@@ -12,6 +12,7 @@ from coldwarm.report.charts import every
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.marks import WIDTH, data, only
 from coldwarm.report.charts.names import file_name, shown
+from coldwarm.report.charts.source import source, standing_alone
 from coldwarm.report.charts.workload import Workload, workloads
 from coldwarm.report.compare.words import figure, row
 from coldwarm.stats.ratio import same_within
@@ -227,5 +228,7 @@ def named(
     comparison: RunComparison, sides: tuple[Measured, Measured]
 ) -> Iterator[tuple[str, Chart]]:
     """Yield the figures of a comparison, each with a name that a file may have."""
+    where = "; ".join(f"{label}: {source(side)}" for label, side in zip("AB", sides, strict=True))
     for title, chart in charts(comparison, *sides):
-        yield f"{file_name(title)}-{chart.id}" if title else chart.id, chart
+        alone = standing_alone(chart, title, where)
+        yield f"{file_name(title)}-{chart.id}" if title else chart.id, alone

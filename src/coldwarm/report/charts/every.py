@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from coldwarm.report.charts import break_even, cold, memory, new_shape, scenarios, strips, warm
 from coldwarm.report.charts.marks import WIDTH
 from coldwarm.report.charts.names import file_name
+from coldwarm.report.charts.source import source, standing_alone
 from coldwarm.report.charts.workload import workloads
 from coldwarm.stats.answers import answers
 
@@ -60,8 +61,10 @@ def named(results: Sequence[Measured]) -> Iterator[tuple[str, Chart]]:
         cases = list(result.cases.values())
         found = workloads(cases, answers(cases))
         for chart in of_result(found):
-            yield f"{before}{chart.id}", chart
+            yield f"{before}{chart.id}", standing_alone(chart, "", source(result))
         for workload in found:
             group = file_name(workload.cases[0].group)
+            where = source(result, workload.answer)
             for chart in charts(workload):
-                yield f"{before}{group}-{chart.id}", chart
+                alone = standing_alone(chart, workload.title, where)
+                yield f"{before}{group}-{chart.id}", alone

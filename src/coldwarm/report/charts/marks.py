@@ -173,6 +173,7 @@ def process_dots(name: str, transform: Sequence[Spec], y: Spec, field: str) -> S
             "filled": True,
             "size": 14,
             "fillOpacity": 0.55,
+            "strokeOpacity": 0,
             "yOffset": 7,
         },
         "encoding": {

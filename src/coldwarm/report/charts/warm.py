@@ -260,7 +260,14 @@ def _aside(name: str) -> Spec:
     return {
         "data": data("warm_samples"),
         "transform": only(candidate=name, steady=False, warming=False),
-        "mark": {"type": "point", "style": "faint", "filled": True, "size": 4, "fillOpacity": 0.8},
+        "mark": {
+            "type": "point",
+            "style": "faint",
+            "filled": True,
+            "size": 4,
+            "fillOpacity": 0.8,
+            "strokeOpacity": 0,
+        },
         "encoding": {
             "x": {"field": "at", "type": "quantitative"},
             "y": {"field": "seconds", "type": "quantitative"},
@@ -289,6 +296,7 @@ def _steady_from(name: str) -> Spec:
             "filled": True,
             "size": 40,
             "fillOpacity": 1,
+            "strokeOpacity": 0,
         },
         "encoding": {
             "x": {"field": "steady_at", "type": "quantitative"},
