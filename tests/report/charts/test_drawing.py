@@ -17,6 +17,7 @@ from tests.report.charts import conftest
 from tests.stats import results
 
 from coldwarm.cli import report
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.compared import pairs
@@ -154,6 +155,27 @@ def test_markdown(run: Path, tmp_path: Path) -> None:
     assert "- cheapest: " in text
     assert "all of 3 cases agree" in text
     assert "`coldwarm validate DIR`" in text
+
+
+def test_nothing_measured(tmp_path: Path) -> None:
+    """GIVEN a run in which every case failed THEN one line says so, and print says what failed."""
+    reason = because("gpu_unavailable")
+    failed = conftest.case("numpy", observations=[], status="warn", reason=reason)
+    run = results.write(tmp_path / "run", [failed])
+    done = CliRunner().invoke(report.command, [str(run), "--format", "svg"])
+    assert isinstance(done.exception, UsageError)
+    assert "nothing was measured" in str(done.exception)
+    assert call(str(run), "--out", str(tmp_path / "report.md")).exit_code == 0
+
+
+@pytest.mark.slow
+def test_one_case_alone(run: Path, tmp_path: Path) -> None:
+    """GIVEN the file of one case THEN it has its figures, and a report for print."""
+    case = run / "cases" / "numpy_matmul_512_f32.json"
+    for name in ("report.pdf", "report.md"):
+        assert call(str(case), "--out", str(tmp_path / name)).exit_code == 0
+    assert call(str(case), "--format", "svg", "--out", str(tmp_path / "svg")).exit_code == 0
+    assert (tmp_path / "svg" / "matmul_512_f32-cold.svg").is_file()
 
 
 @pytest.fixture(scope="module")

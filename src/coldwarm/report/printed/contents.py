@@ -106,7 +106,7 @@ def _part(measured: Measured, drawn: list[Chart]) -> Node:
     groups = {group.title: group for group in view.groups} if view else {}
     environment = measured.environment
     return {
-        "name": measured.suite.suite if measured.suite else cases[0].case,
+        "name": measured.suite.suite if measured.suite else next(iter(measured.cases)),
         "facts": list(_facts(measured, cases)),
         "answers": [
             _answer(one, groups.get(group_name(one.cases[0])), drawn, where) for one in found
@@ -250,6 +250,8 @@ def _rejected(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
 def _protocol(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
     """Return how was measured, where all workloads agree."""
     folded = list(surroundings.protocols(cases))
+    if not folded:
+        return []
     shared = [row for row in folded[0].rows if all(row in one.rows for one in folded)]
     candidates = {case.candidate for case in cases}
     return [row for row in shared if row[0] not in candidates]
