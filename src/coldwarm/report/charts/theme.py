@@ -56,6 +56,8 @@ def config(theme: Theme) -> dict[str, Any]:
     words = {"labelColor": ground.text, "titleColor": ground.text}
     return {
         "background": ground.background,
+        # A figure has one alternative text, and its data as a table; not a name for each mark.
+        "aria": False,
         "font": FONT,
         "padding": 8,
         "view": {"stroke": None},
