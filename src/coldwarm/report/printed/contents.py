@@ -11,7 +11,7 @@ from coldwarm.report.charts import every
 from coldwarm.report.charts.source import source
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.compare import words
-from coldwarm.report.figures import group_name
+from coldwarm.report.figures import group_name, held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.view import suite_view
 from coldwarm.stats.answers import answers
@@ -219,6 +219,7 @@ def _table(group: Group) -> Node:
 def _gates(found: Sequence[Workload]) -> Node:
     rows = [(one.title, known) for one in found if (known := of_group(one.cases)) is not None]
     return {
+        "against": held_against(case for one in found for case in one.cases),
         "n_checked": sum(known.n_cases for _, known in rows),
         "n_failed": sum(len(known.failed) for _, known in rows),
         "rows": [
