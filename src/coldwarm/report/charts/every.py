@@ -63,7 +63,7 @@ def named(results: Sequence[Measured]) -> Iterator[tuple[str, Chart]]:
         for chart in of_result(found):
             yield f"{before}{chart.id}", standing_alone(chart, "", source(result))
         for workload in found:
-            group = file_name(workload.cases[0].group)
+            group = file_name(workload.title)
             where = source(result, workload.answer)
             for chart in charts(workload):
                 alone = standing_alone(chart, workload.title, where)
