@@ -62,8 +62,11 @@ def named(results: Sequence[Measured]) -> Iterator[tuple[str, Chart]]:
         found = workloads(cases, answers(cases))
         for chart in of_result(found):
             yield f"{before}{chart.id}", standing_alone(chart, "", source(result))
-        for workload in found:
-            group = file_name(workload.title)
+        titles = [file_name(workload.title) for workload in found]
+        for place, workload in enumerate(found):
+            # Of titles that differ in what no name of a file can have, each has its number.
+            alike = titles.count(titles[place]) > 1
+            group = f"{titles[place]}-{place + 1}" if alike else titles[place]
             where = source(result, workload.answer)
             for chart in charts(workload):
                 alone = standing_alone(chart, workload.title, where)
