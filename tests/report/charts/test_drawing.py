@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import json
 import struct
 import sys
 import xml.etree.ElementTree as ET
@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from markdown_it import MarkdownIt
 from tests.cli.test_shown import HOSTILE, obeyed
 from tests.report.charts import conftest
 from tests.stats import results
 
 from coldwarm.cli import report
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.compared import pairs
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.formats import markdown, pdf
+from coldwarm.report.printed.contents import contents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,17 +42,39 @@ def call(*arguments: str) -> Result:
 @pytest.fixture(scope="module")
 def hostile(measured: Measured) -> Measured:
     """Return a result every free text of which wants to be obeyed."""
+    every_text = " ".join(HOSTILE)
     cases = {}
     for number, case in enumerate(measured.cases.values()):
-        texts = " ".join(HOSTILE[number::2])
-        changed = msgspec.structs.replace(
+        cases[case.case] = msgspec.structs.replace(
             case,
-            candidate=f"{number}{texts}",
+            candidate=f"{number}{' '.join(HOSTILE[number::2])}",
             workload='</title><script>alert(1)</script>\x1b[31m\u202e\'"]`#eval("1")',
-            protocol=msgspec.structs.replace(case.protocol, data_layout=" ".join(HOSTILE)),
+            limitations=[because("stated", text=every_text)],
+            protocol=msgspec.structs.replace(
+                case.protocol,
+                data_layout=every_text,
+                interleaving=every_text,
+                windows={every_text: every_text},
+                environment_variables={every_text: every_text},
+            ),
         )
-        cases[case.case] = changed
-    return replace(measured, cases=cases)
+    assert measured.suite
+    assert measured.environment
+    machine = measured.environment
+    environment = msgspec.structs.replace(
+        machine,
+        cpu=msgspec.structs.replace(machine.cpu, model=every_text, architecture=every_text),
+        system=msgspec.structs.replace(machine.system, os=every_text, kernel=every_text),
+        python=msgspec.structs.replace(machine.python, build=every_text, compiler=every_text),
+        harness=msgspec.structs.replace(machine.harness, version=every_text, git_commit=every_text),
+        distributions={"numpy": every_text, every_text: every_text},
+        variables={every_text: every_text},
+        withheld_variables=[every_text],
+    )
+    suite = msgspec.structs.replace(
+        measured.suite, suite=every_text, run_id=every_text, started_at=every_text
+    )
+    return replace(measured, cases=cases, suite=suite, environment=environment, path=every_text)
 
 
 def test_a_folder_of_figures(run: Path, tmp_path: Path) -> None:
@@ -102,13 +127,22 @@ def test_hostile_names_are_text(hostile: Measured) -> None:
 
 
 def test_hostile_text_in_markdown(hostile: Measured) -> None:
-    """THEN Markdown has none of it as markup."""
+    """THEN Markdown has none of it as markup, and nothing that nobody sees."""
     (written,) = markdown.files([hostile], "x.md").values()
-    text = re.sub(r"`[^`]*`", "", written.decode())  # code is no markup
-    assert not re.search(r"(?<!\\)<(?!br>)", text)
-    assert "](http" not in text
-    assert "\u202e" not in text
-    assert "\x1b" not in text
+    parsed = MarkdownIt("commonmark").enable("table").parse(written.decode())
+    tokens = [one for token in parsed for one in (token, *(token.children or ()))]
+    assert {one.content for one in tokens if one.type.startswith("html")} <= {"<br>"}
+    assert not {one.type for one in tokens} & {"link_open", "image"}
+    assert "\u202e" not in written.decode()
+    assert "\x1b" not in written.decode()
+
+
+def test_hostile_text_is_seen_in_print(hostile: Measured) -> None:
+    """THEN all that print is given is seen as it is, but for signs where a long word may break."""
+    said, drawn = contents([hostile])
+    texts = json.dumps(said, ensure_ascii=False).replace("\u200b", "")
+    assert not obeyed(texts)
+    assert drawn
 
 
 @pytest.mark.slow
@@ -153,6 +187,27 @@ def test_markdown(run: Path, tmp_path: Path) -> None:
     assert "- cheapest: " in text
     assert "all of 3 cases agree" in text
     assert "`coldwarm validate DIR`" in text
+
+
+def test_nothing_measured(tmp_path: Path) -> None:
+    """GIVEN a run in which every case failed THEN one line says so, and print says what failed."""
+    reason = because("gpu_unavailable")
+    failed = conftest.case("numpy", observations=[], status="warn", reason=reason)
+    run = results.write(tmp_path / "run", [failed])
+    done = CliRunner().invoke(report.command, [str(run), "--format", "svg"])
+    assert isinstance(done.exception, UsageError)
+    assert "nothing was measured" in str(done.exception)
+    assert call(str(run), "--out", str(tmp_path / "report.md")).exit_code == 0
+
+
+@pytest.mark.slow
+def test_one_case_alone(run: Path, tmp_path: Path) -> None:
+    """GIVEN the file of one case THEN it has its figures, and a report for print."""
+    case = run / "cases" / "numpy_matmul_512_f32.json"
+    for name in ("report.pdf", "report.md"):
+        assert call(str(case), "--out", str(tmp_path / name)).exit_code == 0
+    assert call(str(case), "--format", "svg", "--out", str(tmp_path / "svg")).exit_code == 0
+    assert (tmp_path / "svg" / "matmul_512_f32-cold.svg").is_file()
 
 
 @pytest.fixture(scope="module")

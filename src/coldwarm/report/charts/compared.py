@@ -12,20 +12,21 @@ from coldwarm.report.charts import every
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.marks import WIDTH, data, only
 from coldwarm.report.charts.names import file_name, shown
+from coldwarm.report.charts.source import source, standing_alone
 from coldwarm.report.charts.workload import Workload, workloads
 from coldwarm.report.compare.words import figure, row
 from coldwarm.stats.ratio import same_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from coldwarm.contracts.comparison import ComparedMetric, RunComparison
+    from coldwarm.contracts.comparison import ComparedMetric, ComparedVerdict, RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.looks import Look
 
-VERDICT_LOOKS = {
+VERDICT_LOOKS: Mapping[ComparedVerdict, tuple[str, str]] = {
     "faster": ("#0072b2", "triangle-left"),
     "less": ("#0072b2", "triangle-left"),
     "same": ("#7f7f7f", "circle"),
@@ -227,5 +228,7 @@ def named(
     comparison: RunComparison, sides: tuple[Measured, Measured]
 ) -> Iterator[tuple[str, Chart]]:
     """Yield the figures of a comparison, each with a name that a file may have."""
+    where = "; ".join(f"{label}: {source(side)}" for label, side in zip("AB", sides, strict=True))
     for title, chart in charts(comparison, *sides):
-        yield f"{file_name(title)}-{chart.id}" if title else chart.id, chart
+        alone = standing_alone(chart, title, where)
+        yield f"{file_name(title)}-{chart.id}" if title else chart.id, alone

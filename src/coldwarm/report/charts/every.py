@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from coldwarm.report.charts import break_even, cold, memory, new_shape, scenarios, strips, warm
 from coldwarm.report.charts.marks import WIDTH
 from coldwarm.report.charts.names import file_name
+from coldwarm.report.charts.source import source, standing_alone
 from coldwarm.report.charts.workload import workloads
 from coldwarm.stats.answers import answers
 
@@ -60,8 +61,13 @@ def named(results: Sequence[Measured]) -> Iterator[tuple[str, Chart]]:
         cases = list(result.cases.values())
         found = workloads(cases, answers(cases))
         for chart in of_result(found):
-            yield f"{before}{chart.id}", chart
-        for workload in found:
-            group = file_name(workload.cases[0].group)
+            yield f"{before}{chart.id}", standing_alone(chart, "", source(result))
+        titles = [file_name(workload.title) for workload in found]
+        for place, workload in enumerate(found):
+            # Of titles that differ in what no name of a file can have, each has its number.
+            alike = titles.count(titles[place]) > 1
+            group = f"{titles[place]}-{place + 1}" if alike else titles[place]
+            where = source(result, workload.answer)
             for chart in charts(workload):
-                yield f"{before}{group}-{chart.id}", chart
+                alone = standing_alone(chart, workload.title, where)
+                yield f"{before}{group}-{chart.id}", alone

@@ -113,7 +113,7 @@ def shape_scale(of: Mapping[str, Look]) -> dict[str, Any]:
     return {"domain": list(of), "range": [look.shape for look in of.values()]}
 
 
-_BRIGHT = 0.36
+_BRIGHT = 0.25
 """Luminance from which dark text is read better than white."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import colour_scale, dash_scale
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import NamedTuple
 
-    from coldwarm.report.charts.chart import Spec
+    from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.looks import Look
 
+Known = TypeVar("Known", bound=str)
+"""Kept by what orders values of one type."""
 WIDTH = 560
 """Of a figure's plot, in pixels, without the names beside it."""
 ROW = 21
@@ -171,6 +173,7 @@ def process_dots(name: str, transform: Sequence[Spec], y: Spec, field: str) -> S
             "filled": True,
             "size": 14,
             "fillOpacity": 0.55,
+            "strokeOpacity": 0,
             "yOffset": 7,
         },
         "encoding": {
@@ -190,7 +193,7 @@ def only(**values: str | bool) -> list[Spec]:
     return [{"filter": {"field": key, "equal": value}} for key, value in values.items()]
 
 
-def there(found: Iterable[Mapping[str, Any]], key: str, order: Iterable[str]) -> list[str]:
+def there(found: Iterable[Row], key: str, order: Iterable[Known]) -> list[Known]:
     """Return which of the values in this order any row has under a key."""
     have = {row[key] for row in found}
     return [value for value in order if value in have]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.answer import CallRange
-    from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.plan import Caches, Reading
+    from coldwarm.contracts.base import CacheMode, Reading
+    from coldwarm.contracts.plan import Caches
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
 

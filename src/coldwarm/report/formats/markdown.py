@@ -8,6 +8,7 @@ from coldwarm.contracts.policy import Policy
 from coldwarm.report import markdown
 from coldwarm.report.bench import text as bench
 from coldwarm.report.compare import text as compared_text
+from coldwarm.report.figures import held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.stats.answers import answers
 from coldwarm.stats.plan import benching
@@ -59,7 +60,8 @@ def _checked(cases: Sequence[CaseResult]) -> list[str]:
     if not rows:
         return ["No output was checked."]
     if not failed:
-        return [f"Outputs checked against a float64 reference: all of {len(rows)} cases agree."]
+        against = markdown.escaped(held_against(cases))
+        return [f"Outputs that were checked: all of {len(rows)} cases agree, {against}."]
     said = [(f"{row.workload}, {row.candidate}", f"{row.passed} passed") for row in failed]
     return [f"**{len(failed)} of {len(rows)} cases gave wrong answers:**", markdown.terms(said)]
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.errors import printable, shorten
 from coldwarm.report import units
 from coldwarm.report.charts import every
+from coldwarm.report.charts.source import source
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.compare import words
-from coldwarm.report.figures import group_name
+from coldwarm.report.figures import group_name, held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.view import suite_view
 from coldwarm.stats.answers import answers
 from coldwarm.stats.drawn.gates import of_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.environment import Environment
@@ -99,18 +100,26 @@ def _plain(node: Any) -> Any:  # noqa: ANN401 - a tree of JSON
 def _part(measured: Measured, drawn: list[Chart]) -> Node:
     cases = list(measured.cases.values())
     told = answers(cases)
+    where = source(measured, told[0] if told else None)
     found = workloads(cases, told)
     view = suite_view(measured.suite, cases, told, verbose=False) if measured.suite else None
     groups = {group.title: group for group in view.groups} if view else {}
     environment = measured.environment
     return {
-        "name": measured.suite.suite if measured.suite else cases[0].case,
+        "name": measured.suite.suite if measured.suite else next(iter(measured.cases)),
         "facts": list(_facts(measured, cases)),
-        "answers": [_answer(one, groups.get(group_name(one.cases[0])), drawn) for one in found],
+        "answers": [
+            _answer(one, groups.get(group_name(one.cases[0])), drawn, where) for one in found
+        ],
         "gates": _gates(found),
-        "shared": [_figure(chart, drawn) for chart in every.of_result(found, WHOLE)],
+        "shared": [_figure(chart, drawn, where) for chart in every.of_result(found, WHOLE)],
         "workloads": [
-            _workload(one, groups.get(group_name(one.cases[0])), drawn, of=len(found))
+            _workload(
+                one,
+                groups.get(group_name(one.cases[0])),
+                lambda chart: _figure(chart, drawn, where),
+                of=len(found),
+            )
             for one in found
         ],
         "legend": list(view.legend) if view else [],
@@ -148,16 +157,16 @@ def _facts(measured: Measured, cases: Sequence[CaseResult]) -> Iterator[tuple[st
         yield "by", f"coldwarm {harness.version}{commit}"
 
 
-def _answer(workload: Workload, group: Group | None, drawn: list[Chart]) -> Node:
+def _answer(workload: Workload, group: Group | None, drawn: list[Chart], where: str) -> Node:
     strip = every.charts(workload, WHOLE, ("answer",))
     return {
         "title": workload.title,
         "lines": [(line.label, line.text) for line in group.answer] if group else [],
-        "figure": _figure(strip[0], drawn) if strip else None,
+        "figure": _figure(strip[0], drawn, where) if strip else None,
     }
 
 
-def _figure(chart: Chart, drawn: list[Chart]) -> Node:
+def _figure(chart: Chart, drawn: list[Chart], where: str = "") -> Node:
     drawn.append(chart)
     before = next((at for at, one in enumerate(drawn[:-1], 1) if one.id == chart.id), None)
     again = None if before is None else f"Read it as figure {before}."
@@ -167,19 +176,22 @@ def _figure(chart: Chart, drawn: list[Chart]) -> Node:
         "title": chart.title,
         "caption": again or chart.caption,
         "alt": chart.alt,
+        "source": where,
     }
 
 
-def _workload(workload: Workload, group: Group | None, drawn: list[Chart], *, of: int) -> Node:
+def _workload(
+    workload: Workload, group: Group | None, figure: Callable[[Chart], Node], *, of: int
+) -> Node:
     few = of <= _FEW
     large, small, last = (_LARGE, _SMALL, _LAST) if few else ((), _COMPACT, ())
     return {
         "title": workload.title,
         "about": group.about if group else workload.cases[0].protocol.data_layout,
         "table": _table(group) if group and of <= _SOME else None,
-        "small": [_figure(one, drawn) for one in every.charts(workload, HALF, small)],
-        "large": [_figure(one, drawn) for one in every.charts(workload, WHOLE, large)],
-        "last": [_figure(one, drawn) for one in every.charts(workload, HALF, last)],
+        "small": [figure(one) for one in every.charts(workload, HALF, small)],
+        "large": [figure(one) for one in every.charts(workload, WHOLE, large)],
+        "last": [figure(one) for one in every.charts(workload, HALF, last)],
     }
 
 
@@ -207,6 +219,7 @@ def _table(group: Group) -> Node:
 def _gates(found: Sequence[Workload]) -> Node:
     rows = [(one.title, known) for one in found if (known := of_group(one.cases)) is not None]
     return {
+        "against": held_against(case for one in found for case in one.cases),
         "n_checked": sum(known.n_cases for _, known in rows),
         "n_failed": sum(len(known.failed) for _, known in rows),
         "rows": [
@@ -238,6 +251,8 @@ def _rejected(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
 def _protocol(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
     """Return how was measured, where all workloads agree."""
     folded = list(surroundings.protocols(cases))
+    if not folded:
+        return []
     shared = [row for row in folded[0].rows if all(row in one.rows for one in folded)]
     candidates = {case.candidate for case in cases}
     return [row for row in shared if row[0] not in candidates]
