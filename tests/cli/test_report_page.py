@@ -12,7 +12,7 @@ from tests.stats import results
 from coldwarm.cli import report
 from coldwarm.errors import ColdwarmError, StorageError, UsageError
 from coldwarm.report.formats import base
-from coldwarm.report.page import making
+from coldwarm.report.page import vega
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(making, "_vega", lambda: "")  # bundling takes a second
+    monkeypatch.setattr(vega, "script", lambda: "")  # bundling takes a second
+    monkeypatch.setattr(vega, "begun", lambda: None)
     return results.write(tmp_path / "run", [results.case()])
 
 

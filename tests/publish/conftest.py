@@ -184,14 +184,14 @@ def program(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="session")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that was really measured, by this version: everything in it can be computed again."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a small workload is installed, and a backend that compiles for it."""
     sys.path.insert(0, str(lab.PLUGIN))
     try:
         classes: dict[str, str] = import_module("faulty_backend").CLASSES
     finally:
         sys.path.remove(str(lab.PLUGIN))
-    site = lab.install(
+    return lab.install(
         tmp_path_factory.mktemp("site"),
         "coldwarm_faults",
         {
@@ -199,6 +199,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "coldwarm.workloads": {"small": "faulty_workload"},
         },
     )
+
+
+@pytest.fixture(scope="session")
+def measured(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was really measured, by this version: everything in it can be computed again."""
     bench = lab.Lab(tmp_path_factory.mktemp("lab"), [site])
     plan = ("--backend", "numpy,honest", "--deterministic", "--min-runs", "2", "--max-runs", "2")
     done = bench.run(*plan)

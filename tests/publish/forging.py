@@ -46,7 +46,7 @@ def agree(folder: Path) -> None:
     report = folder / layout.VALIDATION
     document = json.loads(report.read_bytes())
     for figure in document["figures"]:
-        figure["provenance"]["sha256"] = sha256(folder / figure["provenance"]["source"])
+        figure["source"]["sha256"] = sha256(folder / figure["source"]["path"])
     report.write_text(json.dumps(document, indent=2, ensure_ascii=False))
     manifest = folder / layout.MANIFEST
     document = json.loads(manifest.read_bytes())

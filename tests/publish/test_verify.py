@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from coldwarm.contracts.verification import Verification
+    from coldwarm.contracts.checked import Verification
 
     Keys = tuple[Path, Path]
 

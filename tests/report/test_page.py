@@ -170,11 +170,11 @@ def test_sorting_puts_rows_in_order_and_says_so(opened: Callable[..., Page]) -> 
 def test_filters_leave_what_they_name(opened: Callable[..., Page]) -> None:
     page = opened()
     every = len(cells(page, 0))
-    page.get_by_label("Find").fill("work01 jax")
+    page.locator("input[name=text]").fill("work01 jax")
     assert set(cells(page, 1)) == {"jax_jit_cpu"}
     assert set(cells(page, 0)) == {"work01 · 512 · f32"}
-    page.get_by_label("Find").fill("")
-    page.get_by_label("Figure", exact=True).select_option("warm call")
+    page.locator("input[name=text]").fill("")
+    page.locator("select[name=what]").select_option("warm call")
     assert set(cells(page, 2)) == {"warm call"}
     assert page.locator(".filters output").inner_text() == f"{len(cells(page, 2))} of {every}"
 
@@ -189,8 +189,8 @@ def test_the_controls_choose_a_job_whose_costs_are_those_of_the_plan(
     show(page, "r0w0-job")
     form = page.locator("#r0w0-job .controls")
     form.get_by_label("empty in the first, then kept").check()
-    form.get_by_label("Processes").select_option("100")
-    form.get_by_label("Shapes in each").select_option("10")
+    form.locator("select[name=processes]").select_option("100")
+    form.locator("select[name=shapes]").select_option("10")
     wanted = next(
         one for one in settings if (one.caches, one.processes, one.shapes) == ("kept", 100, 10)
     )
@@ -321,7 +321,7 @@ def test_what_changed_has_a_page_of_its_own(
         show(page, figure)
     assert {"ratios-ratios", "w0-cold", "w1-warm_ecdf"} <= set(figures(page))
     assert " figures of 6 cases: " in page.locator(".said .first").inner_text()
-    page.get_by_label("Figure", exact=True).select_option("warm call")
+    page.locator("select[name=what]").select_option("warm call")
     assert len(cells(page, 0)) == 6
 
 

@@ -13,7 +13,7 @@ from coldwarm.publish.replicating.environment import as_it_is
 from coldwarm.stats import repeated
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.replication import RepeatedRun, Replication
+    from coldwarm.contracts.checked import RepeatedRun, Replication
 
 
 def agreement(found: RepeatedRun) -> dict[str, str]:

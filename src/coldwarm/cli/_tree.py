@@ -25,8 +25,9 @@ _OF_NAMES = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 def cli() -> None:
     """Tell what a JIT really costs: cold and warm, with the state of every cache proved.
 
-    Exit codes: 0 fine, 1 regression, 2 usage, 3 a case failed, 4 nothing valid was
-    measured, 70 something went wrong inside, 130 interrupted, 141 a broken pipe.
+    Exit codes: 0 fine, 1 regression, 2 usage, 3 a case failed or an artifact is wrong,
+    4 nothing valid was measured, 5 a snapshot contradicts itself, 6 a signature fails,
+    70 something went wrong inside, 130 interrupted, 141 a broken pipe.
     """
 
 

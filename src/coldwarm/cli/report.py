@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import gc
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from coldwarm.errors import StorageError, UsageError, printable
 from coldwarm.report.formats.base import load, names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.measured import Measured
     from coldwarm.report.formats.base import Format
@@ -68,16 +69,31 @@ def command(
 
     named = form or _by_ending(out)
     made = load(named)
-    read = [reading.read(path) for path in results]
+    if begin := getattr(made, "begin", None):
+        begin()
     place = out or _beside(results[0], made, named)
-    if comparing:
-        files = _compared(read, _options.parts(allowed, "--allow"), named, place.name)
-    else:
-        files = made.files(read, place.name)
+    with _uncollected():
+        read = [reading.read(path) for path in results]
+        if comparing:
+            files = _compared(read, _options.parts(allowed, "--allow"), named, place.name)
+        else:
+            files = made.files(read, place.name)
     folder = place.parent if made.SUFFIX else place
     for name, data in files.items():
         _write(folder / name, data)
     click.echo(printable(str(place)))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep Python from looking for what is no longer needed: of a large result that takes long."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _compared(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from coldwarm.contracts.base import Difference
-from coldwarm.contracts.compared_snapshots import ComparedRuns, ComparedSnapshots
+from coldwarm.contracts.checked import ComparedRuns, ComparedSnapshots
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import (
@@ -28,10 +28,10 @@ from coldwarm.stats.compare.results import NothingValidError, SameRunError, comp
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from coldwarm.contracts.checked import Replication
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.replication import Replication
     from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.snapshot import SnapshotIndex
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from coldwarm.contracts.verification import SnapshotFault
+    from coldwarm.contracts.checked import SnapshotFault
 
 _MOST_BYTES = 2**20
 _SHOWN = 200

@@ -12,19 +12,19 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import WARM
+from coldwarm.contracts.checked import RepeatedCase, RepeatedFigure
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.replication import RepeatedCase, RepeatedFigure
 from coldwarm.stats.compare.metrics import judge, worded
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from coldwarm.contracts.checked import Agreement
     from coldwarm.contracts.comparison import ComparedMetric, MetricKind
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.replication import Agreement
     from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import Comparison, Summary
 

@@ -13,7 +13,7 @@ from coldwarm.errors import printable
 from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.replication import Replication
+    from coldwarm.contracts.checked import Replication
     from coldwarm.contracts.snapshot import SnapshotIndex
 
 _LONGEST = 80

@@ -19,7 +19,7 @@ from coldwarm import __version__
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
-from coldwarm.contracts.compared_snapshots import ComparedSnapshots
+from coldwarm.contracts.checked import ComparedSnapshots, Replication, Verification
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
@@ -32,7 +32,6 @@ from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.plan import PlanReport
 from coldwarm.contracts.protocol import Protocol
 from coldwarm.contracts.published import NextstatResult, NextstatSuite
-from coldwarm.contracts.replication import Replication
 from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.contracts.snapshot import (
     BaselineManifest,
@@ -43,7 +42,6 @@ from coldwarm.contracts.snapshot import (
     SnapshotRegistry,
     ValidationReport,
 )
-from coldwarm.contracts.verification import Verification
 from coldwarm.errors import ContractError, NewerVersionError
 from coldwarm.private import masking
 

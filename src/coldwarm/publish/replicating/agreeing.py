@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.checked import RepeatedRun, Replication
 from coldwarm.contracts.comparison import LeftOutCase
 from coldwarm.contracts.reasons import because
-from coldwarm.contracts.replication import RepeatedRun, Replication
 from coldwarm.stats import repeated
 from coldwarm.stats.compare.comparable import (
     disagreements,
@@ -18,8 +18,8 @@ from coldwarm.stats.compare.comparable import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.checked import RebuiltEnvironment
     from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.replication import RebuiltEnvironment
     from coldwarm.contracts.snapshot import SnapshotName
 
 

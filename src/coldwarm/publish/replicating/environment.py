@@ -8,8 +8,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from coldwarm.contracts.checked import RebuiltEnvironment
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.contracts.replication import RebuiltEnvironment
 from coldwarm.publish import layout, wheel
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.replicating.locked import pinned

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from coldwarm.contracts.checked import RebuiltEnvironment, Replication
     from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.replication import RebuiltEnvironment, Replication
     from coldwarm.contracts.snapshot import SnapshotName
 
 REPORT = "replication_report.json"
@@ -65,7 +65,8 @@ def repeat(request: Request, told: Callable[[str], None]) -> Replication:
             out_dir = request.out_dir / RUNS / name
             told(f"measuring {name}, {len(original.cases)} cases")
             command = rerun.command(python, options[name], out_dir, request.budget_s)
-            found.append(agreeing.of_run(name, original, rerun.measure(command, out_dir)))
+            replica = rerun.measure(command, out_dir, fresh=not request.as_it_is)
+            found.append(agreeing.of_run(name, original, replica))
     finally:
         if not request.keep_environment:
             shutil.rmtree(place, ignore_errors=True)

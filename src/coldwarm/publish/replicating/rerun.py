@@ -68,15 +68,21 @@ def command(python: str, options: Options, out_dir: Path, budget_s: float | None
     return [python, "-P", "-m", "coldwarm", "run", *flags, *values]
 
 
-def measure(arguments: list[str], out_dir: Path) -> Measured:
+def measure(arguments: list[str], out_dir: Path, *, fresh: bool) -> Measured:
     """Run a command that measures into a folder, showing its own progress; return the result.
+
+    ``fresh``: what the variables of Python name here is no part of its environment.
 
     Raises:
         RefusedError: it left no result.
         ContractError: what it left does not hold.
     """
     out_dir.parent.mkdir(parents=True, exist_ok=True)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not (fresh and name.startswith("PYTHON"))
+    }
     done = subprocess.run(  # noqa: S603 - this program, from a list
         arguments, stdout=subprocess.DEVNULL, check=False, env=kept, cwd=out_dir.parent
     )

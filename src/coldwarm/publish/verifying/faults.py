@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.checked import SnapshotFault
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.contracts.verification import SnapshotFault
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from coldwarm.contracts.checked import FaultKind, Verification
     from coldwarm.contracts.reasons import Reason, Value
-    from coldwarm.contracts.verification import FaultKind, Verification
     from coldwarm.errors import ContractError
 
 CODES: Mapping[FaultKind, ExitCode] = {

@@ -1,7 +1,7 @@
 """Whether what a snapshot says besides its runs follows from them: all of it is made once more.
 
-Of runs that another version of coldwarm has measured, what is made here may be worded or rounded
-otherwise; there, names, hashes and inputs are compared, which no version makes otherwise.
+Of a snapshot that another version of coldwarm has made, texts may be worded otherwise; there,
+names, hashes, inputs, gates, figures and published numbers are compared.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import MAX_BYTES, decode, decode_as
 from coldwarm.contracts.files.faults import dotted
+from coldwarm.contracts.files.index import Index
+from coldwarm.contracts.published import NextstatResult
 from coldwarm.contracts.snapshot import BaselineManifest, ValidationReport
 from coldwarm.errors import ContractError
 from coldwarm.publish import citing, layout, lock, manifest, validation
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.runs import Run
-from coldwarm.publish.verifying.faults import contradiction, fault
+from coldwarm.publish.verifying.faults import contradiction, fault, told
+from coldwarm.runner.stored import published
 from coldwarm.runner.stored.differences import between
 
 if TYPE_CHECKING:
@@ -26,9 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.base import Record
+    from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.snapshot import SnapshotIndex
-    from coldwarm.contracts.verification import SnapshotFault
 
 
 @dataclass(frozen=True)
@@ -73,18 +77,31 @@ class Whole:
 
 
 def wrong(
-    folder: Path, index: SnapshotIndex, measured: Mapping[str, Measured], *, same: bool
+    folder: Path,
+    index: SnapshotIndex,
+    stored: Mapping[str, Measured],
+    again: Mapping[str, Measured],
+    *,
+    same: bool,
 ) -> Iterator[SnapshotFault]:
     """Yield where a file says anything else than the runs make.
 
-    ``same``: this version has measured all of them.
+    Args:
+        folder: Of the snapshot.
+        index: Its index.
+        stored: Its runs as they lie there.
+        again: The same with everything computed by this version.
+        same: Whether this version has measured all of them.
     """
-    whole = Whole(folder, index, measured)
-    yield from _named(whole)
-    if not same:
-        return
+    whole = Whole(folder, index, stored)
     try:
-        yield from _made(whole)
+        yield from _named(whole)
+        if same:
+            yield from _made(whole)
+        else:
+            # What a snapshot says is from its runs as they were computed when it was made.
+            ways = [list(_alike(one)) for one in (whole, Whole(folder, index, again))]
+            yield from min(ways, key=len)
     except (LookupError, TypeError, ValueError, ContractError) as error:
         what = f"holds what nothing can be made of: {type(error).__name__}: {error}"
         yield contradiction(layout.MANIFEST, "", what)
@@ -118,15 +135,15 @@ def _named(whole: Whole) -> Iterator[SnapshotFault]:
 def _made(whole: Whole) -> Iterator[SnapshotFault]:
     """Make everything once more, and compare."""
     runs, index, files = whole.runs, whole.index, whole.files
-    published = manifest.published_files(runs)
+    made = manifest.published_files(runs)
     start = f"{layout.PUBLISHED}/"
-    for path in {**published, **{path: b"" for path in files if path.startswith(start)}}:
-        if path not in published:
+    for path in {**made, **{path: b"" for path in files if path.startswith(start)}}:
+        if path not in made:
             yield fault("content", path, "nothing_makes_it")
         elif path not in files:
             yield fault("presence", path, "file_missing")
         else:
-            yield from _differing(path, files[path], published[path])
+            yield from _differing(path, files[path], made[path])
     wheel = whole.manifest.nextstat.wheel_url or None
     settings = manifest.Settings(
         deterministic=whole.manifest.deterministic,
@@ -157,6 +174,39 @@ def _made(whole: Whole) -> Iterator[SnapshotFault]:
     pins = lock.requirements(lock.pins(runs), wheel).encode()
     if files[layout.PINS] != pins:
         yield contradiction(layout.PINS, "", "are not the distributions that the runs name")
+
+
+def _alike(whole: Whole) -> Iterator[SnapshotFault]:
+    """Hold what every version makes alike against the runs."""
+    made = validation.report(whole.index.snapshot_id, whole.index.generated_at, whole.runs)
+    for name in ("gates", "figures"):
+        said, held = (len(getattr(one, name)) for one in (whole.report, made))
+        pairs = zip(getattr(whole.report, name), getattr(made, name), strict=False)
+        if said != held:
+            what = f"are {said}, but the runs make {held}"
+            yield contradiction(layout.VALIDATION, name, what)
+        for place, (one, other) in enumerate(pairs):
+            for wrong in between(one, other):
+                at = dotted((name, place, *wrong.at))
+                yield contradiction(layout.VALIDATION, at, wrong.what)
+    yield from _numbers(whole)
+
+
+def _numbers(whole: Whole) -> Iterator[SnapshotFault]:
+    """Hold published results against their index, and against the numbers that they list."""
+    for row in Index(whole.folder / layout.PUBLISHED / nextstat.INDEX).checked():
+        if row.fault is not None:
+            yield told("content", whole.folder, row.fault)
+    for path, data in whole.files.items():
+        if not path.startswith(f"{layout.PUBLISHED}/"):
+            continue
+        record = decode(data, path)
+        for wrong in published.wrong(record) if isinstance(record, NextstatResult) else ():
+            yield contradiction(path, dotted(wrong.at), wrong.what)
+        for run in whole.runs:
+            own = run.files.get(path)
+            if own is not None and own != data and len(whole.runs) == 1:
+                yield contradiction(path, "", f"is another than {run.folder}/{path}")
 
 
 def _differing(path: str, said: bytes, held: bytes) -> Iterator[SnapshotFault]:

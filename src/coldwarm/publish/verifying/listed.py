@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.snapshot import IndexedFile, SnapshotIndex
-    from coldwarm.contracts.verification import SnapshotFault
 
 _ASIDE = NOT_INDEXED | {REGISTRY}
 

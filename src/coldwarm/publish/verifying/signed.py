@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    from coldwarm.contracts.verification import SignatureState, SnapshotFault
+    from coldwarm.contracts.checked import SignatureState, SnapshotFault
 
 _MOST_BYTES = 2**16
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.checked import Verification
+from coldwarm.contracts.files import reader
 from coldwarm.contracts.files.codec import decode_as
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
-from coldwarm.contracts.verification import Verification
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import keyless, layout, opening
 from coldwarm.publish.verifying import following, listed, signed
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.measured import Measured
-    from coldwarm.contracts.verification import SnapshotFault
 
 _SHOWN = 100
 """Faults that are told: one alone is enough."""
@@ -51,6 +52,8 @@ class Verified:
     signature: signed.Signature = field(default_factory=signed.Signature)
     runs: dict[str, Measured] = field(default_factory=dict)
     """By the name of their folder, everything in them computed again."""
+    stored: dict[str, Measured] = field(default_factory=dict)
+    """The same as they lie there."""
     faults: list[SnapshotFault] = field(default_factory=list)
 
     def content(self) -> tuple[SnapshotIndex, str, dict[str, Measured]]:
@@ -185,7 +188,9 @@ def _measured(verified: Verified) -> Iterator[SnapshotFault]:
             if finding.error is not None:
                 yield told("content", verified.folder, finding.error)
         try:
-            verified.runs[name] = reading.read(folder)
+            stored = reader.read(folder)
+            verified.stored[name] = stored
+            verified.runs[name] = reading.computed_again(stored).measured
         except ContractError as error:
             yield told("content", verified.folder, error)
         except UsageError:
@@ -197,4 +202,6 @@ def _following(verified: Verified) -> Iterator[SnapshotFault]:
     """Hold what is derived from the runs against what they make."""
     if verified.index is not None:
         same = all(verified.same_version())
-        yield from following.wrong(verified.folder, verified.index, verified.runs, same=same)
+        yield from following.wrong(
+            verified.folder, verified.index, verified.stored, verified.runs, same=same
+        )

@@ -134,7 +134,7 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
         "scale": {"type": "log", "domain": [1, most], "nice": False},
         "title": "calls in one process" if axis else None,
         "axis": {
-            "values": strips.powers(most),
+            "values": strips.powers(most, width),
             "labelExpr": CALLS_AXIS,
             "labels": axis,
         },

@@ -21,8 +21,8 @@ WIDTH = 560
 """Of a figure's plot, in pixels, without the names beside it."""
 ROW = 23
 """Height of a candidate's row."""
-_LETTER = 6.3
-"""Width of a letter of a legend, in pixels."""
+_LETTER, _SYMBOL = 5.9, 28
+"""Width of a letter of a legend, and of its symbol with the space around it, in pixels."""
 CALLS_AXIS = "datum.value < 1e6 ? format(datum.value, ',') : format(datum.value / 1e6, ',') + ' M'"
 """Labels of an axis of calls."""
 _STEPS = ((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
@@ -53,22 +53,30 @@ def candidates(names: Sequence[str]) -> Spec:
 
 def by_colour(of: Mapping[str, Look], width: int = WIDTH) -> Spec:
     """Return the colour of a candidate, with a legend over a plot of that width."""
-    longest = max(map(len, of), default=1)
-    legend = {
-        "orient": "top",
-        "direction": "horizontal",
-        "title": None,
-        "symbolOpacity": 1,
-        "columns": max(1, int(width // (_LETTER * longest + 34))),
-        "columnPadding": 8,
-    }
     return {
         "field": "candidate",
         "type": "nominal",
         "title": None,
         "scale": colour_scale(of),
-        "legend": legend,
+        "legend": {**over(list(of), width), "symbolOpacity": 1},
     }
+
+
+def over(names: Sequence[str], width: int) -> Spec:
+    """Return a legend over a plot, in as many columns as its names have room for."""
+    columns = next((n for n in range(len(names), 1, -1) if _room(names, n) <= width), 1)
+    return {
+        "orient": "top",
+        "direction": "horizontal",
+        "title": None,
+        "columns": columns,
+        "columnPadding": 8,
+    }
+
+
+def _room(names: Sequence[str], columns: int) -> float:
+    widest = [max(map(len, names[place::columns])) for place in range(columns)]
+    return sum(_LETTER * length + _SYMBOL for length in widest)
 
 
 def by_dash(of: Mapping[str, Look]) -> Spec:

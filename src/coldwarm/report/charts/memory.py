@@ -15,6 +15,7 @@ from coldwarm.report.charts.marks import (
     interval,
     n_bytes,
     only,
+    over,
     process_dots,
     rows,
     there,
@@ -84,8 +85,7 @@ def _spec(workload: Workload, found: Mapping[str, Sequence[Row]], mode: str, wid
                 "title": None,
                 "scale": {"domain": used, "range": [STAGE_COLOURS[stage] for stage in used]},
                 "legend": {
-                    "orient": "top",
-                    "direction": "horizontal",
+                    **over(used, width),
                     "symbolType": "square",
                     "symbolOpacity": 1,
                 },

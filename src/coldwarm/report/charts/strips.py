@@ -31,6 +31,8 @@ LEAST_SHOWN = 1000
 BEYOND = 30
 """How far they are shown beyond the last change, as a factor."""
 MOST_SHOWN = 10**9
+_LABEL = 52
+"""Pixels of a label of the axis."""
 _LETTER = 6.3
 """Pixels of a letter."""
 
@@ -125,7 +127,7 @@ def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> 
         "type": "quantitative",
         "scale": {"type": "log", "domain": [1, most], "nice": False},
         "title": "calls in one process" if last else None,
-        "axis": {"labelExpr": CALLS_AXIS, "values": powers(most)} if last else None,
+        "axis": {"labelExpr": CALLS_AXIS, "values": powers(most, width)} if last else None,
     }
     made: Spec = {
         "width": width,
@@ -165,7 +167,7 @@ def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> 
     return made
 
 
-def powers(most: int) -> list[int]:
-    """Return the powers of ten up to a number, at most eight of them."""
+def powers(most: int, width: int) -> list[int]:
+    """Return the powers of ten up to a number, as many as an axis of that width has room for."""
     every = [10**power for power in range(round(math.log10(most)) + 1)]
-    return every[:: 1 if len(every) <= 8 else 2]  # noqa: PLR2004
+    return every[:: -(-len(every) * _LABEL // width)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from coldwarm.contracts.base import Difference
-    from coldwarm.contracts.compared_snapshots import ComparedRuns, ComparedSnapshots
+    from coldwarm.contracts.checked import ComparedRuns, ComparedSnapshots
 
 _SHOWN = 6
 """Differences of one kind that are named."""

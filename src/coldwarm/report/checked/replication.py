@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from coldwarm.contracts.replication import (
+    from coldwarm.contracts.checked import (
         RepeatedFigure,
         RepeatedRun,
         Replication,

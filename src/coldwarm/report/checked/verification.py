@@ -9,7 +9,7 @@ from coldwarm.report import units
 from coldwarm.report.reasons import counted, words
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.verification import SnapshotFault, Verification
+    from coldwarm.contracts.checked import SnapshotFault, Verification
 
 _SIGNATURES = {
     "valid": "signed by the key that was given ({key})",

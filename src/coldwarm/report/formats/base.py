@@ -7,6 +7,8 @@ It defines::
     def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
         ...
 
+A format may also define ``begin()``, which is called before results are read.
+
 ``files`` returns what to write: of one file under ``name``, of several under their names in the
 folder. It reads nothing and writes nothing. Results are as ``runner.stored.reading`` returns them.
 What only an extra brings is imported inside ``files``, by ``needed``.

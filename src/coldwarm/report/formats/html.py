@@ -9,7 +9,7 @@ from coldwarm.report.charts import compared as both
 from coldwarm.report.charts.every import charts, of_result
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.figures import group_name
-from coldwarm.report.page import changes, contents
+from coldwarm.report.page import changes, contents, vega
 from coldwarm.report.page.sections import of_charts, section
 from coldwarm.report.view import suite_view
 from coldwarm.stats.answers import answers
@@ -26,8 +26,18 @@ if TYPE_CHECKING:
 SUFFIX = ".html"
 
 
+def begin() -> None:
+    """Begin what takes long and needs no result.
+
+    Raises:
+        UsageError: what draws figures is not installed.
+    """
+    vega.begun()
+
+
 def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     """Return the page."""
+    begin()
     parts = [_part(measured, place) for place, measured in enumerate(results)]
     return {name: contents.page(parts).encode()}
 
@@ -51,6 +61,7 @@ def compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], name: str
 ) -> dict[str, bytes]:
     """Return the page of what changed from one result to another."""
+    begin()
     found = changes.changes(comparison, list(_of_both(comparison, sides)))
     return {name: changes.page(found, [side.path for side in sides]).encode()}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.policy import Policy
 from coldwarm.report import markdown
 from coldwarm.report.bench import text as bench
+from coldwarm.report.charts.drawing import answers_of
 from coldwarm.report.compare import text as compared_text
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.stats.plan import benching
@@ -46,7 +47,7 @@ def _result(measured: Measured) -> str:
         report, _ = benching.report(suite, cases, measured.path, Policy())
         said = bench.as_markdown(report, suite, cases)
     else:
-        said = markdown.render(suite, cases)
+        said = markdown.render(suite, cases, answers=answers_of(measured))
     title = f"## {markdown.label(suite.suite)}, {markdown.escaped(suite.started_at[:10])}"
     return "\n\n".join([title, said.rstrip(), *_checked(cases), _about(measured, "")]) + "\n"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from coldwarm.errors import printable
 from coldwarm.report.charts.looks import COLOURS
 from coldwarm.report.charts.theme import config
 from coldwarm.report.formats.base import needed
+from coldwarm.report.page import vega
 from coldwarm.report.page.packing import embedded
 from coldwarm.report.page.places import WIDTHS
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from coldwarm.report.page.places import Section
 
 SCRIPTS = ("unpack.js", "tables.js", "figures.js", "controls.js", "start.js")
-_DRAWS = 'window.vegaEmbed = vegaEmbed; document.dispatchEvent(new Event("vega-there"));'
-"""What the bundle of Vega does at its end."""
 
 
 def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # noqa: ANN401
@@ -33,7 +31,7 @@ def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # no
         UsageError: what draws figures is not installed.
     """
     jinja2 = needed("jinja2")
-    script, vega, style = _script(), _vega(), _style()
+    own, drawing, style = _script(), vega.script(), _style()
     environment = jinja2.Environment(
         autoescape=True,
         finalize=_seen,
@@ -50,10 +48,10 @@ def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # no
             packed=packed,
             base64=raw,  # has nothing that could be escaped, and is long
             version=__version__,
-            policy=_policy(script, vega, style),
+            policy=_policy(own, drawing, style),
             style=raw(style),
-            script=raw(script),
-            vega=raw(vega),
+            script=raw(own),
+            vega=raw(drawing),
             looks=raw(embedded({"configs": configs, "widths": WIDTHS})),
         )
     )
@@ -64,9 +62,9 @@ def _seen(value: object) -> object:
     return printable(value) if type(value) is str else value
 
 
-def _policy(script: str, vega: str, style: str) -> str:
+def _policy(own: str, drawing: str, style: str) -> str:
     """Return what a browser may run and load: these scripts and this style, nothing else."""
-    scripts = " ".join(f"'{_hash(text)}'" for text in (script, vega))
+    scripts = " ".join(f"'{_hash(text)}'" for text in (own, drawing))
     return (
         f"default-src 'none'; script-src {scripts}; style-src '{_hash(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -90,10 +88,3 @@ def _script() -> str:
 def _style() -> str:
     swatches = (f'.swatch[data-colour="{one}"] {{ background: {one}; }}' for one in COLOURS)
     return "\n".join([_asset("page.css"), *swatches])
-
-
-@cache
-def _vega() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script."""
-    bundle: str = needed("vl_convert").javascript_bundle(_DRAWS)
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -15,7 +15,9 @@ from coldwarm.report.page.processes import processes, samples
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.report.answers import Line
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.workload import Workload
     from coldwarm.report.view import Group
@@ -42,7 +44,7 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
         anchor=anchor,
         title=workload.title,
         about=group.about if group else cases[0].protocol.data_layout,
-        answer=lines(workload.answer) if workload.answer else (),
+        answer=_said(workload.answer) if workload.answer else (),
         beside=beside[0] if beside else None,
         drawings=drawings,
         looks={name: look.colour for name, look in workload.looks.items()},
@@ -53,6 +55,12 @@ def section(workload: Workload, group: Group | None, anchor: str, where: str) ->
         by_default=group.by_default if group else (),
         made=group.made if group else (),
     )
+
+
+def _said(answer: Answer) -> tuple[Line, ...]:
+    """Return the answer in words; of a scenario, why nothing is told by calls comes last."""
+    said = lines(answer)
+    return (*said[1:], *said[:1]) if answer.scenario else said
 
 
 def _ordered(workload: Workload, jobs: Jobs, width: int) -> list[Chart]:

@@ -15,6 +15,7 @@ from coldwarm.report.compare import terminal
 from coldwarm.report.figures import group_name
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.view import suite_view
+from coldwarm.stats.drawn.gates import of_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,18 +32,18 @@ if TYPE_CHECKING:
 WHOLE = 520
 """Width of a figure's plot that has the page's width, in pixels."""
 HALF = 235
-_FEW = 2
-"""Workloads up to which each has all its figures, and large ones."""
+_FEW, _SOME = 2, 4
+"""Workloads up to which each has all its figures, large ones; and up to which each has a table."""
 _LARGE = ("cold", "break_even")
 _SMALL = ("warm_points", "warm_ecdf")
-_LAST = ("memory", "new_shape")
+_LAST = ("first_call", "memory", "new_shape")
 _COMPACT = ("cold", "warm_points")
 PAIRED = ("cold", "warm_points")
 """The kinds of figures that show both results of a comparison."""
 _LONGEST = 600
 _RUN = re.compile(r"\S{36}(?=\S{6})")
 """What has no place for a line to end."""
-_MOST_FILES = 30
+_MOST_FILES = 16
 
 
 def contents(results: Sequence[Measured]) -> tuple[Node, list[Chart]]:
@@ -95,19 +96,20 @@ def _plain(node: Any) -> Any:  # noqa: ANN401 - a tree of JSON
 
 def _part(measured: Measured, drawn: list[Chart]) -> Node:
     cases = list(measured.cases.values())
-    found = workloads(cases, answers_of(measured))
-    view = suite_view(measured.suite, cases, verbose=False) if measured.suite else None
+    told = answers_of(measured)
+    found = workloads(cases, told)
+    view = suite_view(measured.suite, cases, told, verbose=False) if measured.suite else None
     groups = {group.title: group for group in view.groups} if view else {}
-    few = len(found) <= _FEW
     environment = measured.environment
     return {
         "name": measured.suite.suite if measured.suite else cases[0].case,
         "facts": list(_facts(measured, cases)),
         "answers": [_answer(one, groups.get(group_name(one.cases[0])), drawn) for one in found],
-        "gates": _gates(cases),
+        "gates": _gates(found),
         "shared": [_figure(chart, drawn) for chart in every.of_result(found, WHOLE)],
         "workloads": [
-            _workload(one, groups.get(group_name(one.cases[0])), drawn, few=few) for one in found
+            _workload(one, groups.get(group_name(one.cases[0])), drawn, of=len(found))
+            for one in found
         ],
         "legend": list(view.legend) if view else [],
         "care": list(view.care) if view else [],
@@ -116,7 +118,7 @@ def _part(measured: Measured, drawn: list[Chart]) -> Node:
         "unavailable": list(view.unavailable) if view else [],
         "protocol": _protocol(cases),
         "environment": _environment(measured) if environment else [],
-        "files": _files(measured),
+        "files": _files(measured, found),
     }
 
 
@@ -155,21 +157,24 @@ def _answer(workload: Workload, group: Group | None, drawn: list[Chart]) -> Node
 
 def _figure(chart: Chart, drawn: list[Chart]) -> Node:
     drawn.append(chart)
+    before = next((at for at, one in enumerate(drawn[:-1], 1) if one.id == chart.id), None)
+    again = None if before is None else f"Read it as figure {before}."
     return {
         "number": len(drawn),
         "kind": chart.id,
         "title": chart.title,
-        "caption": chart.caption,
+        "caption": again or chart.caption,
         "alt": chart.alt,
     }
 
 
-def _workload(workload: Workload, group: Group | None, drawn: list[Chart], *, few: bool) -> Node:
+def _workload(workload: Workload, group: Group | None, drawn: list[Chart], *, of: int) -> Node:
+    few = of <= _FEW
     large, small, last = (_LARGE, _SMALL, _LAST) if few else ((), _COMPACT, ())
     return {
         "title": workload.title,
         "about": group.about if group else workload.cases[0].protocol.data_layout,
-        "table": _table(group) if group else None,
+        "table": _table(group) if group and of <= _SOME else None,
         "large": [_figure(one, drawn) for one in every.charts(workload, WHOLE, large)],
         "small": [_figure(one, drawn) for one in every.charts(workload, HALF, small)],
         "last": [_figure(one, drawn) for one in every.charts(workload, HALF, last)],
@@ -197,14 +202,20 @@ def _table(group: Group) -> Node:
     return {"headings": headings, "rows": rows}
 
 
-def _gates(cases: Sequence[CaseResult]) -> Node:
-    rows = list(verdicts.gate_rows(cases))
-    failed = [row for row in rows if row.failed]
+def _gates(found: Sequence[Workload]) -> Node:
+    rows = [(one.title, known) for one in found if (known := of_group(one.cases)) is not None]
     return {
-        "n_checked": len(rows),
-        "n_failed": len(failed),
+        "n_checked": sum(known.n_cases for _, known in rows),
+        "n_failed": sum(len(known.failed) for _, known in rows),
         "rows": [
-            [row.workload, row.candidate, row.passed, row.error, row.tolerance] for row in rows
+            [
+                title,
+                f"{known.n_passed} of {known.n_checked}",
+                ", ".join(known.failed) or "none",
+                units.MISSING if known.worst is None else f"{known.worst:.2g}",
+                f"{known.tolerance:.2g}",
+            ]
+            for title, known in rows
         ],
     }
 
@@ -247,12 +258,12 @@ def _told(row: tuple[str, str]) -> bool:
 _LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "torch", "triton", "numba", "llvmlite")
 
 
-def _files(measured: Measured) -> list[tuple[str, str]]:
+def _files(measured: Measured, found: Sequence[Workload]) -> list[tuple[str, str]]:
     rows = [("environment.json", measured.environment_sha256)]
     if measured.suite is not None:
-        known = measured.cases
-        able = [one for one in measured.suite.cases if known[one.case].observations]
-        rows += [(one.path, one.sha256) for one in able[:_MOST_FILES]]
-        if left := len(measured.suite.cases) - len(able[:_MOST_FILES]):
+        drawn = {case.case for one in found for case in one.cases}
+        named = [one for one in measured.suite.cases if one.case in drawn][:_MOST_FILES]
+        rows += [(one.path, one.sha256) for one in named]
+        if left := len(measured.suite.cases) - len(named):
             rows.append((f"{left} more", "their hashes are in the run's index, suite.json"))
     return rows

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import CaseResult
 
 
 class Gates(NamedTuple):
@@ -38,4 +39,33 @@ def gates(observations: Iterable[Observation]) -> Gates | None:
         tolerance=max(one.tolerance for one in found),
         checked=tuple(dict.fromkeys(name for one in found for name in one.checked)),
         reason=given[0].reason if given else None,
+    )
+
+
+class GroupGates(NamedTuple):
+    """The gates of a group of cases together."""
+
+    n_cases: int
+    n_checked: int
+    n_passed: int
+    failed: tuple[str, ...]
+    """Candidates with an output that was wrong."""
+    worst: float | None
+    """The largest scaled error of all; ``None``: no gate has one."""
+    tolerance: float
+
+
+def of_group(cases: Iterable[CaseResult]) -> GroupGates | None:
+    """Return the gates of cases together; ``None``: nothing of them was checked."""
+    known = [(case, found) for case in cases if (found := gates(case.observations)) is not None]
+    if not known:
+        return None
+    errors = [found.worst for _, found in known if found.worst is not None]
+    return GroupGates(
+        n_cases=len(known),
+        n_checked=sum(found.n_checked for _, found in known),
+        n_passed=sum(found.n_passed for _, found in known),
+        failed=tuple(case.candidate for case, found in known if found.n_passed < found.n_checked),
+        worst=max(errors, default=None),
+        tolerance=max(found.tolerance for _, found in known),
     )

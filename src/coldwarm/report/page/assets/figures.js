@@ -77,7 +77,10 @@ async function draw(figure) {
 }
 
 function drawnOnce(figure) {
-  figure.drawing ??= draw(figure);
+  figure.drawing ??= draw(figure).catch((error) => {
+    figure.querySelector(".drawing").textContent = "This figure cannot be drawn here; its data is below.";
+    throw error;
+  });
   return figure.drawing;
 }
 

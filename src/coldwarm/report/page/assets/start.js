@@ -1,7 +1,7 @@
 "use strict";
 // What happens when the page has loaded.
 
-document.documentElement.classList.add("scripted");
+if ("DecompressionStream" in window) document.documentElement.classList.add("scripted");
 for (const node of document.querySelectorAll(".tools, details.data, button.get")) node.hidden = false;
 for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
 for (const form of document.querySelectorAll(".filters")) {

@@ -1,13 +1,106 @@
-"""Whether a run that repeats another one agrees with it, case by case."""
+"""What was found out about snapshots: verified, compared, and measured again."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from coldwarm.contracts.base import Count, Difference, NotNegative, Positive, Record, Sha256
-from coldwarm.contracts.comparison import LeftOutCase, MetricKind, SideDifference
+from coldwarm.contracts.base import (
+    Count,
+    Difference,
+    NotNegative,
+    Positive,
+    Record,
+    Sha256,
+)
+from coldwarm.contracts.comparison import LeftOutCase, MetricKind, RunComparison, SideDifference
 from coldwarm.contracts.reasons import Reason
-from coldwarm.contracts.snapshot import SnapshotName
+from coldwarm.contracts.snapshot import SnapshotComparison, SnapshotName
+
+FaultKind = Literal["presence", "bytes", "schema", "content", "signature"]
+"""``presence``: a file is missing, not listed, or none that may be opened. ``bytes``: its size or
+hash is another. ``schema``: it does not keep its contract. ``content``: it says what does not
+follow from the rest. ``signature``: the index is not what was signed."""
+SignatureState = Literal["valid", "invalid", "absent", "unchecked", "unknown_key"]
+"""``unchecked``: there is one, and no public key to hold it against. ``unknown_key``: it is that of
+the public key beside it, and no key of the reader's own was given to tell whose that is."""
+
+
+class SnapshotFault(Record, frozen=True, kw_only=True):
+    """One thing that is wrong with a snapshot."""
+
+    kind: FaultKind
+    path: str
+    """The file below the snapshot's folder; empty for the folder itself."""
+    line: Count | None = None
+    field: str | None = None
+    reason: Reason
+
+
+class Verification(Record, frozen=True, kw_only=True):
+    """Whether a snapshot holds, and where not."""
+
+    schema_version: Literal["coldwarm.verification.v1"] = "coldwarm.verification.v1"
+    path: str
+    """The folder, or the archive, as it was named."""
+    snapshot_id: str | None
+    """``None``: the index cannot be read."""
+    snapshot_index_sha256: Sha256 | None
+    holds: bool
+    signature: SignatureState
+    key_sha256: Sha256 | None
+    """Fingerprint of the key whose signature it is: the SHA-256 of the public key as DER."""
+    identity: str | None = None
+    """Who has signed it through sigstore, where that was asked and holds."""
+    n_files: Count
+    """Those that the index names."""
+    n_bytes: Count
+    """Of these together."""
+    n_cases: Count
+    """Cases of which everything was computed again."""
+    n_cases_other_version: Count
+    """Cases that another version of coldwarm measured: of these, counts and plain figures were
+    computed again, and verdicts by the rules of today."""
+    faults: list[SnapshotFault]
+    """The first of each file; the first one of all decides the exit code."""
+
+
+class ComparedRuns(Record, frozen=True, kw_only=True):
+    """One suite that both snapshots have a run of."""
+
+    suite: str
+    """The name of the folder under ``results/``."""
+    datasets: list[Difference]
+    """Inputs that are not the same, by case: the SHA-256 of each side."""
+    gates: list[Difference]
+    """Cases whose answers were right on one side alone: ``passed``, ``failed``, ``not_reached``."""
+    statuses: list[Difference]
+    """Cases that are ``ok`` on one side alone."""
+    protocol: list[SideDifference]
+    """What of the job, its calls and the machine must agree for figures to be compared, and does
+    not."""
+    environment: list[Difference]
+    """What else differs: libraries, interpreter, kernel, variables."""
+    timings: RunComparison | None
+    """Verdicts on the figures of each case, B over A, whatever differs besides."""
+    left_out: list[LeftOutCase] = []
+    null_reasons: dict[str, Reason] = {}
+
+
+class ComparedSnapshots(Record, frozen=True, kw_only=True):
+    """Everything that a comparison of two snapshots says."""
+
+    schema_version: Literal["coldwarm.compared_snapshots.v1"] = "coldwarm.compared_snapshots.v1"
+    a: SnapshotName
+    b: SnapshotName
+    files: SnapshotComparison
+    """By their bytes: ``ok`` where every file of both is the same."""
+    only_a: list[str]
+    """Paths."""
+    only_b: list[str]
+    runs: list[ComparedRuns]
+    runs_only_a: list[str]
+    runs_only_b: list[str]
+
 
 Agreement = Literal["agrees", "disagrees", "undecided"]
 

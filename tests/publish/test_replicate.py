@@ -1,0 +1,207 @@
+"""A snapshot measured again: what is installed, what is run, and what agrees."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.faults import lab
+from tests.publish.conftest import program
+
+from coldwarm.contracts.files import codec
+from coldwarm.contracts.reasons import RefusedError
+from coldwarm.contracts.snapshot import ReplicationReport
+from coldwarm.publish import layout
+from coldwarm.publish.replicating import environment, rerun
+from coldwarm.publish.replicating.locked import pinned
+from coldwarm.runner.harness import harness_sha256
+from coldwarm.runner.schedule.options import Options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.publish.conftest import Call
+
+SLEEPING = """\
+import time
+
+from faulty_backend import Faulty
+
+
+class Sleeping(Faulty):
+    name = "sleeping"
+    call_s = {call_s}
+
+    def wrap(self, function):
+        def slept(array):
+            time.sleep(self.call_s)
+            return function(array)
+
+        return slept
+"""
+"""A backend whose calls take as long as it says."""
+
+
+def sleeping_site(folder: Path, call_s: float) -> Path:
+    """Install a backend whose calls take so long, under one name."""
+    points = {
+        "coldwarm.backends": {"sleeping": "sleeping_backend:Sleeping"},
+        "coldwarm.workloads": {"small": "faulty_workload"},
+    }
+    site = lab.install(folder, "coldwarm_sleeping", points)
+    (site / "sleeping_backend.py").write_text(SLEEPING.format(call_s=call_s))
+    return site
+
+
+def test_options_become_arguments_that_stand_for_themselves(tmp_path: Path) -> None:
+    """GIVEN options of a stranger THEN none of them is taken for another option."""
+    options = Options(
+        suite="--help", cases=("--out-dir=/etc", "b"), time_budget_s=5.0, deterministic=True
+    )
+    made = rerun.command("python", options, tmp_path / "out", None)
+    assert made[:5] == ["python", "-P", "-m", "coldwarm", "run"]
+    assert "--suite=--help" in made
+    assert "--case=--out-dir=/etc,b" in made
+    assert "--time-budget=5.0s" in made
+    assert "--deterministic" in made
+    assert f"--out-dir={tmp_path / 'out'}" in made
+
+
+def test_a_replica_needs_an_empty_folder(call: Call, snapshot: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "a").touch()
+    err = call.refused("replicate", snapshot, "--out-dir", tmp_path / "there")
+    assert "is no new or empty folder" in err
+
+
+def test_a_run_without_its_options_is_not_repeated(
+    call: Call, snapshot: Path, tmp_path: Path
+) -> None:
+    err = call.refused("replicate", snapshot, "--out-dir", tmp_path / "replica")
+    assert "does not say by which options it was measured" in err
+    assert not (tmp_path / "replica").exists()
+
+
+@pytest.mark.slow
+def test_a_candidate_that_was_slowed_disagrees_by_name(tmp_path: Path, call: Call) -> None:
+    """GIVEN the same backend, then slower by 20 % THEN it disagrees, and only it does."""
+    usual = sleeping_site(tmp_path / "usual", 0.005)
+    slowed = sleeping_site(tmp_path / "slowed", 0.006)
+    (tmp_path / "lab").mkdir()
+    bench = lab.Lab(tmp_path / "lab", [usual])
+    plan = ("--cache-mode", "warm_process", "--min-runs", "6", "--max-runs", "6")
+    done = bench.run("--backend", "numpy,sleeping", "--deterministic", *plan)
+    assert done.code == 0, done.err
+    call.create(bench.out, tmp_path / "s1", "--no-report")
+    again = ("snapshot", "replicate", tmp_path / "s1", "--as-it-is", "--out-dir")
+    same = bench.command(*again, tmp_path / "same")
+    assert "sleeping_small_8_f32 disagree" not in same.out
+    assert same.code in {0, 1, 4}, same.err  # a call of a microsecond may differ by itself
+    bench.sites = [slowed]
+    other = bench.command(*again, tmp_path / "other", "--json")
+    assert other.code == 1, other.err
+    told = json.loads(other.out)
+    cases = {case["case"]: case for case in told["runs"][0]["cases"]}
+    assert cases["sleeping_small_8_f32"]["agreement"] == "disagrees"
+    [figure] = cases["sleeping_small_8_f32"]["figures"]
+    assert 1.15 < figure["ratio"] < 1.25
+    report = (tmp_path / "same" / "replication_report.json").read_text()
+    [before] = [
+        case for case in json.loads(report)["runs"][0]["cases"] if "sleeping" in case["case"]
+    ]
+    assert before["agreement"] == "agrees"
+    bench.assert_no_orphans()
+
+
+@pytest.mark.slow
+def test_a_snapshot_is_repeated_as_it_is(
+    signed: Path, site: Path, keys: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """GIVEN a snapshot of a run here THEN it is run again, and a report names every case."""
+    bench = lab.Lab(tmp_path, [site])
+    out = tmp_path / "replica"
+    done = bench.command(
+        *("snapshot", "replicate", signed, "--public-key", keys[1], "--out-dir", out),
+        *("--as-it-is", "--json"),
+    )
+    assert done.code in {0, 1, 4}, done.err
+    told = json.loads(done.out)
+    assert told == json.loads((out / "replication_report.json").read_text())
+    [run] = told["runs"]
+    assert run["same_machine"]
+    assert run["same_harness"]
+    assert {case["case"] for case in run["cases"]} == {"numpy_small_8_f32", "honest_small_8_f32"}
+    # Two processes decide nothing, and it is said so.
+    assert {case["agreement"] for case in run["cases"]} == {"undecided"}
+    published = codec.load_as(ReplicationReport, out / "nextstat" / "replication_report.json")
+    assert published.original.snapshot_id == "s1"
+    assert published.replica.snapshot_id == "s1-replica"
+    assert not published.comparison.ok
+    done = program("verify", out / "snapshot")
+    assert done.returncode == 0, done.stderr
+
+
+def test_other_sources_are_not_run_unasked(signed: Path) -> None:
+    """GIVEN a wheel that is not of these sources THEN it is code of its maker."""
+    with pytest.raises(RefusedError) as refused:
+        environment.harness_of(signed, {"1" * 64}, with_wheel=False)
+    assert refused.value.reason.code == "harness_is_code"
+    brought = environment.harness_of(signed, {"1" * 64}, with_wheel=True)
+    assert brought.kind == "wheel_of_snapshot"
+    ours = environment.harness_of(signed, {harness_sha256()}, with_wheel=False)
+    assert ours.kind == "same_sources"
+
+
+@pytest.mark.slow
+def test_a_fresh_environment_is_made_from_the_lock(tmp_path: Path) -> None:
+    """GIVEN what a run needs THEN an environment has that, and coldwarm, and nothing else."""
+    snapshot = tmp_path / "s1"
+    snapshot.mkdir()
+    needed = subprocess.run(
+        [sys.executable, "-m", "pip", "freeze", "--exclude-editable"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout.splitlines()
+    kept = [one for one in needed if one.partition("==")[0].lower() in {"idna", "msgspec"}]
+    assert len(kept) == 2
+    (snapshot / layout.PINS).write_text("\n".join(kept) + "\n")
+    harness = environment.harness_of(snapshot, {harness_sha256()}, with_wheel=False)
+    told: list[str] = []
+    python, made = environment.build(
+        snapshot, harness, tmp_path / "environment", sys.executable, told.append
+    )
+    assert made.by_version_alone == sorted(one.partition("==")[0] for one in kept)
+    assert not made.locked
+    listed = subprocess.run(
+        [python, "-m", "pip", "list", "--format=json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
+    names = {one["name"] for one in json.loads(listed)}
+    assert {"coldwarm", "idna", "msgspec"} <= names
+    assert "numpy" not in names
+
+
+@pytest.mark.slow
+def test_a_distribution_with_another_hash_is_not_installed(tmp_path: Path) -> None:
+    snapshot = tmp_path / "s1"
+    snapshot.mkdir()
+    version = metadata.version("idna")
+    (snapshot / layout.PINS).write_text(f"idna=={version}\n")
+    (snapshot / layout.LOCK).write_text(
+        f'[[packages]]\nname = "idna"\nversion = "{version}"\n'
+        f'wheels = [{{hashes = {{sha256 = "{"0" * 64}"}}}}]\n'
+    )
+    assert pinned(snapshot)[0].sha256s == ("0" * 64,)
+    harness = environment.harness_of(snapshot, {harness_sha256()}, with_wheel=False)
+    with pytest.raises(RefusedError) as refused:
+        environment.build(snapshot, harness, tmp_path / "e", sys.executable, lambda _: None)
+    assert refused.value.reason.code == "environment_failed"
