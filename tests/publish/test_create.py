@@ -234,11 +234,11 @@ def test_what_was_made_is_told_as_json(run: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_reports_are_of_the_snapshot_and_the_same_again(
-    run: Path, call: Call, tmp_path: Path
+    measured: Path, call: Call, tmp_path: Path
 ) -> None:
-    copy = shutil.copytree(run, tmp_path / "a-private-name" / "of-a-run")
+    copy = shutil.copytree(measured, tmp_path / "a-private-name" / "of-a-run")
     made = []
-    for given, out in ((run, tmp_path / "a" / "s"), (copy, tmp_path / "b" / "s")):
+    for given, out in ((measured, tmp_path / "a" / "s"), (copy, tmp_path / "b" / "s")):
         line = ("--id", "s1", "--out-dir", out, "--offline", "--deterministic")
         assert call("create", given, *line)[0] == 0
         made.append(files(out))
