@@ -22,6 +22,7 @@ from coldwarm.publish import layout, validation
 from coldwarm.publish.runs import Run
 from coldwarm.publish.writing import sha256_of
 from coldwarm.runner.stored import reading
+from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -247,3 +248,14 @@ def test_the_reports_are_of_the_snapshot_and_the_same_again(
     assert made[0][layout.PDF].startswith(b"%PDF-")
     assert b"a-private-name" not in made[1][layout.PAGE]
     assert call("verify", tmp_path / "a" / "s")[0] == 0
+
+
+def test_validate_finds_nothing_wrong_in_a_snapshot(snapshot: Path) -> None:
+    (snapshot / layout.BUNDLE).write_text("{}")
+    found = list(validated(snapshot))
+    assert [one.fault for one in found if one.fault] == []
+    assert {one.contract for one in found} >= {
+        "nextstat.snapshot_index.v1",
+        "nextstat.baseline_manifest.v1",
+        "coldwarm.validation_report.v1",
+    }
