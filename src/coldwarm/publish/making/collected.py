@@ -15,13 +15,12 @@ from coldwarm.contracts.files.index import NAME, index_in
 from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import JOURNAL
 from coldwarm.contracts.published import NextstatSuite
-from coldwarm.errors import InvalidResultError, UsageError
+from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish import layout
 from coldwarm.publish.making import privacy, redacting
 from coldwarm.publish.runs import Collected, Run
 from coldwarm.publish.writing import sha256_of, write_new
-from coldwarm.runner.stored import reading
-from coldwarm.runner.stored.validating import validated
+from coldwarm.runner.stored.validating import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,11 +86,11 @@ def _read(path: Path) -> Run:
         path = path.parent
     if not path.is_dir() or index_in(path) is None:
         raise UsageError(f"{path} holds no run; name the directory that one was written to")
-    for finding in validated(path):
-        if finding.fault is not None:
-            text = f"the results are not valid, so nothing is published: {finding.fault}"
-            raise InvalidResultError(text)
-    measured = reading.read(path)
+    try:
+        measured = read_whole(path)
+    except ContractError as error:
+        text = f"the results are not valid, so nothing is published: {error}"
+        raise InvalidResultError(text) from None
     suite = measured.suite
     if suite is None or not suite.complete:
         text = f"{path} holds a run that was interrupted; finish it with coldwarm run --resume"
