@@ -47,7 +47,7 @@ def record(one: R) -> R:
     """Return a record with such texts, wherever its contract allows them."""
     if isinstance(one, Reason):
         values = {name: _value(value) for name, value in one.values.items()}
-        return msgspec.structs.replace(one, values=values, parts=[record(p) for p in one.parts])  # type: ignore[return-value]  # it is the same type
+        return msgspec.structs.replace(one, values=values, parts=[record(p) for p in one.parts])
     hints = get_type_hints(type(one), include_extras=True)
     for name in one.__struct_fields__:
         if name == "name" and isinstance(one, PhaseCounts):

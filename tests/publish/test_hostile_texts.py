@@ -176,7 +176,8 @@ def test_html_in_a_browser(hostile: Measured, tmp_path: Path) -> None:
     with api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         page = browser.new_page()
-        page.on("dialog", lambda one: (told.append(f"dialog {one.message}"), one.dismiss()))
+        page.on("dialog", lambda one: told.append(f"dialog {one.message}"))
+        page.on("dialog", lambda one: one.dismiss())
         page.on("pageerror", lambda one: told.append(f"error {one}"))
         page.on("request", lambda one: told.append(one.url) if one.url[:5] != "file:" else None)
         page.on("console", lambda one: told.append(one.text) if one.type == "error" else None)

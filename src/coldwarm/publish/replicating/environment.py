@@ -75,7 +75,7 @@ def build(
     packages = pinned(snapshot)
     told(f"making a virtual environment in {folder}")
     _run([python, "-m", "venv", str(folder)], "venv")
-    inside = str(folder / "bin" / "python")
+    inside = str(folder.absolute() / "bin" / "python")
     locked = [one for one in packages if one.sha256s]
     others = [one for one in packages if not one.sha256s]
     told(f"installing {len(packages)} distributions, {len(locked)} of them by their hash")
