@@ -184,9 +184,9 @@ def _process(
 
 
 def _parts(whole_s: float) -> FirstCallParts:
-    shares = {"trace_s": 0.1, "lower_s": 0.2, "compile_s": 0.5}
-    parts = {name: _ns(share * whole_s) for name, share in shares.items()}
-    return FirstCallParts(**parts, rest_s=whole_s - sum(parts.values()))
+    trace_s, lower_s, compile_s = (_ns(share * whole_s) for share in (0.1, 0.2, 0.5))
+    rest_s = whole_s - trace_s - lower_s - compile_s
+    return FirstCallParts(trace_s=trace_s, lower_s=lower_s, compile_s=compile_s, rest_s=rest_s)
 
 
 def _blocks(rng: np.random.Generator, call_s: float, start_s: float, samples: int) -> list[Block]:

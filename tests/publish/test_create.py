@@ -22,12 +22,19 @@ from coldwarm.publish import layout, validation
 from coldwarm.publish.runs import Run
 from coldwarm.publish.writing import sha256_of
 from coldwarm.runner.stored import reading
+from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-_GATE = {"max_abs_error": 1.0, "max_scaled_error": 1.0, "tolerance": 0.1, "checked": ["first_call"]}
+_WRONG = Gate(
+    passed=False,
+    max_abs_error=1.0,
+    max_scaled_error=1.0,
+    tolerance=0.1,
+    checked=["first_call"],
+)
 
 
 def edit(path: Path, **changes: Any) -> None:
@@ -189,7 +196,8 @@ def test_every_figure_has_its_provenance(snapshot: Path) -> None:
         assert one.source.sha256 == sha256_of(found[one.source.path])
         case = cases[one.case]
         kept = [cold.seconds for cold in case.cold if cold.cache_mode == one.cache_mode]
-        summary = kept[0][one.name] if kept else case.warm and case.warm.call_s
+        warm = None if case.warm is None else case.warm.call_s
+        summary = kept[0][one.name] if kept else warm
         assert summary is not None
         assert (one.median_s, one.low_s) == (summary.median, summary.low)
 
@@ -198,7 +206,7 @@ def test_gates_and_rejected_processes_are_told() -> None:
     why = because("not_filled")
     made = results.case(1)
     gone = replace(made.observations[0], status="rejected", reason=why, gate=None)
-    wrong = replace(made.observations[0], gate=Gate(**{**_GATE, "passed": False}))
+    wrong = replace(made.observations[0], gate=_WRONG)
     case = replace(made, observations=[*made.observations, gone, gone, wrong])
     suite = index()
     path = f"cases/{case.case}.json"
@@ -223,3 +231,31 @@ def test_what_was_made_is_told_as_json(run: Path, tmp_path: Path) -> None:
     fields = {one.field for one in told.identifying}
     assert "CITATION.cff: authors" in fields
     assert "results/quick/environment.json: distributions" in fields
+
+
+@pytest.mark.slow
+def test_the_reports_are_of_the_snapshot_and_the_same_again(
+    measured: Path, call: Call, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(measured, tmp_path / "a-private-name" / "of-a-run")
+    made = []
+    for given, out in ((measured, tmp_path / "a" / "s"), (copy, tmp_path / "b" / "s")):
+        line = ("--id", "s1", "--out-dir", out, "--offline", "--deterministic")
+        assert call("create", given, *line)[0] == 0
+        made.append(files(out))
+    assert made[0] == made[1]
+    assert made[0][layout.PAGE].startswith(b"<!doctype html>")
+    assert made[0][layout.PDF].startswith(b"%PDF-")
+    assert b"a-private-name" not in made[1][layout.PAGE]
+    assert call("verify", tmp_path / "a" / "s")[0] == 0
+
+
+def test_validate_finds_nothing_wrong_in_a_snapshot(snapshot: Path) -> None:
+    (snapshot / layout.BUNDLE).write_text("{}")
+    found = list(validated(snapshot))
+    assert [one.fault for one in found if one.fault] == []
+    assert {one.contract for one in found} >= {
+        "nextstat.snapshot_index.v1",
+        "nextstat.baseline_manifest.v1",
+        "coldwarm.validation_report.v1",
+    }

@@ -59,6 +59,7 @@ def test_what_is_private_here_is_masked_and_told(  # noqa: PLR0913, PLR0917 - fi
     # Every hash is of what is there, and the run that was given is as it was.
     assert not [one for one in validated(tmp_path / "s" / "results" / "quick") if one.fault]
     assert files(run) == before
+    assert call("verify", tmp_path / "s")[0] == 0
 
 
 def test_a_journal_is_looked_through_by_line(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 from benchmarks import made_up
 from click.testing import CliRunner
+from msgspec import structs
 from tests.cli.test_shown import HOSTILE
 from tests.stats import results
 
 from coldwarm.cli import report
+from coldwarm.contracts.measured import Measured
+from coldwarm.contracts.reasons import because
+from coldwarm.report.formats import html
 from coldwarm.runner.stored import reading
 from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.grid import grid
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-    from coldwarm.contracts.measured import Measured
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 pytestmark = [
@@ -328,20 +329,25 @@ def test_what_changed_has_a_page_of_its_own(
 def test_text_of_others_is_shown_and_obeyed_by_nothing(
     opened: Callable[..., Page], tmp_path: Path
 ) -> None:
-    run = results.write(tmp_path / "run", [results.case(0)])
     text = "".join(HOSTILE) + '"><script>alert(1)</script><img src=x onerror="alert(2)">'
-    for path in run.glob("cases/*.json"):
-        held = json.loads(path.read_text(encoding="utf-8"))
-        held["protocol"]["data_layout"] = text
-        held["protocol"]["sync_policy"] = text
-        held["limitations"] = [{"code": "stated", "values": {"text": text}}]
-        held["observations"][0]["stderr_tail"] = text
-        path.write_bytes(msgspec.json.encode(held))
-    found = [reading.reader.read(path) for path in run.glob("cases/*.json")]
-    from coldwarm.report.formats import html
-
+    case = results.case(0)
+    seen = [structs.replace(one, stderr_tail=text, status="failed") for one in case.observations]
+    case = structs.replace(
+        case,
+        protocol=structs.replace(case.protocol, data_layout=text, sync_policy=text),
+        limitations=[because("stated", text=text)],
+        observations=[*case.observations[1:], *seen[:1]],
+    )
+    one = Measured(
+        path=text,
+        suite=None,
+        cases={case.case: case},
+        files={},
+        environment_sha256="",
+        environment=None,
+    )
     page_file = tmp_path / "page.html"
-    page_file.write_bytes(html.files(found, "page.html")["page.html"])
+    page_file.write_bytes(html.files([one, one], "page.html")["page.html"])
     page = opened(page_file)
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     assert page.locator("img, main script").count() == 0

@@ -27,6 +27,10 @@ def without_round(one: Costs, name: str) -> Costs:
     return dataclasses.replace(one, series={**one.series, name: few})
 
 
+def _best(known: list[Costs], job: Job) -> Costs:
+    return min(known, key=lambda one: middle_s(one, job))
+
+
 @pytest.mark.parametrize(
     "known",
     [
@@ -44,7 +48,7 @@ def test_a_grid_says_what_a_plan_says_of_each_of_its_jobs(known: list[Costs]) ->
     for setting in found:
         for at, calls in enumerate(setting.calls):
             job = Job(calls, setting.shapes, setting.processes, setting.caches, measured)
-            best = min(known, key=lambda one, job=job: middle_s(one, job))
+            best = _best(known, job)
             assert setting.cheapest[at] == best.candidate
             apart = []
             for one in known:

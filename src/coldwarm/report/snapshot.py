@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import printable
@@ -39,6 +40,7 @@ def lines(made: SnapshotMade) -> Iterator[str]:
         yield "bench makes of it what stands in []):"
     for one in made.identifying:
         yield printable(f"  {one.field}: {one.holds} [{one.left_out}]")
+    yield printable(f"Check it: coldwarm snapshot verify {shlex.quote(made.folder)}")
 
 
 def registered(registry: SnapshotRegistry) -> Iterator[str]:

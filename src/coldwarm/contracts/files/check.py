@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
 
 _PRIVATE = {"work"}
-_FOREIGN = {"ro-crate-metadata.json"}
+_FOREIGN = {"ro-crate-metadata.json", "snapshot_index.json.sigstore.json"}
 """Files of other formats that lie beside artifacts in a snapshot."""
 _LISTED = {"coldwarm.case_result", "coldwarm.answers", "nextstat.ml_benchmark_result"}
 

@@ -15,18 +15,20 @@ from coldwarm.contracts.files.index import NAME, index_in
 from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import JOURNAL
 from coldwarm.contracts.published import NextstatSuite
-from coldwarm.errors import InvalidResultError, UsageError
+from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish import layout
 from coldwarm.publish.making import privacy, redacting
 from coldwarm.publish.runs import Collected, Run
 from coldwarm.publish.writing import sha256_of, write_new
-from coldwarm.runner.stored import reading
-from coldwarm.runner.stored.validating import validated
+from coldwarm.runner.stored.validating import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.result import SuiteResult
+
+_TIMES = 4
+"""Once is enough, but where masking a secret uncovers another."""
 
 
 def collect(paths: Sequence[Path]) -> Collected:
@@ -52,24 +54,31 @@ def collect(paths: Sequence[Path]) -> Collected:
         numbered = (f"{run.name}-{number}" for number in count(2))
         name = next(one for one in chain([run.name], numbered) if one not in names)
         runs.append(replace(run, name=name))
-    places = [place for run in runs for place in privacy.private_in(run.placed)]
-    return Collected([_masked(run) for run in runs], places)
+    masked = [_masked(run) for run in runs]
+    return Collected(
+        [run for run, _ in masked], [place for _, places in masked for place in places]
+    )
 
 
-def _masked(run: Run) -> Run:
-    """Return a run with everything masked that is private here."""
-    if not privacy.private_in(run.placed):
-        return run
-    files = redacting.masked_files(run.suite, run.files)
-    left = privacy.private_in(replace(run, files=files).placed)
-    if left:
+def _masked(run: Run) -> tuple[Run, list[str]]:
+    """Return a run with everything masked that is private here, and where that was."""
+    places = left = privacy.private_in(run.placed)
+    if not places:
+        return run, []
+    made = run
+    for _ in range(_TIMES):
+        made = replace(made, files=redacting.masked_files(made.files))
+        left = privacy.private_in(made.placed)
+        if not left:
+            break
+    else:
         text = f"{left[0]} holds something private that masking does not take out; measure again"
         raise InvalidResultError(text)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for path, data in files.items():
+        for path, data in made.files.items():
             write_new(folder / path, data)
-        return replace(_read(folder), name=run.name)
+        return replace(_read(folder), name=run.name), places
 
 
 def _read(path: Path) -> Run:
@@ -77,11 +86,11 @@ def _read(path: Path) -> Run:
         path = path.parent
     if not path.is_dir() or index_in(path) is None:
         raise UsageError(f"{path} holds no run; name the directory that one was written to")
-    for finding in validated(path):
-        if finding.fault is not None:
-            text = f"the results are not valid, so nothing is published: {finding.fault}"
-            raise InvalidResultError(text)
-    measured = reading.read(path)
+    try:
+        measured = read_whole(path)
+    except ContractError as error:
+        text = f"the results are not valid, so nothing is published: {error}"
+        raise InvalidResultError(text) from None
     suite = measured.suite
     if suite is None or not suite.complete:
         text = f"{path} holds a run that was interrupted; finish it with coldwarm run --resume"

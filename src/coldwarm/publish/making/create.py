@@ -215,11 +215,12 @@ def _lock(
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write all files beside the folder, and give them its name when they are on the disk."""
-    part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    target = folder.absolute()
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         for path, data in files.items():
             write_new(part / path, data)
-        part.rename(folder)  # takes the place of an empty folder, and of nothing else
+        part.rename(target)  # takes the place of an empty folder, and of nothing else
     except OSError as error:
         raise unwritable(folder, error) from error
     finally:

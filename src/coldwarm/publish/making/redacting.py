@@ -17,25 +17,23 @@ from coldwarm.contracts.files import journal, nextstat
 from coldwarm.contracts.files.codec import decode, decode_as, encode
 from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.published import NextstatSuite
-from coldwarm.contracts.result import CaseResult
+from coldwarm.contracts.result import CaseResult, SuiteResult
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coldwarm.contracts.result import SuiteResult
-
 _INDEX = f"{layout.PUBLISHED}/{nextstat.INDEX}"
 
 
-def masked_files(suite: SuiteResult, old: Mapping[str, bytes]) -> dict[str, bytes]:
+def masked_files(old: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files of a run with every text masked, and every hash of what is written so.
 
     Args:
-        suite: The index of the run.
-        old: Its files, by path below its folder.
+        old: The files, by path below the run's folder.
     """
+    suite = decode_as(SuiteResult, old[NAME])
     files = {path: _encoded(path, data) for path, data in old.items()}
     environment = sha256_of(files[suite.environment_path])
     rows = []

@@ -95,8 +95,8 @@ class Pack:
             return "same", {"value": first}, b""
         if kinds <= _NUMBERS:
             return self._of_numbers(values)
-        # Of several kinds, values are told apart by it as well: True is not 1.
-        keys = values if len(kinds) == 1 else [(type(value), value) for value in values]
+        # Values are told apart by their kind as well: True is not 1.
+        keys: list[Any] = list(values) if len(kinds) == 1 else [(type(v), v) for v in values]
         choices = {key: place for place, key in enumerate(dict.fromkeys(keys))}
         named = list(choices) if len(kinds) == 1 else [key[1] for key in choices]
         return _chosen(named, [choices[key] for key in keys])

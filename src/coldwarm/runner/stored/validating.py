@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,23 @@ def validated(path: Path) -> Iterator[Finding]:
     for file, errors in wrong.items():
         for error in errors:
             yield Finding(file, "", str(error), error=error)
+
+
+def read_whole(path: Path) -> Measured:
+    """Read the directory of a run as ``reading.read`` does, once all is checked that can be.
+
+    Raises:
+        UsageError: there is no run.
+        ContractError: the first fault that ``validated`` finds.
+    """
+    stored = reader.read(path)
+    checked = reading.computed_again(stored)
+    for error in chain(checked.faults, _published(stored), _journalled(stored)):
+        raise error
+    for finding in check(path):
+        if finding.error is not None:
+            raise finding.error
+    return checked.measured
 
 
 def _results(path: Path) -> list[Path]:

@@ -75,7 +75,7 @@ def detect(blocks: Sequence[Sequence[float]]) -> Steadiness:
     return _detect(tuple(map(tuple, blocks)))
 
 
-@lru_cache(maxsize=512)  # a run asks again after every round, about the same processes
+@lru_cache(maxsize=2048)  # a run asks again after every round, about the same processes
 def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
     total = sum(len(block) for block in blocks)
     leads = [_lead(blocks, place) for place in range(len(blocks))]

@@ -12,7 +12,8 @@ function duration(seconds) {
   const shown = Number(seconds.toPrecision(3));
   const units = [[3600, "h", 6000], [60, "min", 1000], [1, "s", 1], [1e-3, "ms", 1e-3], [1e-6, "µs", 1e-6], [1e-9, "ns", 0]];
   const [size, name] = units.find(([, , from]) => shown >= from);
-  return `${Number((seconds / size).toPrecision(3))} ${name}`;
+  const value = seconds / size;
+  return `${value >= 100 ? Math.round(value) : value.toPrecision(3)} ${name}`;
 }
 
 const counted = (number) => number.toLocaleString("en");
@@ -56,7 +57,7 @@ function saidOf(at, best, calls) {
   if (at.length === 1) return [...said, `only ${best.candidate} has a total`];
   const name = element("b", best.candidate);
   if (best.told_apart) return [...said, name, " is the cheapest"];
-  return [...said, name, " has the lowest expected total; this run cannot tell it from every other"];
+  return [...said, name, " has the lowest expected total; this run cannot tell it apart from every other"];
 }
 
 function totals(into, rows, calls) {
