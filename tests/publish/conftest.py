@@ -17,6 +17,7 @@ from tests.faults import lab
 from tests.stats import results
 
 from coldwarm.cli import main
+from coldwarm.cli.snapshot import _views
 from coldwarm.publish import signing
 from coldwarm.publish.making import collected, create
 
@@ -229,7 +230,12 @@ def signed(
     """A snapshot of that run, signed: it is copied, never changed."""
     folder = tmp_path_factory.mktemp("snapshots") / "s1"
     request = create.Request(
-        "s1", collected.collect((measured,)), deterministic=True, indexes=(), with_wheel=True
+        "s1",
+        collected.collect((measured,)),
+        deterministic=True,
+        indexes=(),
+        with_wheel=True,
+        views=_views.available(),
     )
     create.create(request, folder)
     signing.sign(folder, keys[0])

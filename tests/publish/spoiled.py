@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import msgspec
 
+from coldwarm.contracts.observation import PhaseCounts
 from coldwarm.contracts.reasons import Reason
 
 if TYPE_CHECKING:
@@ -46,9 +47,11 @@ def record(one: R) -> R:
     """Return a record with such texts, wherever its contract allows them."""
     if isinstance(one, Reason):
         values = {name: _value(value) for name, value in one.values.items()}
-        return msgspec.structs.replace(one, values=values, parts=[record(p) for p in one.parts])  # type: ignore[return-value]  # it is the same type
+        return msgspec.structs.replace(one, values=values, parts=[record(p) for p in one.parts])
     hints = get_type_hints(type(one), include_extras=True)
     for name in one.__struct_fields__:
+        if name == "name" and isinstance(one, PhaseCounts):
+            continue  # of what its figures are, so it is one of the program's own
         value = getattr(one, name)
         made = _spoiled(value, hints[name], keys=name not in KNOWN)
         if name in NAMING and isinstance(value, str):

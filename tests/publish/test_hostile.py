@@ -92,7 +92,8 @@ def _socket(file: Path) -> None:
     here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
     os.chdir(file.parent)  # the path of a socket is short
     try:
-        socket.socket(socket.AF_UNIX).bind(file.name)
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(file.name)
     finally:
         os.fchdir(here)
         os.close(here)
@@ -314,12 +315,13 @@ def limited() -> Iterator[None]:
 
 
 def everything(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return what lies below a folder, no link being followed."""
+    """Return what lies below a folder, no link being followed, and what is in ``tmp``."""
     found = {}
     for at, folders, files in os.walk(os.fsencode(folder), followlinks=False):
         for name in (*folders, *files):
             status = os.lstat(os.path.join(at, name))  # noqa: PTH118 - names that are no text
             found[os.fsdecode(os.path.join(at, name))] = (status.st_size, status.st_mtime_ns)  # noqa: PTH118 - likewise
+    found.pop(str(folder / "tmp"), None)
     return found
 
 

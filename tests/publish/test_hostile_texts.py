@@ -25,6 +25,7 @@ from coldwarm.report.compare import terminal as compared_terminal
 from coldwarm.report.compare import text as compared_text
 from coldwarm.report.formats import base
 from coldwarm.report.shown import PlainConsole
+from coldwarm.runner.stored import reading
 from coldwarm.stats.compare.comparable import FIELDS
 from coldwarm.stats.compare.results import compare_results
 from coldwarm.stats.plan import benching
@@ -42,6 +43,12 @@ COMMAND = re.compile(r"::(?:notice|warning|error) (?:file=[^,]*,)?title=[^:]*::"
 def hostile() -> Measured:
     """A result with such texts in every field."""
     return spoiled.measured(run(1, n=6))
+
+
+@pytest.fixture(scope="module")
+def real(measured: Path) -> Measured:
+    """One that was measured, with such texts in every field."""
+    return spoiled.measured(reading.read(measured))
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +176,8 @@ def test_html_in_a_browser(hostile: Measured, tmp_path: Path) -> None:
     with api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         page = browser.new_page()
-        page.on("dialog", lambda one: (told.append(f"dialog {one.message}"), one.dismiss()))
+        page.on("dialog", lambda one: told.append(f"dialog {one.message}"))
+        page.on("dialog", lambda one: one.dismiss())
         page.on("pageerror", lambda one: told.append(f"error {one}"))
         page.on("request", lambda one: told.append(one.url) if one.url[:5] != "file:" else None)
         page.on("console", lambda one: told.append(one.text) if one.type == "error" else None)
@@ -193,9 +201,9 @@ def harmless_svg(data: bytes) -> None:
 
 
 @pytest.mark.slow
-def test_svg(hostile: Measured) -> None:
+def test_svg(real: Measured) -> None:
     pytest.importorskip("vl_convert")
-    made = of("svg", hostile)
+    made = of("svg", real)
     assert made
     for name, data in made.items():
         assert re.fullmatch(r"[\w.+-]+\.svg", name), name
@@ -203,17 +211,17 @@ def test_svg(hostile: Measured) -> None:
 
 
 @pytest.mark.slow
-def test_png(hostile: Measured) -> None:
+def test_png(real: Measured) -> None:
     pytest.importorskip("vl_convert")
-    for name, data in of("png", hostile).items():
+    for name, data in of("png", real).items():
         assert re.fullmatch(r"[\w.+-]+\.png", name), name
         assert data.startswith(b"\x89PNG\r\n\x1a\n")
 
 
 @pytest.mark.slow
-def test_pdf(hostile: Measured) -> None:
+def test_pdf(real: Measured) -> None:
     pytest.importorskip("typst")
-    [data] = of("pdf", hostile).values()
+    [data] = of("pdf", real).values()
     whole = data + b"".join(unpacked(data))
     assert not re.search(rb"/(JavaScript|JS|Launch|OpenAction|EmbeddedFile|SubmitForm)\b", whole)
     for address in re.findall(rb"/URI\s*\(([^)]*)\)", whole):

@@ -86,6 +86,7 @@ def report_over(*runs: RepeatedRun) -> Replication:
     return agreeing.report(name, None, as_it_is([]), runs, "2026-01-01T00:00:00+00:00")
 
 
+@pytest.mark.slow
 def test_how_often_equal_runs_disagree() -> None:
     """GIVEN 40 pairs of equal runs THEN at most a few disagree by chance."""
     wrong = 0

@@ -172,6 +172,8 @@ class RepeatedRun(Record, frozen=True, kw_only=True):
     differing: list[SideDifference] = []
     """What of the protocol or the machine is not the same."""
     software: list[Difference] = []
+    warnings: list[Reason] = []
+    """What makes it weaker: a disturbed machine, or noise between runs that is not known."""
 
 
 class RebuiltEnvironment(Record, frozen=True, kw_only=True):

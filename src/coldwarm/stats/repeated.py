@@ -19,7 +19,7 @@ from coldwarm.stats.compare.metrics import judge, worded
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.checked import Agreement
     from coldwarm.contracts.comparison import ComparedMetric, MetricKind
@@ -43,9 +43,18 @@ class Apart(NamedTuple):
     high: float
 
 
-def in_seconds(original: Measured, replica: Measured, names: Sequence[str]) -> list[RepeatedCase]:
-    """Return the agreement of cases by their seconds, all verdicts held to an error rate."""
-    figures, _ = worded(judge([original], [replica], names, Policy(thresholds=THRESHOLDS)))
+def in_seconds(
+    original: Measured,
+    replica: Measured,
+    names: Sequence[str],
+    noise: Mapping[MetricKind, float] | None = None,
+) -> list[RepeatedCase]:
+    """Return the agreement of cases by their seconds, all verdicts held to an error rate.
+
+    ``noise``: by how much two equal runs differ on this machine; no threshold is below it.
+    """
+    policy = Policy(thresholds=THRESHOLDS, noise=noise or {})
+    figures, _ = worded(judge([original], [replica], names, policy))
     timed = [one for one in figures if one.kind != "memory"]
     return [
         _case(name, [_by_seconds(original.cases[name], one) for one in timed if one.case == name])

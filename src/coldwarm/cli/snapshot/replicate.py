@@ -46,6 +46,13 @@ _LONGEST = 80
     is_flag=True,
     help="Run the coldwarm that lies in the snapshot, which is code of its maker.",
 )
+@click.option(
+    "--noise",
+    "noises",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A report that `coldwarm noise` has kept. Default: those of this machine in out.",
+)
 @click.option("--keep-environment", is_flag=True, help="Keep the virtual environment afterwards.")
 @click.option("--time-budget", type=_options.Duration(), help="For each run, in place of its own.")
 @_options.output("json", note=" JSON: the report.")
@@ -67,6 +74,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     from coldwarm.publish.verifying import whole
     from coldwarm.report.checked import replication
     from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.stored import noise
 
     if given["as_it_is"] and (given["python"] or given["with_its_wheel"]):
         text = "--as-it-is makes no environment; leave out --python and --with-its-wheel"
@@ -84,6 +92,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
             as_it_is=given["as_it_is"],
             with_wheel=given["with_its_wheel"],
             keep_environment=given["keep_environment"],
+            noise=noise.read(given["noises"] or None, ()),
             budget_s=given["time_budget"],
         )
         report = repeating.repeat(request, _tell)
@@ -92,7 +101,8 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
         _options.print_record(report)
     else:
         replication.render(report, PlainConsole())
-        click.echo(printable(masked(f"\nReport: {given['out_dir'] / repeating.REPORT}")))
+        click.echo()
+        click.echo(printable(masked(f"Report: {given['out_dir'] / repeating.REPORT}")))
     if report.n_disagree or report.n_lost:
         return ExitCode.REGRESSION
     return ExitCode.FINE if report.n_agree else ExitCode.NOTHING_VALID

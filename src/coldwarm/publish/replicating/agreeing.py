@@ -9,27 +9,40 @@ from coldwarm.contracts.comparison import LeftOutCase
 from coldwarm.contracts.reasons import because
 from coldwarm.stats import repeated
 from coldwarm.stats.compare.comparable import (
+    cautions,
     disagreements,
     failure,
     machine_differences,
     software_differences,
 )
+from coldwarm.stats.compare.known import known_noise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.checked import RebuiltEnvironment
     from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.noise import NoiseReport
     from coldwarm.contracts.snapshot import SnapshotName
 
 
-def of_run(name: str, original: Measured, replica: Measured) -> RepeatedRun:
-    """Return what agrees of a run and its repetition."""
+def of_run(
+    name: str, original: Measured, replica: Measured, reports: Sequence[NoiseReport] = ()
+) -> RepeatedRun:
+    """Return what agrees of a run and its repetition.
+
+    ``reports`` tell by how much two equal runs differ on the machine of the original.
+    """
+    noise = known_noise(reports, original.environment)
+    sides = {"original": [original], "replica": [replica]}
     left_out = _left_out(original, replica)
     gone = {one.case for one in left_out}
     both = [case for case in original.cases if case in replica.cases and case not in gone]
     same_machine = not machine_differences(original, replica)
-    agree = repeated.in_seconds if same_machine else repeated.to_baseline
+    if same_machine:
+        cases = repeated.in_seconds(original, replica, both, noise.shares)
+    else:
+        cases = repeated.to_baseline(original, replica, both)
     hashes = [
         {case.protocol.harness_sha256 for case in run.cases.values()} for run in (original, replica)
     ]
@@ -41,10 +54,11 @@ def of_run(name: str, original: Measured, replica: Measured) -> RepeatedRun:
         same_machine=same_machine,
         basis="seconds" if same_machine else "baseline",
         same_harness=hashes[0] == hashes[1],
-        cases=agree(original, replica, both),
+        cases=cases,
         left_out=left_out,
-        differing=disagreements({"original": [original], "replica": [replica]}, both),
+        differing=disagreements(sides, both),
         software=software_differences(original, replica, both),
+        warnings=cautions(sides, both, noise if same_machine else None),
     )
 
 

@@ -75,7 +75,7 @@ def build(
     packages = pinned(snapshot)
     told(f"making a virtual environment in {folder}")
     _run([python, "-m", "venv", str(folder)], "venv")
-    inside = str(folder / "bin" / "python")
+    inside = str(folder.absolute() / "bin" / "python")
     locked = [one for one in packages if one.sha256s]
     others = [one for one in packages if not one.sha256s]
     told(f"installing {len(packages)} distributions, {len(locked)} of them by their hash")
@@ -101,12 +101,19 @@ def as_it_is(measured_by: Iterable[str]) -> RebuiltEnvironment:
     )
 
 
-def harness_of(
-    snapshot: Path, measured_by: set[str], *, with_wheel: bool
-) -> tuple[str, bytes, str]:
-    """Return the wheel of what measured: of the sources here, or the one that was brought."""
+def harness_of(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> Harness:
+    """Return the coldwarm that measured a snapshot: these sources, or what was brought.
+
+    Args:
+        snapshot: The folder of the snapshot, which was verified.
+        measured_by: Hashes of the sources that measured it.
+        with_wheel: Whether the wheel in the snapshot may be run.
+
+    Raises:
+        RefusedError: they are not at hand, or may not be run.
+    """
     if measured_by == {harness_sha256()}:
-        return wheel.NAME, wheel.build(), "same"
+        return Harness(wheel.NAME, wheel.build(), "same_sources")
     brought = sorted((snapshot / layout.HARNESS).glob("*.whl"))
     if not brought:
         raise RefusedError(because("harness_not_here"))

@@ -15,11 +15,12 @@ from coldwarm.publish.replicating import agreeing, environment, rerun
 from coldwarm.publish.writing import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.checked import RebuiltEnvironment, Replication
     from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.noise import NoiseReport
     from coldwarm.contracts.snapshot import SnapshotName
 
 REPORT = "replication_report.json"
@@ -42,6 +43,7 @@ class Request:
     as_it_is: bool = False
     with_wheel: bool = False
     keep_environment: bool = False
+    noise: Sequence[NoiseReport] = ()
     budget_s: float | None = None
     """For each run; ``None``: the one that it had."""
 
@@ -66,7 +68,7 @@ def repeat(request: Request, told: Callable[[str], None]) -> Replication:
             told(f"measuring {name}, {len(original.cases)} cases")
             command = rerun.command(python, options[name], out_dir, request.budget_s)
             replica = rerun.measure(command, out_dir, fresh=not request.as_it_is)
-            found.append(agreeing.of_run(name, original, replica))
+            found.append(agreeing.of_run(name, original, replica, request.noise))
     finally:
         if not request.keep_environment:
             shutil.rmtree(place, ignore_errors=True)

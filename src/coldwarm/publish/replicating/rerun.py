@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _DONE = {ExitCode.FINE, ExitCode.FAILED, ExitCode.NOTHING_VALID}
 """What a run may end with and have left a result."""
+_OF_ANOTHER = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "VIRTUAL_ENV"}
+"""Variables that name the packages of another environment."""
 
 
 def options_of(run: Measured, folder: Path) -> Options:
@@ -79,9 +81,7 @@ def measure(arguments: list[str], out_dir: Path, *, fresh: bool) -> Measured:
     """
     out_dir.parent.mkdir(parents=True, exist_ok=True)
     kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not (fresh and name.startswith("PYTHON"))
+        name: value for name, value in os.environ.items() if not (fresh and name in _OF_ANOTHER)
     }
     done = subprocess.run(  # noqa: S603 - this program, from a list
         arguments, stdout=subprocess.DEVNULL, check=False, env=kept, cwd=out_dir.parent

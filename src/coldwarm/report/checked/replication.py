@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from coldwarm.report import units
-from coldwarm.report.reasons import counted, words
+from coldwarm.report.compare.terminal import figure as named
+from coldwarm.report.reasons import counted, with_advice, words
 from coldwarm.report.shown import line
 from coldwarm.report.terminal import airy_table
 
@@ -67,14 +68,14 @@ def about(report: Replication) -> Iterator[str]:
 
 def summary(report: Replication) -> str:
     """Return how many cases agree, and the names of those that do not."""
-    text = f"{counted(report.n_agree, 'case')} agree, {report.n_disagree} disagree, "
-    text += f"{report.n_undecided} undecided"
+    text = f"Cases that agree: {report.n_agree}; disagree: {report.n_disagree}; "
+    text += f"undecided: {report.n_undecided}"
     if report.n_lost:
-        text += f", {report.n_lost} without a valid answer"
+        text += f"; without a valid answer: {report.n_lost}"
     differing = [
         case.case for run in report.runs for case in run.cases if case.agreement == "disagrees"
     ]
-    return f"{text}: {', '.join(differing)} disagree." if differing else f"{text}."
+    return f"{text}. Disagreeing: {', '.join(differing)}." if differing else f"{text}."
 
 
 def remarks(run: RepeatedRun) -> Iterator[str]:
@@ -86,8 +87,9 @@ def remarks(run: RepeatedRun) -> Iterator[str]:
         yield f"not the same: {', '.join(names[:8])}"
     if run.software:
         yield f"other software: {', '.join(one.name for one in run.software[:8])}"
-    if any(figure.agreement == "undecided" for case in run.cases for figure in case.figures):
+    if any(one.agreement == "undecided" for case in run.cases for one in case.figures):
         yield "undecided: neither was shown; more processes tell more"
+    yield from (with_advice(reason) for reason in run.warnings)
 
 
 def _table(run: RepeatedRun) -> Table:
@@ -98,9 +100,11 @@ def _table(run: RepeatedRun) -> Table:
         why = "" if case.reason is None else words(case.reason)
         style = _STYLES[case.agreement]
         verdict = Text("" if why else case.agreement, style=style)
-        table.add_row(line(case.case, "italic"), "", "", line(why, "dim"), verdict)
+        table.add_row(line(case.case, "italic"), "", "", "", verdict)
+        if why:
+            table.add_row(line(f" {why}", "dim"))
         for figure in case.figures:
-            cells = [line(f" {figure.metric}"), *_cells(figure)]
+            cells = [line(f" {named(figure.metric)}"), *_cells(figure)]
             table.add_row(*cells, Text(figure.agreement, style=_STYLES[figure.agreement]))
     return table
 
