@@ -62,6 +62,13 @@ def _strategy(described: types.Type) -> st.SearchStrategy[Any]:
     return _scalar(described)
 
 
+_SIMPLE: dict[type, st.SearchStrategy[Any]] = {
+    types.BoolType: st.booleans(),
+    types.NoneType: st.none(),
+    types.AnyType: _TEXT | st.booleans() | st.integers(-1000, 1000),  # whatever JSON can hold
+}
+
+
 def _scalar(described: types.Type) -> st.SearchStrategy[Any]:
     if isinstance(described, types.StrType):
         if described.pattern is None:
@@ -77,10 +84,8 @@ def _scalar(described: types.Type) -> st.SearchStrategy[Any]:
         return st.floats(
             least, described.le, exclude_min=above, allow_nan=False, allow_infinity=False
         )
-    if isinstance(described, types.BoolType):
-        return st.booleans()
-    if isinstance(described, types.NoneType):
-        return st.none()
+    if type(described) in _SIMPLE:
+        return _SIMPLE[type(described)]
     message = f"no strategy for {described!r}"
     raise NotImplementedError(message)
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.errors import StorageError, UsageError, printable
+from coldwarm.cli._page import beside, uncollected, write
+from coldwarm.errors import UsageError, printable
 from coldwarm.report.formats.base import load, names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from coldwarm.contracts.measured import Measured
-    from coldwarm.report.formats.base import Format
 
 
 @click.command("report")
@@ -71,8 +69,8 @@ def command(
     made = load(named)
     if begin := getattr(made, "begin", None):
         begin()
-    place = out or _beside(results[0], made, named)
-    with _uncollected():
+    place = out or beside(results[0], made, named)
+    with uncollected():
         read = [reading.read(path) for path in results]
         if comparing:
             files = _compared(read, _options.parts(allowed, "--allow"), named, place.name)
@@ -80,38 +78,8 @@ def command(
             files = made.files(read, place.name)
     folder = place.parent if made.SUFFIX else place
     for name, data in files.items():
-        _write(folder / name, data)
+        write(folder / name, data)
     click.echo(printable(str(place)))
-
-
-def write_page(folder: Path) -> Path:
-    """Write the page of a run into its folder, and return its path.
-
-    Raises:
-        UsageError: what it is made with is not installed.
-        StorageError: it cannot be written.
-    """
-    from coldwarm.runner.stored import reading
-
-    made = load("html")
-    place = _beside(folder, made, "html")
-    with _uncollected():
-        files = made.files([reading.read(folder)], place.name)
-    for name, data in files.items():
-        _write(folder / name, data)
-    return place
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep Python from looking for what is no longer needed: of a large result that takes long."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def _compared(
@@ -151,26 +119,3 @@ def _by_ending(out: Path | None) -> str:
         raise click.BadParameter(text, param_hint="--out")
     by_suffix = {load(name).SUFFIX: name for name in names()}
     return by_suffix.get(ending, "html") if ending else "html"
-
-
-def _beside(result: Path, made: Format, name: str) -> Path:
-    folder = result if result.is_dir() else result.parent
-    return folder / (f"report{made.SUFFIX}" if made.SUFFIX else f"report-{name}")
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        StorageError: it cannot be written.
-    """
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(data)
-        unfinished.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-        text = f"cannot write {path}: {error.strerror or error}; name another place with --out"
-        raise StorageError(text) from None
