@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.cli._page import beside, uncollected, write
+from coldwarm.cli.report.page import beside, uncollected, write
 from coldwarm.errors import UsageError, printable
 from coldwarm.report.formats.base import load, names
 
