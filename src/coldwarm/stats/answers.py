@@ -7,6 +7,7 @@ the same answers from them.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.answer import Answer
@@ -118,8 +119,9 @@ def changes(ranges: Sequence[ByCalls], known: Sequence[Costs]) -> Iterator[Reaso
     readings = {one.reading: one for one in ranges}
     empty, filled = readings.get("process"), readings.get("cached")
     if empty is not None:
-        for one in empty.told[1:]:
-            yield _change("longer_process", one)
+        for before, after in pairwise(empty.told):
+            if after.among != before.among:
+                yield _change("longer_process", after)
     if empty is not None and filled is not None and filled.ranges:
         yield from _of_filled_caches(empty, filled)
     for each in known:
@@ -131,10 +133,10 @@ def changes(ranges: Sequence[ByCalls], known: Sequence[Costs]) -> Iterator[Reaso
 
 def _of_filled_caches(empty: ByCalls, filled: ByCalls) -> Iterator[Reason]:
     """Yield from when who is the cheapest then, where that is not so with empty ones already."""
-    begins = {tuple(one.among): one.from_calls for one in empty.told}
+    begins = {tuple(one.among): one.from_calls for one in reversed(empty.told)}
     for one in filled.told:
-        begun = begins.get(tuple(one.among))
-        if begun is None or one.from_calls < begun:
+        begun = begins.setdefault(tuple(one.among), one.from_calls + 1)
+        if one.from_calls < begun:
             yield _change("filled_caches", one)
     if empty.told and not filled.told:
         yield because("filled_caches_open")
