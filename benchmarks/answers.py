@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 SAVED = Path(__file__).parent / "results" / "answers.json"
-TRIALS = 600
+TRIALS = 400
 ROUNDS = (3, 5, 8, 12, 20)
 COMMON = 0.2
 """Deviation of what slows down everything in a round."""

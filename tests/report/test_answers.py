@@ -140,6 +140,10 @@ SURE = " (95 %, 5 rounds)"
             "numpy up to 40 calls of a process; above this run cannot tell",
         ),
         (
+            ranges((1, 1, "numpy"), (2, 40, "numpy jax"), (41, None, "numpy")),
+            "numpy; between 1 and 41 this run cannot tell",
+        ),
+        (
             ranges((1, 40, "numpy jax"), (41, None, "jax")),
             "from 41 calls of a process jax; below 41 this run cannot tell",
         ),

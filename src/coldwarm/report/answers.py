@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from coldwarm.contracts.base import WARM
 from coldwarm.report import units
 from coldwarm.report.figures import bounds, ratio
@@ -88,11 +90,26 @@ def _ranges(by: ByCalls) -> Iterator[Piece]:
         yield Piece(_CANNOT, "undecided")
         yield Piece(f" at any number of calls: {either(by.candidates)}")
         return
-    for place, one in enumerate(told):
-        yield from _range(by, told, place, one)
-    if gaps := _gaps(told):
+    joined = _joined(told)
+    for place, one in enumerate(joined):
+        yield from _range(by, joined, place, one)
+    gaps = _gaps(told)
+    if not gaps and len(joined) == 1:
+        yield Piece(" at any number of calls")
+    if gaps:
         yield Piece(f"; {' and '.join(gaps)} ")
         yield Piece(_CANNOT, "undecided")
+
+
+def _joined(told: Sequence[CallRange]) -> list[CallRange]:
+    """Return the ranges with those that name the same candidates one after another as one."""
+    found: list[CallRange] = []
+    for one in told:
+        if found and found[-1].among == one.among:
+            found[-1] = replace(found[-1], to_calls=one.to_calls)
+        else:
+            found.append(one)
+    return found
 
 
 def _range(by: ByCalls, told: Sequence[CallRange], place: int, one: CallRange) -> Iterator[Piece]:
@@ -101,11 +118,9 @@ def _range(by: ByCalls, told: Sequence[CallRange], place: int, one: CallRange) -
     last = place == len(told) - 1
     if place == 0 and one.from_calls == 1:
         yield who
-        if last and one.to_calls is None:
-            yield Piece(" at any number of calls")
-        elif last:
-            yield Piece(f" up to {units.count(one.to_calls or 0)}{of}")
-        else:
+        if last and one.to_calls is not None:
+            yield Piece(f" up to {units.count(one.to_calls)}{of}")
+        elif not last:
             yield Piece(f" below {_begin(by, told, 1)}{of}")
         return
     if place == 1 and told[0].from_calls == 1:

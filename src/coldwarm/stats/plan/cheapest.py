@@ -4,8 +4,8 @@ At each number of calls every pair of candidates is compared (``dearer``), and a
 surely dearer than another one drops out: the cheapest is among those that are left. Where one alone
 is left, it is the cheapest. That the true one never drops out, at whichever number of calls and in
 whichever reading, is to hold with 95 %: each of the k - 1 others could push it out in each of m
-readings, so a pair is judged with 1 - 5 % / (k - 1) / m. ``benchmarks/answers.py`` simulates how
-often that holds.
+readings, so a pair is judged with 1 - 5 % / (k - 1) / m, and one of few rounds more surely yet
+(``FEW``). ``benchmarks/answers.py`` simulates how often that holds.
 
 Below ``FEWEST`` rounds nothing is told: candidates with fewer processes are left out and named.
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 from coldwarm.contracts.answer import ByCalls, CallRange, Crossing
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.intervals import CONFIDENCE
+from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.plan.dearer import MOST_CALLS, NEEDED, dearer
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Signs = NDArray[np.int8]
 
+FEW = 3
+"""How many times surer a pair must be that has fewer rounds than a verdict needs: with so few,
+chance favours one of two nearly equal candidates at some number of calls more often than at each.
+"""
 FEWEST = 3
 """Rounds from which a candidate can be told to be the cheapest."""
 _STEP = 1.5
@@ -74,10 +78,10 @@ def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> B
         for place in range(len(compared))
         for other in range(place + 1, len(compared))
     }
-    confidence = 1 - (1 - CONFIDENCE) / (len(compared) - 1) / n_readings
+    error = (1 - CONFIDENCE) / (len(compared) - 1) / n_readings
 
     def states(calls: Sequence[float]) -> list[_State]:
-        return _states(names, pairs, np.array(calls, dtype=np.float64), confidence)
+        return _states(names, pairs, np.array(calls, dtype=np.float64), error)
 
     found = list(_changes(states, _tried()))
     return ByCalls(
@@ -123,13 +127,13 @@ def _states(
     names: Sequence[str],
     pairs: Mapping[tuple[int, int], Dearer],
     calls: Floats,
-    confidence: float,
+    error: float,
 ) -> list[_State]:
     """Return what is known at each of these numbers of calls."""
     out = np.zeros((len(names), len(calls)), dtype=bool)
     lost = np.zeros((len(names), len(calls)), dtype=np.int64)
     for (place, other), held in pairs.items():
-        middle, sure = _signs(held, calls, confidence)
+        middle, sure = _signs(held, calls, error)
         out[place] |= sure > 0
         out[other] |= sure < 0
         lost[place] += middle > 0
@@ -145,12 +149,13 @@ def _states(
     ]
 
 
-def _signs(held: Dearer, calls: Floats, confidence: float) -> tuple[Signs, Signs]:
+def _signs(held: Dearer, calls: Floats, error: float) -> tuple[Signs, Signs]:
     """Return which of two is the dearer at each number of calls, and which surely is: 1, the first.
 
     -1 is the other one, and 0: neither.
     """
-    middle, low, high = held.bounded(calls, confidence)
+    few = held.n < FEWEST_FOR_CONFIDENCE
+    middle, low, high = held.bounded(calls, 1 - (error / FEW if few else error))
     sure = _sides(low > 0, high < 0)
     return _sides(middle > 0, middle < 0), sure if held.n >= FEWEST else np.zeros_like(sure)
 
