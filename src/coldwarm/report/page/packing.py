@@ -42,6 +42,8 @@ _LEVEL = 6
 _MOST_CHOICES = 2**16
 _FEW = 2**8
 _MOST_NS = 2**32 - 1
+_ENDING = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&"})
+"""What could end a script element or begin a comment, written so that JSON means the same."""
 _NUMBERS = {int, float, type(None)}
 
 
@@ -153,10 +155,7 @@ def _plain(value: float) -> float | None:
     return None if value != value else value  # noqa: PLR0124 - NaN alone differs from itself
 
 
-_IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-
-
 def embedded(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
     """Return JSON that can stand in a script element of a page: nothing in it ends one."""
-    made = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return made.translate(_IN_SCRIPT)
+    encoded = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return encoded.translate(_ENDING)
