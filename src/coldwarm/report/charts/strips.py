@@ -83,17 +83,20 @@ def ranges(workload: Workload, most: int, width: int) -> list[Row]:
             if one.from_calls >= most:
                 continue
             to = min(one.to_calls or most, most)
+            # Drawn up to where the next one begins, so that nothing is left open between them.
+            end = min(to + 1, most)
             names = [shown(name) for name in one.among]
             cheapest = CANNOT_TELL if one.cheapest is None else shown(one.cheapest)
             look = workload.looks.get(cheapest)
             colour = UNKNOWN if look is None else look.colour
-            room = width * math.log10(to / one.from_calls) / math.log10(most)
+            room = width * math.log10(end / one.from_calls) / math.log10(most)
             texts = [" or ".join(names), cheapest] if look is None else [cheapest]
             found.append(
                 {
                     "caches": caches,
                     "from_calls": one.from_calls,
                     "to_calls": to,
+                    "end": end,
                     "cheapest": cheapest,
                     "among": ", ".join(names),
                     "ends": one.to_calls is not None,
@@ -139,7 +142,7 @@ def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> 
                 "mark": {"type": "bar", "height": 18, "stroke": "#ffffff66", "strokeWidth": 1},
                 "encoding": {
                     "x": x,
-                    "x2": {"field": "to_calls"},
+                    "x2": {"field": "end"},
                     "color": {"field": "colour", "type": "nominal", "scale": None},
                     "tooltip": [
                         {"field": "from_calls", "title": "from call"},
@@ -150,9 +153,7 @@ def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> 
                 },
             },
             {
-                "transform": [
-                    {"calculate": "sqrt(datum.from_calls * datum.to_calls)", "as": "middle"}
-                ],
+                "transform": [{"calculate": "sqrt(datum.from_calls * datum.end)", "as": "middle"}],
                 "mark": {"type": "text", "fontWeight": "bold", "fontSize": 11},
                 "encoding": {
                     "x": {"field": "middle", "type": "quantitative"},

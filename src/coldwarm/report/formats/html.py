@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.report.charts import compared as both
@@ -63,7 +64,7 @@ def compared(
     """Return the page of what changed from one result to another."""
     begin()
     found = changes.changes(comparison, list(_of_both(comparison, sides)))
-    return {name: changes.page(found, [side.path for side in sides]).encode()}
+    return {name: changes.page(found, [Path(side.path).name for side in sides]).encode()}
 
 
 def _of_both(comparison: RunComparison, sides: tuple[Measured, Measured]) -> Iterator[Section]:

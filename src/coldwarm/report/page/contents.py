@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.report.page import surroundings, verdicts
@@ -61,7 +62,7 @@ def part(
     machine = measured.environment
     return Part(
         name=suite.suite if suite else cases[0].case,
-        path=measured.path,
+        path=Path(measured.path).name,  # where it lies is of its owner alone
         machine=surroundings.machine_line(machine) if machine else "an unknown machine",
         said=tuple(_said(measured)),
         complete=suite is None or suite.complete,
