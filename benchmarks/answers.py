@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 SAVED = Path(__file__).parent / "results" / "answers.json"
-TRIALS = 1000
+TRIALS = 600
 ROUNDS = (3, 5, 8, 12, 20)
 COMMON = 0.2
 """Deviation of what slows down everything in a round."""
@@ -179,7 +179,7 @@ def _drawn(result: Result, n_rounds: int, rng: np.random.Generator) -> list[Case
     draw = partial(NOISE[result.noise], rng, n_rounds)
     last = [*result.candidates][-1]
     lacks = rng.random(n_rounds) < result.lacking
-    cases = []
+    cases: list[CaseResult] = []
     for name, costs in result.candidates.items():
         seen = _observed(costs, common, draw, rng)
         kept = [one for one in seen if not (name == last and lacks[one.round])]
@@ -220,7 +220,7 @@ def _observed(
 
 
 def _blocks(call_s: float, rng: np.random.Generator) -> list[Block]:
-    noise = 1 + WITHIN * rng.exponential(size=(FEWEST, 10))
+    noise = 1 + WITHIN * rng.exponential(size=(FEWEST, 2))
     return [
         Block(order=place, start_s=10.0 + place, batch=1, samples_s=part.tolist(), compiles=0)
         for place, part in enumerate(call_s * noise)
@@ -254,7 +254,10 @@ def main() -> int:
     console = Console() if sys.stdout.isatty() else Console(width=_WIDTH)
     console.print(shown)
     if asked.save:
-        SAVED.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        known = json.loads(SAVED.read_text(encoding="utf-8")) if SAVED.exists() else []
+        by_name = {row["result"]: row for row in (*known, *rows)}
+        whole = [by_name[name] for name in RESULTS if name in by_name]
+        SAVED.write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 

@@ -173,6 +173,7 @@ class Lab:
         assert not (self.out / "work").exists()
         assert {path.name for path in self.out.iterdir()} == {
             ".lock",
+            "answers.json",
             "cases",
             "environment.json",
             "journal.jsonl",

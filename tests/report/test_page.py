@@ -32,6 +32,8 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed here"),
 ]
+PATIENCE_MS = 180_000
+"""A busy machine is no fault of the page."""
 DRAWN = "id => document.getElementById(id).querySelector('.drawing').classList.contains('drawn')"
 
 
@@ -72,6 +74,7 @@ def opened(browser: Browser, file: Path) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda one: heard.append(f"{one.type}: {one.text}"))
         page.on("pageerror", lambda error: heard.append(f"error: {error}"))
         page.on("request", lambda one: heard.append(one.url) if one.url != path.as_uri() else None)

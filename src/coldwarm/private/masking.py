@@ -30,7 +30,8 @@ _COMPOSED = frozenset(
         *("dtype", "dataset_id", "cache_mode", "cache_modes", "also_modes", "status", "code"),
         *("kind", "metric", "baseline", "worst_case", "environment_path", "order", "owner"),
         *("group", "verdict", "caches", "cache_policy", "windows", "sync_policy"),
-        *("warmup_policy", "interleaving", "data_layout"),
+        *("warmup_policy", "interleaving", "data_layout", "answers_path", "provenance"),
+        *("mode", "reading", "among", "cheapest", "fastest", "candidate_names"),
     }
 )
 """Fields of records that the harness composes, of which readers hold one against another: a user
@@ -68,6 +69,8 @@ def _cleaned(value: Any, private: known.Known) -> Any:  # noqa: ANN401 - as abov
 
 def _is_composed(key: object, value: object) -> bool:
     named_file = key == "path" and isinstance(value, str) and _FILE.fullmatch(value)
+    if key == "candidates" and isinstance(value, list):  # or records, with fields of their own
+        return all(isinstance(one, str) for one in value)
     return key in _COMPOSED or bool(named_file)
 
 

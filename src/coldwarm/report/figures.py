@@ -9,6 +9,8 @@ from coldwarm.report import units
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from coldwarm.contracts.answer import Judged
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult, ColdSummary
@@ -25,6 +27,13 @@ def group_name(case: CaseResult) -> str:
 def cold_summary(case: CaseResult, mode: CacheMode) -> ColdSummary | None:
     """Return the summary of a cold mode."""
     return next((summary for summary in case.cold if summary.cache_mode == mode), None)
+
+
+def held_against(cases: Iterable[CaseResult]) -> str:
+    """Say how outputs were checked: against a reference, or as a user's functions were."""
+    own = [case.protocol.own for case in cases]
+    told = [one.checked if one else "against a float64 reference" for one in own]
+    return "; ".join(dict.fromkeys(filter(None, told)))
 
 
 def cold_figure(case: CaseResult) -> str:

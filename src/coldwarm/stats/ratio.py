@@ -168,6 +168,11 @@ def _logs(groups: Groups) -> list[float]:
     return [float(value) for value in np.log(group_medians(groups))]
 
 
+def same_within(threshold: float) -> tuple[float, float]:
+    """Return the ratios between which two figures are the same, for this relative difference."""
+    return 1 / (1 + threshold), 1 + threshold
+
+
 def _judged(  # noqa: PLR0913 - as ``compare``
     metric: str,
     baseline: str,

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from tests.contracts import samples
 from tests.report.charts import conftest
 
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.report.charts import every
-from coldwarm.report.charts.drawing import answers_of
 from coldwarm.report.charts.looks import COLOURS, ink_on, looks, luminance
 from coldwarm.report.charts.marks import ticks
-from coldwarm.report.charts.workload import LONGEST_NAME, Workload, shown, workloads
+from coldwarm.report.charts.names import LONGEST_NAME, shown
+from coldwarm.report.charts.workload import Workload, workloads
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def workload(measured: Measured) -> Workload:
-    (one,) = workloads(list(measured.cases.values()), answers_of(measured))
+    (one,) = workloads(list(measured.cases.values()), answers(list(measured.cases.values())))
     return one
 
 
@@ -168,7 +171,7 @@ def test_colours_are_told_apart(kind: tuple[tuple[float, ...], ...]) -> None:
         for place, one in enumerate(seen)
         for other in seen[place + 1 :]
     )
-    assert nearest > 0.055
+    assert nearest > 0.065
 
 
 def _linear(value: float) -> float:
@@ -212,6 +215,35 @@ def test_ticks_are_few_and_inside(span: tuple[float, float]) -> None:
     if span[0] < span[1]:
         assert span[0] <= found[0]
         assert found[-1] <= span[1]
+
+
+def test_what_is_made_ahead_is_told(measured: Measured) -> None:
+    """GIVEN a candidate that was compiled ahead of time THEN captions say that no bar has that."""
+    first, *others = measured.cases.values()
+    made = msgspec.structs.replace(first, made=[samples.making(0.5)])
+    (one,) = workloads([made, *others])
+    told = "numpy compiled ahead of time is in no bar"
+    captions = {chart.id: told in chart.caption for chart in every.charts(one)}
+    assert captions["cold"]
+    assert captions["first_call"]
+    assert not captions["warm_points"]
+
+
+def test_titles_alike_have_files_of_their_own(measured: Measured) -> None:
+    """GIVEN workloads whose names differ in a sign that no file's name has THEN none is lost."""
+    cases = {}
+    for workload in ("a/b", "a_b"):
+        for case in measured.cases.values():
+            name = f"{case.case} of {workload}"
+            cases[name] = msgspec.structs.replace(case, case=name, workload=workload)
+    found = [name for name, _ in every.named([replace(measured, cases=cases)])]
+    assert len(set(found)) == len(found) == 2 * len(every.KINDS)
+
+
+def test_figures_say_where_they_are_from(measured: Measured) -> None:
+    for _, chart in every.named([measured]):
+        assert "measured here, run run, 2026-01-02, A CPU" in chart.spec["title"]["subtitle"]
+        assert chart.spec["title"]["text"] == chart.title
 
 
 def test_a_control_is_no_candidate(measured: Measured) -> None:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from markdown_it import MarkdownIt
 from tests.cli.test_shown import HOSTILE, obeyed
 from tests.report.charts import conftest
 from tests.stats import results
 
 from coldwarm.cli import report
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.compared import pairs
@@ -77,7 +79,7 @@ def test_pictures(run: Path, tmp_path: Path) -> None:
 
 def test_the_same_bytes_each_time(measured: Measured) -> None:
     """THEN the same result gives the same SVG, in fonts that vl-convert brings."""
-    first, second = (dict(drawing.figures(measured, drawing.answers_of(measured))) for _ in "ab")
+    first, second = (dict(every.named([measured])) for _ in "ab")
     for name, chart in first.items():
         drawn = drawing.svg(chart)
         assert drawn == drawing.svg(second[name])
@@ -86,7 +88,7 @@ def test_the_same_bytes_each_time(measured: Measured) -> None:
 
 def test_hostile_names_are_text(hostile: Measured) -> None:
     """GIVEN names with markup and control characters THEN an SVG holds them as plain text."""
-    for name, chart in drawing.figures(hostile, drawing.answers_of(hostile)):
+    for name, chart in every.named([hostile]):
         drawn = drawing.svg(chart).decode()
         tree = ET.fromstring(drawn)  # noqa: S314 - made here
         tags = {element.tag.removeprefix(SVG) for element in tree.iter()}
@@ -101,13 +103,14 @@ def test_hostile_names_are_text(hostile: Measured) -> None:
 
 
 def test_hostile_text_in_markdown(hostile: Measured) -> None:
-    """THEN Markdown has none of it as markup."""
+    """THEN Markdown has none of it as markup, and nothing that nobody sees."""
     (written,) = markdown.files([hostile], "x.md").values()
-    text = written.decode()
-    assert "<script" not in text
-    assert "](http" not in text
-    assert "\u202e" not in text
-    assert "\x1b" not in text
+    parsed = MarkdownIt("commonmark").enable("table").parse(written.decode())
+    tokens = [one for token in parsed for one in (token, *(token.children or ()))]
+    assert {one.content for one in tokens if one.type.startswith("html")} <= {"<br>"}
+    assert not {one.type for one in tokens} & {"link_open", "image"}
+    assert "\u202e" not in written.decode()
+    assert "\x1b" not in written.decode()
 
 
 @pytest.mark.slow
@@ -152,6 +155,27 @@ def test_markdown(run: Path, tmp_path: Path) -> None:
     assert "- cheapest: " in text
     assert "all of 3 cases agree" in text
     assert "`coldwarm validate DIR`" in text
+
+
+def test_nothing_measured(tmp_path: Path) -> None:
+    """GIVEN a run in which every case failed THEN one line says so, and print says what failed."""
+    reason = because("gpu_unavailable")
+    failed = conftest.case("numpy", observations=[], status="warn", reason=reason)
+    run = results.write(tmp_path / "run", [failed])
+    done = CliRunner().invoke(report.command, [str(run), "--format", "svg"])
+    assert isinstance(done.exception, UsageError)
+    assert "nothing was measured" in str(done.exception)
+    assert call(str(run), "--out", str(tmp_path / "report.md")).exit_code == 0
+
+
+@pytest.mark.slow
+def test_one_case_alone(run: Path, tmp_path: Path) -> None:
+    """GIVEN the file of one case THEN it has its figures, and a report for print."""
+    case = run / "cases" / "numpy_matmul_512_f32.json"
+    for name in ("report.pdf", "report.md"):
+        assert call(str(case), "--out", str(tmp_path / name)).exit_code == 0
+    assert call(str(case), "--format", "svg", "--out", str(tmp_path / "svg")).exit_code == 0
+    assert (tmp_path / "svg" / "matmul_512_f32-cold.svg").is_file()
 
 
 @pytest.fixture(scope="module")

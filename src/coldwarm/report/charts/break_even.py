@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _TWO_COLUMNS = 480
 """Width from which two panels stand side by side."""
 _GAP = 62
-_HEIGHT = 190
+_HEIGHT = 165
 
 
 @lru_cache(maxsize=2)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coldwarm.report.charts.theme import Theme
 
     Spec = dict[str, Any]
-    Row = Mapping[str, str | float | int | bool | None]
+    Row = Mapping[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 VERSION = "6.4"

@@ -20,6 +20,7 @@ from coldwarm.report.charts.marks import (
     seconds,
     there,
 )
+from coldwarm.report.charts.names import shown
 from coldwarm.report.words import COLD_MODES, MODE_NAMES
 from coldwarm.stats.drawn import cold
 
@@ -55,6 +56,7 @@ def starts(workload: Workload, width: int = WIDTH) -> Chart | None:
             "Bars are the medians of the parts, end to end. Start is the interpreter, the devices "
             f"and the inputs; rest is dispatch, transfers and execution. {_POINTS} What is longer "
             "with empty caches than with filled ones is what a cache on disk saves."
+            f"{_made(workload)}"
         ),
         alt=f"From the start of a process {until}, medians: {_medians(found['cold_wholes'])}.",
         spec=_panels(workload, found, width, f"seconds {until.replace('its', 'the')}"),
@@ -79,12 +81,19 @@ def first_calls(workload: Workload, width: int = WIDTH) -> Chart | None:
         caption=(
             f"The {what} alone, without start and imports: tracing the Python code, lowering it, "
             "compiling it or reading it from a cache, and the rest, which is dispatch, transfers "
-            f"and execution. {_POINTS}"
+            f"and execution. {_POINTS}{_made(workload)}"
         ),
         alt=f"Inside the {what}, medians: {_medians(found['call_wholes'])}.",
         spec=_panels(workload, found, width, f"seconds of the {what}"),
         data=found,
     )
+
+
+def _made(workload: Workload) -> str:
+    made = [shown(case.candidate) for case in workload.cases if case.made]
+    if not made:
+        return ""
+    return f" What {', '.join(made)} compiled ahead of time is in no bar, only reading it."
 
 
 def _medians(wholes: Sequence[Row]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    Row = Mapping[str, str | float | int | bool | None]
+    Row = Mapping[str, Any]
 
 
 class Columns(Sequence["Row"]):

@@ -11,19 +11,22 @@ from msgspec import structs
 from coldwarm.report.charts import every
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.marks import WIDTH, data, only
-from coldwarm.report.charts.workload import Workload, shown, workloads
-from coldwarm.report.compare.terminal import figure, row
+from coldwarm.report.charts.names import file_name, shown
+from coldwarm.report.charts.source import source, standing_alone
+from coldwarm.report.charts.workload import Workload, workloads
+from coldwarm.report.compare.words import figure, row
+from coldwarm.stats.ratio import same_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from coldwarm.contracts.comparison import ComparedMetric, RunComparison
+    from coldwarm.contracts.comparison import ComparedMetric, ComparedVerdict, RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.looks import Look
 
-VERDICT_LOOKS = {
+VERDICT_LOOKS: Mapping[ComparedVerdict, tuple[str, str]] = {
     "faster": ("#0072b2", "triangle-left"),
     "less": ("#0072b2", "triangle-left"),
     "same": ("#7f7f7f", "circle"),
@@ -39,7 +42,13 @@ _BEFORE = (4, 3)
 """The dash of A."""
 _WIDEST = 4.0
 """Ratios beyond this, and below one over it, are drawn at the edge."""
-_RATIOS = (0.25, 0.33, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.4, 2.0, 3.0, 4.0)
+_RATIOS = (
+    (0.9, 0.95, 1.0, 1.05, 1.1),
+    (0.7, 0.85, 1.0, 1.2, 1.4),
+    (0.5, 0.7, 1.0, 1.4, 2.0),
+    (0.25, 0.5, 1.0, 2.0, 4.0),
+)
+"""Ticks of an axis of ratios; of these the first that reach as far as its ratios do."""
 
 
 def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
@@ -50,7 +59,6 @@ def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
     found = {"ratios": [_row(one) for one in known]}
     panels = list(dict.fromkeys(str(one["figure"]) for one in found["ratios"]))
     columns = min(len(panels), max(1, width // (_PANEL + _GAP)))
-    cases = list(dict.fromkeys(str(one["case"]) for one in found["ratios"]))
     return Chart(
         id="ratios",
         title="B over A",
@@ -63,7 +71,7 @@ def ratios(comparison: RunComparison, width: int = WIDTH) -> Chart | None:
         alt=f"Ratios of B to A: {_counted(known)}.",
         spec={
             "concat": [
-                _panel(name, cases, width // columns - _GAP, first=place % columns == 0)
+                _panel(name, found["ratios"], width // columns - _GAP, first=place % columns == 0)
                 for place, name in enumerate(panels)
             ],
             "columns": columns,
@@ -106,17 +114,19 @@ def _row(one: ComparedMetric) -> Row:
     written = row(one)
     colour, shape = VERDICT_LOOKS[one.verdict]
     low, high = one.low or one.ratio, one.high or one.ratio
+    least, most = same_within(one.threshold)
     return {
         "case": shown(one.case),
         "figure": figure(one.metric),
+        "equal": 1,
         "ratio": _drawn(one.ratio),
         "low": _drawn(low),
         "high": _drawn(high),
         "verdict": one.verdict,
         "colour": colour,
         "shape": shape,
-        "least": 1 - one.threshold,
-        "most": 1 + one.threshold,
+        "least": least,
+        "most": most,
         "a": written.a,
         "b": written.b,
         "said": f"{written.ratio} ({written.interval})",
@@ -133,18 +143,20 @@ def _counted(known: Sequence[ComparedMetric]) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in VERDICT_LOOKS if counts[name])
 
 
-def _panel(name: str, cases: Sequence[str], width: int, *, first: bool) -> Spec:
-    y: Spec = {"field": "case", "type": "nominal", "sort": list(cases), "title": None}
-    if not first:
-        y["axis"] = None
+def _panel(name: str, found: Sequence[Row], width: int, *, first: bool) -> Spec:
+    cases = list(dict.fromkeys(row["case"] for row in found))
+    low, high = min(row["low"] for row in found), max(row["high"] for row in found)
+    reached = next((one for one in _RATIOS if one[0] <= low and high <= one[-1]), _RATIOS[-1])
+    y: Spec = {"field": "case", "type": "nominal", "sort": cases, "title": None}
+    y["axis"] = {"labelLimit": 260} if first else None
     x: Spec = {
         "type": "quantitative",
         "scale": {"type": "log", "nice": False, "padding": 6},
         "title": None,
         "axis": {
-            "values": list(_RATIOS),
+            "values": reached,
             "labelExpr": "datum.value === 1 ? '1' : format(datum.value, '.2~f') + '×'",
-            "labelOverlap": "greedy",
+            "labelOverlap": "parity",
             "labelSeparation": 6,
             "labelFlush": False,
         },
@@ -164,7 +176,7 @@ def _panel(name: str, cases: Sequence[str], width: int, *, first: bool) -> Spec:
             },
             {
                 "mark": {"type": "rule", "style": "ink", "strokeWidth": 0.8},
-                "encoding": {"x": {**x, "datum": 1}},
+                "encoding": {"x": {**x, "field": "equal", "aggregate": "max"}},
             },
             {
                 "mark": {"type": "rule", "strokeWidth": 1.6},
@@ -210,3 +222,13 @@ def charts(
     for workload in pairs(a, b):
         for chart in every.charts(workload, WIDTH, kinds):
             yield workload.title, chart
+
+
+def named(
+    comparison: RunComparison, sides: tuple[Measured, Measured]
+) -> Iterator[tuple[str, Chart]]:
+    """Yield the figures of a comparison, each with a name that a file may have."""
+    where = "; ".join(f"{label}: {source(side)}" for label, side in zip("AB", sides, strict=True))
+    for title, chart in charts(comparison, *sides):
+        alone = standing_alone(chart, title, where)
+        yield f"{file_name(title)}-{chart.id}" if title else chart.id, alone

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report.charts import break_even, cold, memory, new_shape, scenarios, strips, warm
 from coldwarm.report.charts.marks import WIDTH
+from coldwarm.report.charts.names import file_name
+from coldwarm.report.charts.source import source, standing_alone
+from coldwarm.report.charts.workload import workloads
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from coldwarm.contracts.measured import Measured
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.workload import Workload
 
@@ -36,7 +41,7 @@ def charts(
 
     ``width``: of a plot in pixels, names beside it not counted. ``kinds``: only these.
     """
-    found = (KINDS[kind](workload, width) for kind in (kinds or KINDS))
+    found = (KINDS[kind](workload, width) for kind in (KINDS if kinds is None else kinds))
     return [chart for chart in found if chart is not None]
 
 
@@ -44,3 +49,25 @@ def of_result(found: Sequence[Workload], width: int = WIDTH) -> list[Chart]:
     """Return the figures that show all workloads of a result together."""
     chart = scenarios.compile_share(found, width)
     return [] if chart is None else [chart]
+
+
+def named(results: Sequence[Measured]) -> Iterator[tuple[str, Chart]]:
+    """Yield the figures of results, each with a name that a file may have.
+
+    Of several results, names begin with the number of theirs.
+    """
+    for number, result in enumerate(results, 1):
+        before = f"{number}-" if len(results) > 1 else ""
+        cases = list(result.cases.values())
+        found = workloads(cases, answers(cases))
+        for chart in of_result(found):
+            yield f"{before}{chart.id}", standing_alone(chart, "", source(result))
+        titles = [file_name(workload.title) for workload in found]
+        for place, workload in enumerate(found):
+            # Of titles that differ in what no name of a file can have, each has its number.
+            alike = titles.count(titles[place]) > 1
+            group = f"{titles[place]}-{place + 1}" if alike else titles[place]
+            where = source(result, workload.answer)
+            for chart in charts(workload):
+                alone = standing_alone(chart, workload.title, where)
+                yield f"{before}{group}-{chart.id}", alone

@@ -2,7 +2,7 @@
 
 The colours are those of Okabe and Ito ("Color universal design", 2008), which people with any
 of the common colour blindnesses tell apart; in place of their yellow, too pale on white, a purple,
-and in place of their black, which a dark page hides, a grey. Candidates beyond eight have these
+and in place of their black, which a dark page hides, a brown. Candidates beyond eight have these
 colours again, with another dash and another shape. Nothing is told by colour alone: candidates are
 named on an axis or beside their lines as well.
 
@@ -24,8 +24,8 @@ COLOURS = (
     "#cc79a7",
     "#e69f00",
     "#56b4e9",
-    "#7a4fa3",
-    "#7f7f7f",
+    "#b84fd8",
+    "#a04848",
 )
 DASHES = ([1, 0], [6, 3], [2, 2])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -113,7 +113,7 @@ def shape_scale(of: Mapping[str, Look]) -> dict[str, Any]:
     return {"domain": list(of), "range": [look.shape for look in of.values()]}
 
 
-_BRIGHT = 0.36
+_BRIGHT = 0.25
 """Luminance from which dark text is read better than white."""
 
 

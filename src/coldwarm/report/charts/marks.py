@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import colour_scale, dash_scale
+from coldwarm.report.charts.names import shown
 from coldwarm.report.charts.theme import BYTES_AXIS, SECONDS_AXIS
-from coldwarm.report.charts.workload import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import NamedTuple
 
-    from coldwarm.report.charts.chart import Spec
+    from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.looks import Look
 
+Known = TypeVar("Known", bound=str)
+"""Kept by what orders values of one type."""
 WIDTH = 560
 """Of a figure's plot, in pixels, without the names beside it."""
-ROW = 23
+ROW = 21
 """Height of a candidate's row."""
 _LETTER, _SYMBOL = 5.9, 28
 """Width of a letter of a legend, and of its symbol with the space around it, in pixels."""
@@ -93,7 +95,12 @@ def seconds(
     most: int = 8,
 ) -> Spec:
     """Return an axis of seconds; with ``log`` at most so many ticks for what lies ``within``."""
-    axis: Spec = {"labelExpr": SECONDS_AXIS, "labelOverlap": True, "labelFlush": False}
+    axis: Spec = {
+        "labelExpr": SECONDS_AXIS,
+        "labelOverlap": True,
+        "labelFlush": False,
+        "labelSeparation": 5,
+    }
     axis |= {"values": ticks(within, most)} if within else {"tickCount": 6}
     scale: Spec = {"type": "log", "nice": False, "padding": 8} if log else {}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": scale}
@@ -117,7 +124,7 @@ def ticks(values: Sequence[float], most: int) -> list[float]:
 
 def n_bytes(field: str, title: str, **more: Any) -> Spec:  # noqa: ANN401
     """Return an axis of bytes."""
-    axis = {"labelExpr": BYTES_AXIS, "tickCount": 6, "labelOverlap": True, "labelFlush": False}
+    axis = {"labelExpr": BYTES_AXIS, "tickCount": 6, "labelOverlap": True, "labelSeparation": 5}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, **more}
 
 
@@ -166,6 +173,7 @@ def process_dots(name: str, transform: Sequence[Spec], y: Spec, field: str) -> S
             "filled": True,
             "size": 14,
             "fillOpacity": 0.55,
+            "strokeOpacity": 0,
             "yOffset": 7,
         },
         "encoding": {
@@ -185,7 +193,7 @@ def only(**values: str | bool) -> list[Spec]:
     return [{"filter": {"field": key, "equal": value}} for key, value in values.items()]
 
 
-def there(found: Iterable[Mapping[str, Any]], key: str, order: Iterable[str]) -> list[str]:
+def there(found: Iterable[Row], key: str, order: Iterable[Known]) -> list[Known]:
     """Return which of the values in this order any row has under a key."""
     have = {row[key] for row in found}
     return [value for value in order if value in have]

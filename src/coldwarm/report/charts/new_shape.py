@@ -35,7 +35,13 @@ def new_shape(workload: Workload, width: int = WIDTH) -> Chart | None:
             "width": width,
             "height": {"step": _ROW},
             "data": data("shape_calls"),
-            "mark": {"type": "point", "filled": True, "size": 46, "fillOpacity": 0.6},
+            "mark": {
+                "type": "point",
+                "filled": True,
+                "size": 46,
+                "fillOpacity": 0.6,
+                "strokeOpacity": 0,
+            },
             "encoding": {
                 "y": candidates(list(workload.looks)),
                 "x": seconds("seconds", "seconds of a call (log scale)", log=True, within=within),

@@ -108,6 +108,7 @@ def _layers(mode: str, names: Sequence[str], of: Mapping[str, Look], *, first: b
                 "filled": True,
                 "size": 10,
                 "fillOpacity": 0.6,
+                "strokeOpacity": 0,
             },
             "encoding": {"y": y, "yOffset": offset, "x": {**x, "field": "share"}},
         },

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.looks import UNKNOWN, ink_on
 from coldwarm.report.charts.marks import CALLS_AXIS, WIDTH, data, only
-from coldwarm.report.charts.workload import shown
+from coldwarm.report.charts.names import shown
 from coldwarm.report.words import MODE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.answer import CallRange
-    from coldwarm.contracts.base import CacheMode
-    from coldwarm.contracts.plan import Caches, Reading
+    from coldwarm.contracts.base import CacheMode, Reading
+    from coldwarm.contracts.plan import Caches
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
 

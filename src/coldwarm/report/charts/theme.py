@@ -56,6 +56,8 @@ def config(theme: Theme) -> dict[str, Any]:
     words = {"labelColor": ground.text, "titleColor": ground.text}
     return {
         "background": ground.background,
+        # A figure has one alternative text, and its data as a table; not a name for each mark.
+        "aria": False,
         "font": FONT,
         "padding": 8,
         "view": {"stroke": None},
@@ -81,7 +83,14 @@ def config(theme: Theme) -> dict[str, Any]:
             "fontWeight": "bold",
             "offset": 6,
         },
-        "legend": {**words, "labelFontSize": 11, "titleFontSize": 11, "labelLimit": 260},
+        "legend": {
+            **words,
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+            "labelLimit": 260,
+            "symbolBaseFillColor": ground.faint,
+            "symbolBaseStrokeColor": ground.faint,
+        },
         "text": {"color": ground.text, "fontSize": 11},
         "style": {
             "ink": {"color": ground.mark, "stroke": ground.mark, "fill": ground.mark},

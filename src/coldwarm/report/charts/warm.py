@@ -21,13 +21,13 @@ from coldwarm.report.charts.marks import (
 from coldwarm.stats.drawn import warm
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from coldwarm.report.charts.chart import Row, Spec
+    from coldwarm.report.charts.chart import Spec
     from coldwarm.report.charts.columns import Columns
     from coldwarm.report.charts.workload import Workload
 
-_POINTS_ROW = 32
+_POINTS_ROW = 30
 _SERIES_ROW = 70
 _MOST_POINTS = 10_000
 _AXIS = "seconds of one call (log scale)"
@@ -77,7 +77,7 @@ def points(workload: Workload, width: int = WIDTH) -> Chart | None:
     )
 
 
-def _medians(calls: list[Row]) -> str:
+def _medians(calls: Columns) -> str:
     return "; ".join(f"{row['candidate']}: {units.duration(row['median_s'])}" for row in calls)
 
 
@@ -85,7 +85,7 @@ def _said(every: int) -> str:
     return f" Of so many samples, one in {every} is drawn." if every > 1 else ""
 
 
-def _points(workload: Workload, found: Mapping[str, Sequence[Row]], every: int, width: int) -> Spec:
+def _points(workload: Workload, found: Mapping[str, Columns], every: int, width: int) -> Spec:
     y = candidates(list(workload.looks))
     within = _within(found["warm_samples"], steady=True)
     thin = [{"filter": f"datum.place % {every} === 0"}] if every > 1 else []
@@ -153,7 +153,7 @@ def ecdf(workload: Workload, width: int = WIDTH) -> Chart | None:
         alt="Cumulative distribution of the seconds of a warm call, a line for each candidate.",
         spec={
             "width": width,
-            "height": 170,
+            "height": 150,
             "data": data("warm_samples"),
             "transform": [
                 *only(steady=True),
@@ -209,7 +209,7 @@ def series(workload: Workload, width: int = WIDTH) -> Chart | None:
     )
 
 
-def _series(workload: Workload, found: Mapping[str, Sequence[Row]], width: int) -> Spec:
+def _series(workload: Workload, found: Mapping[str, Columns], width: int) -> Spec:
     names = there(found["warm_processes"], "candidate", workload.looks)
     return {
         "vconcat": [
@@ -231,7 +231,7 @@ def _series(workload: Workload, found: Mapping[str, Sequence[Row]], width: int) 
     }
 
 
-def _line(name: str, colour: str | None, found: Mapping[str, Sequence[Row]], *, last: bool) -> Spec:
+def _line(name: str, colour: str | None, found: Mapping[str, Columns], *, last: bool) -> Spec:
     """Draw the samples that figures are from in a colour, those before in grey."""
     own = _within(found["warm_samples"], candidate=name)
     y = seconds("seconds", "", log=True, within=own, most=4)
@@ -260,7 +260,14 @@ def _aside(name: str) -> Spec:
     return {
         "data": data("warm_samples"),
         "transform": only(candidate=name, steady=False, warming=False),
-        "mark": {"type": "point", "style": "faint", "filled": True, "size": 4, "fillOpacity": 0.8},
+        "mark": {
+            "type": "point",
+            "style": "faint",
+            "filled": True,
+            "size": 4,
+            "fillOpacity": 0.8,
+            "strokeOpacity": 0,
+        },
         "encoding": {
             "x": {"field": "at", "type": "quantitative"},
             "y": {"field": "seconds", "type": "quantitative"},
@@ -289,6 +296,7 @@ def _steady_from(name: str) -> Spec:
             "filled": True,
             "size": 40,
             "fillOpacity": 1,
+            "strokeOpacity": 0,
         },
         "encoding": {
             "x": {"field": "steady_at", "type": "quantitative"},

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from coldwarm.errors import printable, shorten
+from coldwarm.errors import printable
 from coldwarm.report.charts.looks import looks
+from coldwarm.report.charts.names import shown
 from coldwarm.report.figures import group_name
 from coldwarm.stats.compare.control import is_control
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.answer import Answer
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.looks import Look
-
-LONGEST_NAME = 48
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,18 +32,6 @@ class Workload:
     cases: tuple[CaseResult, ...]
     looks: Mapping[str, Look]
     answer: Answer | None = None
-
-
-@lru_cache(maxsize=4096)
-def shown(name: str) -> str:
-    """Return foreign text as figures show it: one line, seen as it is, not too long.
-
-    What is too long has a few digits of its hash, so that two names never become one.
-    """
-    plain = printable(name)
-    if len(plain) <= LONGEST_NAME:
-        return plain
-    return f"{shorten(plain, LONGEST_NAME - 6)}·{hashlib.sha256(name.encode()).hexdigest()[:5]}"
 
 
 def workloads(cases: Sequence[CaseResult], answers: Sequence[Answer] = ()) -> list[Workload]:

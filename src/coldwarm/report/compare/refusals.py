@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import printable
+from coldwarm.report.compare.words import disagreement
 from coldwarm.report.reasons import with_advice
 from coldwarm.stats.compare.comparable import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.base import Difference
-    from coldwarm.contracts.comparison import SideDifference
     from coldwarm.stats.compare.results import IncomparableError, NothingValidError
 
 WAYS_ON = {
@@ -69,23 +68,6 @@ def nothing_valid(error: NothingValidError) -> str:
     ]
     why = "; ".join(out) or with_advice(error.reason)
     return f"nothing valid to compare in {error.a} and {error.b}: {why}"
-
-
-def disagreement(item: SideDifference) -> str:
-    """Write what each side has of a field that must agree."""
-    if item.field == "machine" and item.name == "environment":
-        side = item.of_a if item.a == "absent" else item.of_b
-        return f"machine: environment: {side} lies in no run, so where it was measured is not known"
-    if item.field == "machine":
-        return f"machine: {change(item)}"
-    name = "" if item.name == item.field else f"{item.name}: "
-    a, b = ("none" if value == "absent" else value for value in (item.a, item.b))
-    return f"{item.field}: {name}{item.of_a} has {a}, {item.of_b} has {b}"
-
-
-def change(item: Difference | SideDifference) -> str:
-    """Write what became of something from A to B."""
-    return f"{item.name}: {item.a} became {item.b}"
 
 
 def _of(cases: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.report.compare import counts
-from coldwarm.report.compare.terminal import (
+from coldwarm.report.compare.words import (
     HEADINGS,
     failing,
     legend,

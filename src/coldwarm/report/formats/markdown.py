@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.policy import Policy
 from coldwarm.report import markdown
 from coldwarm.report.bench import text as bench
-from coldwarm.report.charts.drawing import answers_of
 from coldwarm.report.compare import text as compared_text
+from coldwarm.report.figures import held_against
 from coldwarm.report.page import surroundings, verdicts
+from coldwarm.stats.answers import answers
 from coldwarm.stats.plan import benching
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _result(measured: Measured) -> str:
         report, _ = benching.report(suite, cases, measured.path, Policy())
         said = bench.as_markdown(report, suite, cases)
     else:
-        said = markdown.render(suite, cases, answers=answers_of(measured))
+        said = markdown.render(suite, cases, answers=answers(cases))
     title = f"## {markdown.label(suite.suite)}, {markdown.escaped(suite.started_at[:10])}"
     return "\n\n".join([title, said.rstrip(), *_checked(cases), _about(measured, "")]) + "\n"
 
@@ -59,7 +60,8 @@ def _checked(cases: Sequence[CaseResult]) -> list[str]:
     if not rows:
         return ["No output was checked."]
     if not failed:
-        return [f"Outputs checked against a float64 reference: all of {len(rows)} cases agree."]
+        against = markdown.escaped(held_against(cases))
+        return [f"Outputs that were checked: all of {len(rows)} cases agree, {against}."]
     said = [(f"{row.workload}, {row.candidate}", f"{row.passed} passed") for row in failed]
     return [f"**{len(failed)} of {len(rows)} cases gave wrong answers:**", markdown.terms(said)]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report.printed.setting import compared_pdf, pdf
+from coldwarm.report.charts import compared as both
+from coldwarm.report.printed.contents import PAIRED, changes, contents
+from coldwarm.report.printed.setting import pdf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +23,7 @@ def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     Raises:
         UsageError: the extra ``report`` is not installed.
     """
-    return {name: pdf(results)}
+    return {name: pdf("report.typ", *contents(results), results)}
 
 
 def compared(
@@ -32,4 +34,5 @@ def compared(
     Raises:
         UsageError: the extra ``report`` is not installed.
     """
-    return {name: compared_pdf(comparison, sides)}
+    found = both.charts(comparison, *sides, PAIRED)
+    return {name: pdf("compared.typ", *changes(comparison, found), sides)}

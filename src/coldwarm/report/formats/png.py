@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report.charts import drawing
+from coldwarm.errors import UsageError
+from coldwarm.report.charts import compared as both
+from coldwarm.report.charts import drawing, every
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +21,13 @@ def files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
     """Return a file for each figure; of several results with the number of theirs before it.
 
     Raises:
-        UsageError: the extra ``report`` is not installed.
+        UsageError: the extra ``report`` is not installed, or there is nothing to draw.
     """
-    return {f"{figure}.png": drawing.png(chart) for figure, chart in drawing.every_figure(results)}
+    drawn = {f"{figure}.png": drawing.png(chart) for figure, chart in every.named(results)}
+    if not drawn:
+        text = "nothing was measured that a figure could show: `coldwarm show` says why"
+        raise UsageError(text)
+    return drawn
 
 
 def compared(
@@ -32,5 +38,5 @@ def compared(
     Raises:
         UsageError: the extra ``report`` is not installed.
     """
-    figures = drawing.compared_figures(comparison, sides)
+    figures = both.named(comparison, sides)
     return {f"{figure}.png": drawing.png(chart) for figure, chart in figures}

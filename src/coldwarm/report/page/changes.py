@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coldwarm.report.compare import terminal
+from coldwarm.report.compare import words as told
 from coldwarm.report.page.making import filled
 from coldwarm.report.page.surroundings import Folded
 from coldwarm.report.reasons import words
@@ -55,10 +55,10 @@ def changes(comparison: RunComparison, sections: Sequence[Section]) -> Changes:
     """Return what the page says of two results, with sections of figures of both."""
     differing = [(one.name, f"{one.a} in A, {one.b} in B") for one in comparison.software]
     return Changes(
-        summary=terminal.summary(comparison),
-        sides=tuple(terminal.sides(comparison)),
-        remarks=tuple(terminal.remarks(comparison)),
-        legend=tuple(terminal.legend(comparison)),
+        summary=told.summary(comparison),
+        sides=tuple(told.sides(comparison)),
+        remarks=tuple(told.remarks(comparison)),
+        legend=tuple(told.legend(comparison)),
         rows=tuple(map(_change, comparison.metrics)),
         sections=sections,
         software=Folded("What else differs", differing) if differing else None,
@@ -66,7 +66,7 @@ def changes(comparison: RunComparison, sections: Sequence[Section]) -> Changes:
 
 
 def _change(item: ComparedMetric) -> Change:
-    row = terminal.row(item)
+    row = told.row(item)
     return Change(
         case=item.case,
         what=row.figure,

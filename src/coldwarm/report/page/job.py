@@ -8,7 +8,7 @@ from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import dash_scale
 from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, rows, seconds
-from coldwarm.report.charts.workload import shown
+from coldwarm.report.charts.names import shown
 from coldwarm.stats.drawn import totals
 from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.grid import MOST_CALLS, grid

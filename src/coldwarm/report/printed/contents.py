@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import printable, shorten
 from coldwarm.report import units
-from coldwarm.report.charts import compared, every
-from coldwarm.report.charts.drawing import answers_of
+from coldwarm.report.charts import every
+from coldwarm.report.charts.source import source
 from coldwarm.report.charts.workload import workloads
-from coldwarm.report.compare import terminal
-from coldwarm.report.figures import group_name
+from coldwarm.report.compare import words
+from coldwarm.report.figures import group_name, held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.view import suite_view
+from coldwarm.stats.answers import answers
 from coldwarm.stats.drawn.gates import of_group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
+    from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult
     from coldwarm.report.charts.chart import Chart
@@ -34,9 +35,9 @@ WHOLE = 520
 HALF = 235
 _FEW, _SOME = 2, 4
 """Workloads up to which each has all its figures, large ones; and up to which each has a table."""
-_LARGE = ("cold", "break_even")
-_SMALL = ("warm_points", "warm_ecdf")
-_LAST = ("first_call", "memory", "new_shape")
+_LARGE = ("break_even",)
+_SMALL = ("cold", "warm_points")
+_LAST = ("warm_ecdf", "memory", "new_shape")
 _COMPACT = ("cold", "warm_points")
 PAIRED = ("cold", "warm_points")
 """The kinds of figures that show both results of a comparison."""
@@ -54,30 +55,32 @@ def contents(results: Sequence[Measured]) -> tuple[Node, list[Chart]]:
 
 
 def changes(
-    comparison: RunComparison, sides: tuple[Measured, Measured]
+    comparison: RunComparison, found: Iterable[tuple[str, Chart]]
 ) -> tuple[Node, list[Chart]]:
-    """Return what a report of a comparison says, and its figures in the order of their numbers."""
+    """Return what a report of a comparison says, and its figures in the order of their numbers.
+
+    ``found``: the figures, each with the title of its workload or nothing.
+    """
     drawn: list[Chart] = []
-    shared = [chart for title, chart in compared.charts(comparison, *sides, PAIRED) if not title]
+    first: list[Node] = []
     grouped: dict[str, list[Node]] = {}
-    first = [_figure(chart, drawn) for chart in shared]
-    for title, chart in compared.charts(comparison, *sides, PAIRED):
-        if title:
-            grouped.setdefault(title, []).append(_figure(chart, drawn))
+    for title, chart in found:
+        where = grouped.setdefault(title, []) if title else first
+        where.append(_figure(chart, drawn))
     said = {
-        "sides": terminal.sides(comparison),
-        "summary": terminal.summary(comparison),
+        "sides": words.sides(comparison),
+        "summary": words.summary(comparison),
         "shared": first,
-        "remarks": terminal.remarks(comparison),
+        "remarks": words.remarks(comparison),
         "cases": [
             {
                 "title": case,
-                "headings": ["figure", *terminal.HEADINGS[1:]],
-                "rows": [list(terminal.row(item)) for item in items],
+                "headings": ["figure", *words.HEADINGS[1:]],
+                "rows": [list(words.row(item)) for item in items],
             }
-            for case, items in terminal.shown(comparison, everything=True).items()
+            for case, items in words.shown(comparison, everything=True).items()
         ],
-        "legend": terminal.legend(comparison),
+        "legend": words.legend(comparison),
         "workloads": [{"title": title, "figures": found} for title, found in grouped.items()],
     }
     return _plain(said), drawn
@@ -96,19 +99,27 @@ def _plain(node: Any) -> Any:  # noqa: ANN401 - a tree of JSON
 
 def _part(measured: Measured, drawn: list[Chart]) -> Node:
     cases = list(measured.cases.values())
-    told = answers_of(measured)
+    told = answers(cases)
+    where = source(measured, told[0] if told else None)
     found = workloads(cases, told)
     view = suite_view(measured.suite, cases, told, verbose=False) if measured.suite else None
     groups = {group.title: group for group in view.groups} if view else {}
     environment = measured.environment
     return {
-        "name": measured.suite.suite if measured.suite else cases[0].case,
+        "name": measured.suite.suite if measured.suite else next(iter(measured.cases)),
         "facts": list(_facts(measured, cases)),
-        "answers": [_answer(one, groups.get(group_name(one.cases[0])), drawn) for one in found],
+        "answers": [
+            _answer(one, groups.get(group_name(one.cases[0])), drawn, where) for one in found
+        ],
         "gates": _gates(found),
-        "shared": [_figure(chart, drawn) for chart in every.of_result(found, WHOLE)],
+        "shared": [_figure(chart, drawn, where) for chart in every.of_result(found, WHOLE)],
         "workloads": [
-            _workload(one, groups.get(group_name(one.cases[0])), drawn, of=len(found))
+            _workload(
+                one,
+                groups.get(group_name(one.cases[0])),
+                lambda chart: _figure(chart, drawn, where),
+                of=len(found),
+            )
             for one in found
         ],
         "legend": list(view.legend) if view else [],
@@ -117,7 +128,7 @@ def _part(measured: Measured, drawn: list[Chart]) -> Node:
         "rejected": _rejected(cases),
         "unavailable": list(view.unavailable) if view else [],
         "protocol": _protocol(cases),
-        "environment": _environment(measured) if environment else [],
+        "environment": _environment(environment) if environment else [],
         "files": _files(measured, found),
     }
 
@@ -146,16 +157,16 @@ def _facts(measured: Measured, cases: Sequence[CaseResult]) -> Iterator[tuple[st
         yield "by", f"coldwarm {harness.version}{commit}"
 
 
-def _answer(workload: Workload, group: Group | None, drawn: list[Chart]) -> Node:
+def _answer(workload: Workload, group: Group | None, drawn: list[Chart], where: str) -> Node:
     strip = every.charts(workload, WHOLE, ("answer",))
     return {
         "title": workload.title,
         "lines": [(line.label, line.text) for line in group.answer] if group else [],
-        "figure": _figure(strip[0], drawn) if strip else None,
+        "figure": _figure(strip[0], drawn, where) if strip else None,
     }
 
 
-def _figure(chart: Chart, drawn: list[Chart]) -> Node:
+def _figure(chart: Chart, drawn: list[Chart], where: str = "") -> Node:
     drawn.append(chart)
     before = next((at for at, one in enumerate(drawn[:-1], 1) if one.id == chart.id), None)
     again = None if before is None else f"Read it as figure {before}."
@@ -165,19 +176,22 @@ def _figure(chart: Chart, drawn: list[Chart]) -> Node:
         "title": chart.title,
         "caption": again or chart.caption,
         "alt": chart.alt,
+        "source": where,
     }
 
 
-def _workload(workload: Workload, group: Group | None, drawn: list[Chart], *, of: int) -> Node:
+def _workload(
+    workload: Workload, group: Group | None, figure: Callable[[Chart], Node], *, of: int
+) -> Node:
     few = of <= _FEW
     large, small, last = (_LARGE, _SMALL, _LAST) if few else ((), _COMPACT, ())
     return {
         "title": workload.title,
         "about": group.about if group else workload.cases[0].protocol.data_layout,
         "table": _table(group) if group and of <= _SOME else None,
-        "large": [_figure(one, drawn) for one in every.charts(workload, WHOLE, large)],
-        "small": [_figure(one, drawn) for one in every.charts(workload, HALF, small)],
-        "last": [_figure(one, drawn) for one in every.charts(workload, HALF, last)],
+        "small": [figure(one) for one in every.charts(workload, HALF, small)],
+        "large": [figure(one) for one in every.charts(workload, WHOLE, large)],
+        "last": [figure(one) for one in every.charts(workload, HALF, last)],
     }
 
 
@@ -205,6 +219,7 @@ def _table(group: Group) -> Node:
 def _gates(found: Sequence[Workload]) -> Node:
     rows = [(one.title, known) for one in found if (known := of_group(one.cases)) is not None]
     return {
+        "against": held_against(case for one in found for case in one.cases),
         "n_checked": sum(known.n_cases for _, known in rows),
         "n_failed": sum(len(known.failed) for _, known in rows),
         "rows": [
@@ -236,25 +251,40 @@ def _rejected(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
 def _protocol(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
     """Return how was measured, where all workloads agree."""
     folded = list(surroundings.protocols(cases))
+    if not folded:
+        return []
     shared = [row for row in folded[0].rows if all(row in one.rows for one in folded)]
     candidates = {case.candidate for case in cases}
     return [row for row in shared if row[0] not in candidates]
 
 
-def _environment(measured: Measured) -> list[tuple[str, str]]:
-    assert measured.environment is not None  # noqa: S101 - asked for by the caller
-    tables = list(surroundings.environment(measured.environment))
-    rows = [row for row in chain.from_iterable(one.rows for one in tables[:-1]) if _told(row)]
-    installed = dict(tables[-1].rows)
+def _environment(one: Environment) -> list[tuple[str, str]]:
+    """Return the machine and what ran on it; everything is in ``environment.json``."""
+    machine, *_ = surroundings.environment(one)
+    rows = [row for row in machine.rows if row[0] in _MACHINE]
+    python, installed = one.python, one.distributions
     known = [f"{name} {installed[name]}" for name in _LIBRARIES if name in installed]
-    return [*rows, ("libraries", ", ".join(known) or f"{len(installed)} distributions")]
+    pools = [f"{pool.internal_api} {pool.threads}" for pool in one.thread_pools or []]
+    variables = [f"{name}={value}" for name, value in one.variables.items()]
+    variables += [f"{name} (withheld)" for name in one.withheld_variables]
+    return [
+        *rows,
+        ("Python", f"{python.implementation} {python.version}, {python.build}, {python.compiler}"),
+        ("libraries", ", ".join(known) or f"{len(installed)} distributions"),
+        ("threads of libraries", ", ".join(pools) or "not known"),
+        ("variables set", ", ".join(variables) or "none of those that matter"),
+    ]
 
 
-def _told(row: tuple[str, str]) -> bool:
-    """Say whether a row has to be in a few pages; everything is in ``environment.json``."""
-    return not row[0].startswith(("cache,", "frequency"))
-
-
+_MACHINE = {
+    "processor",
+    "cores",
+    "memory",
+    "operating system",
+    "virtualisation",
+    "container",
+    "GPU",
+}
 _LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "torch", "triton", "numba", "llvmlite")
 
 

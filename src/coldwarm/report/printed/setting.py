@@ -12,40 +12,26 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coldwarm.report.charts import drawing
 from coldwarm.report.formats.base import needed
-from coldwarm.report.printed.contents import changes, contents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.report.charts.chart import Chart
-    from coldwarm.report.printed.contents import Node
 
 
-def pdf(results: Sequence[Measured]) -> bytes:
-    """Return the validation report of results.
-
-    Raises:
-        UsageError: typst or vl-convert is not installed.
-    """
-    return _set("report.typ", *contents(results), _measured_at(results))
-
-
-def compared_pdf(comparison: RunComparison, sides: tuple[Measured, Measured]) -> bytes:
-    """Return what changed from one result to another.
+def pdf(
+    template: str, said: dict[str, Any], drawn: Sequence[Chart], results: Sequence[Measured]
+) -> bytes:
+    """Return what is said of results, set by one of the templates beside this file.
 
     Raises:
         UsageError: typst or vl-convert is not installed.
     """
-    return _set("compared.typ", *changes(comparison, sides), _measured_at(sides))
-
-
-def _set(template: str, said: Node, drawn: Sequence[Chart], second: int) -> bytes:
     typst = needed("typst")
     templates = files("coldwarm.report.printed")
     with TemporaryDirectory(prefix="coldwarm-") as folder:
@@ -59,7 +45,7 @@ def _set(template: str, said: Node, drawn: Sequence[Chart], second: int) -> byte
             ignore_system_fonts=True,
             sys_inputs={"contents": json.dumps(said)},
         )
-        made: bytes = compiler.compile(format="pdf", timestamp=second)
+        made: bytes = compiler.compile(format="pdf", timestamp=_measured_at(results))
     return made
 
 

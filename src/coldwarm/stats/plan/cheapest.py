@@ -13,6 +13,7 @@ Below ``FEWEST`` rounds nothing is told: candidates with fewer processes are lef
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -158,11 +159,12 @@ def _sides(first: Flags, other: Flags) -> Signs:
     return first.astype(np.int8) - other.astype(np.int8)
 
 
-def _tried() -> list[float]:
-    numbers = {1.0, 2.0}
-    while (most := max(numbers)) < MOST_CALLS:
-        numbers.add(float(math.ceil(most * _STEP)))
-    return sorted(numbers)
+@cache
+def _tried() -> tuple[float, ...]:
+    numbers = [1.0, 2.0]
+    while numbers[-1] < MOST_CALLS:
+        numbers.append(float(math.ceil(numbers[-1] * _STEP)))
+    return tuple(numbers)
 
 
 def _changes(

@@ -69,6 +69,7 @@ async function draw(figure) {
     tooltip: tip,
     logLevel: 1, // errors alone: a figure without a crossing is none
   });
+  place.querySelector("svg")?.setAttribute("aria-hidden", "true"); // its place says what it shows
   figure.drawn?.finalize();
   figure.drawn = drawn;
   figure.drawnAs = as;
