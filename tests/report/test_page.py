@@ -110,7 +110,7 @@ def rows(page: Page, figure: str, name: str) -> list[dict[str, Any]]:
 def cells(page: Page, place: int) -> list[str]:
     found: list[str] = page.eval_on_selector_all(
         "#verdict-table tbody tr:not([hidden])",
-        f"rows => rows.map(r => r.cells[{place}].textContent.trim())",
+        f"rows => rows.map(r => r.cells[{place}].innerText.trim())",
     )
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import sys
 import xml.etree.ElementTree as ET
@@ -23,6 +24,7 @@ from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.compared import pairs
 from coldwarm.report.charts.workload import workloads
 from coldwarm.report.formats import markdown, pdf
+from coldwarm.report.printed.contents import contents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,17 +42,39 @@ def call(*arguments: str) -> Result:
 @pytest.fixture(scope="module")
 def hostile(measured: Measured) -> Measured:
     """Return a result every free text of which wants to be obeyed."""
+    every_text = " ".join(HOSTILE)
     cases = {}
     for number, case in enumerate(measured.cases.values()):
-        texts = " ".join(HOSTILE[number::2])
-        changed = msgspec.structs.replace(
+        cases[case.case] = msgspec.structs.replace(
             case,
-            candidate=f"{number}{texts}",
+            candidate=f"{number}{' '.join(HOSTILE[number::2])}",
             workload='</title><script>alert(1)</script>\x1b[31m\u202e\'"]`#eval("1")',
-            protocol=msgspec.structs.replace(case.protocol, data_layout=" ".join(HOSTILE)),
+            limitations=[because("stated", text=every_text)],
+            protocol=msgspec.structs.replace(
+                case.protocol,
+                data_layout=every_text,
+                interleaving=every_text,
+                windows={every_text: every_text},
+                environment_variables={every_text: every_text},
+            ),
         )
-        cases[case.case] = changed
-    return replace(measured, cases=cases)
+    assert measured.suite
+    assert measured.environment
+    machine = measured.environment
+    environment = msgspec.structs.replace(
+        machine,
+        cpu=msgspec.structs.replace(machine.cpu, model=every_text, architecture=every_text),
+        system=msgspec.structs.replace(machine.system, os=every_text, kernel=every_text),
+        python=msgspec.structs.replace(machine.python, build=every_text, compiler=every_text),
+        harness=msgspec.structs.replace(machine.harness, version=every_text, git_commit=every_text),
+        distributions={"numpy": every_text, every_text: every_text},
+        variables={every_text: every_text},
+        withheld_variables=[every_text],
+    )
+    suite = msgspec.structs.replace(
+        measured.suite, suite=every_text, run_id=every_text, started_at=every_text
+    )
+    return replace(measured, cases=cases, suite=suite, environment=environment, path=every_text)
 
 
 def test_a_folder_of_figures(run: Path, tmp_path: Path) -> None:
@@ -111,6 +135,14 @@ def test_hostile_text_in_markdown(hostile: Measured) -> None:
     assert not {one.type for one in tokens} & {"link_open", "image"}
     assert "\u202e" not in written.decode()
     assert "\x1b" not in written.decode()
+
+
+def test_hostile_text_is_seen_in_print(hostile: Measured) -> None:
+    """THEN all that print is given is seen as it is, but for signs where a long word may break."""
+    said, drawn = contents([hostile])
+    texts = json.dumps(said, ensure_ascii=False).replace("\u200b", "")
+    assert not obeyed(texts)
+    assert drawn
 
 
 @pytest.mark.slow

@@ -104,7 +104,7 @@ def _spec(workload: Workload, width: int) -> Spec:
     y = seconds("total_s", "total time (log scale)", log=True)
     # Which totals are shown changes with the job.
     y["axis"] = {**y["axis"], "grid": True, "values": [10.0**power for power in _POWERS]}
-    colour = by_colour(workload.looks)
+    colour = by_colour(workload.looks, width)
     tooltip = [
         {"field": "candidate", "title": "candidate"},
         {"field": "calls", "title": "calls", "format": ","},
