@@ -20,14 +20,15 @@ PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "refuses.md"
 BLOCK = re.compile(r"((?:<!--[^>]*-->\n)*)```text\n(.*?)```", re.DOTALL)
 MARK = re.compile(r"<!-- (code|advice of|says): (.*?) -->")
 NOUN = re.compile(r"# (.+)")
-OF_VERDICTS = {
+REFUSES_NOTHING = {
     "between_runs",
     "few_processes_each",
     "incomplete",
+    "index_silent",
     "interval_across",
     "noise_unknown",
 }
-"""Reasons about which something can be done, and which refuse nothing."""
+"""Reasons about which something can be done, and which refuse no function and no result."""
 
 
 class Quoted(NamedTuple):
@@ -103,7 +104,7 @@ def test_a_quoted_block_has_the_words_of_the_program(one: Quoted) -> None:
 
 def test_every_reason_about_which_something_can_be_done_is_on_the_page() -> None:
     told = {one.of for one in quoted() if one.what == "code"}
-    assert sorted(ADVICE.keys() - OF_VERDICTS - told) == []
+    assert sorted(ADVICE.keys() - REFUSES_NOTHING - told) == []
 
 
 @pytest.mark.parametrize(

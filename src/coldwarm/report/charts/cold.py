@@ -47,7 +47,7 @@ def starts(workload: Workload, width: int = WIDTH) -> Chart | None:
         "cold_wholes": rows(cold.wholes(workload.cases)),
         "cold_starts": rows(cold.starts(workload.cases)),
     }
-    if not found["cold_wholes"]:
+    if not found["cold_wholes"] or not found["cold_parts"]:
         return None
     return Chart(
         id="cold",
@@ -73,7 +73,7 @@ def first_calls(workload: Workload, width: int = WIDTH) -> Chart | None:
         "call_wholes": rows(cold.call_wholes(workload.cases)),
         "call_calls": rows(cold.calls(workload.cases)),
     }
-    if not found["call_wholes"]:
+    if not found["call_wholes"] or not found["call_parts"]:
         return None
     return Chart(
         id="first_call",

@@ -38,7 +38,7 @@ def memory(workload: Workload, width: int = WIDTH) -> Chart | None:
         "memory_peaks": rows(drawn.peaks(workload.cases)),
     }
     modes = there(found["memory_medians"], "cache_mode", _ORDER)
-    if not modes:
+    if not modes or not found["memory_stages"]:
         return None
     mode = modes[0]
     return Chart(
