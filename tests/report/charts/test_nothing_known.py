@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
-from tests.stats import results
+from tests.stats import repeating
 
 from coldwarm.report.charts import every
 from coldwarm.report.charts.workload import workloads
@@ -13,9 +12,7 @@ from coldwarm.stats.answers import answers
 
 @pytest.mark.parametrize("kind", ["cold", "first_call", "memory"])
 def test_a_figure_without_rows_is_none(kind: str) -> None:
-    case = results.case(6)
-    known = [msgspec.structs.replace(one, phases=[]) for one in case.observations]
-    case = msgspec.structs.replace(case, observations=known)
-    (found,) = workloads([case], answers([case]))
+    cases = list(repeating.run(1, n=6).cases.values())  # no phase and no part is known
+    (found,) = workloads(cases, answers(cases))
     for chart in every.charts(found, kinds=[kind]):
         assert all(chart.data.values())
