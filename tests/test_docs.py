@@ -109,7 +109,7 @@ def test_every_public_name_has_a_section(reference: Path) -> None:
 
 def test_every_page_of_the_guide_is_of_one_kind_and_in_the_index() -> None:
     index = (GUIDE / "index.md").read_text("utf-8")
-    kinds = ("tutorial", "how-to", "explanation")
+    kinds = ("tutorial", "how-to", "explanation", "results")
     files = [*GUIDE.rglob("*.md"), *GUIDE.rglob("*.ipynb")]
     pages = [page.relative_to(GUIDE).with_suffix("") for page in files]
     pages = [page for page in pages if page.parts[0] not in {"reference", "_build", "index"}]

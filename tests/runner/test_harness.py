@@ -9,6 +9,7 @@ APART = {
     "report": "shows what is recorded",
     "inprocess": "measures in the user's process, without a protocol of its own",
     "workloads": "each file has a hash of its own in the protocol",
+    "publish": "packs and checks what was measured",
     "private": "masks what is written and shown, and no figure",
     "__init__.py": "names what is public",
     "__main__.py": "starts the command line",

@@ -4,7 +4,7 @@ At each number of calls every pair of candidates is compared (``dearer``), and a
 surely dearer than another one drops out: the cheapest is among those that are left. Where one alone
 is left, it is the cheapest. That the true one never drops out, at whichever number of calls and in
 whichever reading, is to hold with 95 %: each of the k - 1 others could push it out in each of m
-readings, so a pair is judged with 1 - 5 % / (k - 1) / m, and one of few rounds more surely yet
+readings, so a pair is judged with 1 - 4 % / (k - 1) / m, and one of few rounds more surely yet
 (``FEW``). ``benchmarks/answers.py`` simulates how often that holds.
 
 Below ``FEWEST`` rounds nothing is told: candidates with fewer processes are left out and named.
@@ -42,6 +42,9 @@ FEW = 3
 """How many times surer a pair must be that has fewer rounds than a verdict needs: with so few,
 chance favours one of two nearly equal candidates at some number of calls more often than at each.
 """
+ERROR = 0.8 * (1 - CONFIDENCE)
+"""What is given to all pairs together: a little less than is stated, because one draw of costs is
+looked at at many numbers of calls."""
 FEWEST = 3
 """Rounds from which a candidate can be told to be the cheapest."""
 _STEP = 1.5
@@ -78,7 +81,7 @@ def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> B
         for place in range(len(compared))
         for other in range(place + 1, len(compared))
     }
-    error = (1 - CONFIDENCE) / (len(compared) - 1) / n_readings
+    error = ERROR / (len(compared) - 1) / n_readings
 
     def states(calls: Sequence[float]) -> list[_State]:
         return _states(names, pairs, np.array(calls, dtype=np.float64), error)
