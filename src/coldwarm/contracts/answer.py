@@ -93,9 +93,10 @@ class ByCalls(Record, frozen=True, kw_only=True):
     """Which candidate is the cheapest by the number of calls of a process, in one reading.
 
     ``ranges`` go from 1 call upwards without a gap, and no two that are next to each other say the
-    same. That every one of them is true of what the candidates cost in the middle of their rounds holds with ``confidence``, for all
-    ranges of this reading together. ``estimates`` are what the costs say without their scatter:
-    the first number of calls from which a candidate has the lowest cost, beginning with 1.
+    same. That every one of them is true of what the candidates cost in the middle of their rounds
+    holds with ``confidence``, for all ranges of this reading together. ``estimates`` are what the
+    costs say without their scatter: the first number of calls from which a candidate has the lowest
+    cost, beginning with 1.
     """
 
     reading: Reading
