@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 MAX_ATTEMPTS = 3
 ENOUGH = 2
 """Processes in which every call compiled, after which no other would do otherwise."""
-OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 5, 6)}
+OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 1, 5)}
 """Which of a case's processes show what calls take that the timed loop does not make: a third of a
-second in each, and what most of three show is not by chance. Within a time budget (``True``) two of
-them wait until there are as many processes as a verdict needs."""
+second in each, and what most of three show is not by chance. Within a time budget (``True``) the
+third waits until there are as many processes as a verdict needs."""
 COLD_ORDER: tuple[CacheMode, ...] = (
     "first_ever",
     "cold_process_cold_cache",
