@@ -286,6 +286,12 @@ CODES: dict[str, str] = {
     "shared_process": "",
     "clean_blocks": "n_clean n_blocks",
     "in_process_compiled": "n_blocks",
+    # Patterns and claims.
+    "tpu_unavailable": "",
+    "facts_as_stated": "",
+    "facts_otherwise": "",
+    "no_verdict_on": "metric",
+    "counted": "count_name n_do n_dont",
 }
 """By code, the names of its parameters."""
 

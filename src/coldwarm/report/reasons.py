@@ -367,6 +367,12 @@ WORDS: dict[str, str] = {
     "clean_blocks": "nothing was compiled in {n_clean} of {n_blocks:# block} of warm calls",
     "in_process_compiled": "in this process something was compiled in {n_blocks:# block}, which do"
     " not count",
+    # Patterns and claims.
+    "tpu_unavailable": "no TPU is usable here",
+    "facts_as_stated": "both sides have shown what the pattern says",
+    "facts_otherwise": "the two sides have not shown what the pattern says",
+    "no_verdict_on": "nothing was measured that decides on {metric}{parts}",
+    "counted": "{n_do} against {n_dont} {count_name}",
 }
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""

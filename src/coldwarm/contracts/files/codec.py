@@ -18,6 +18,7 @@ import msgspec
 from coldwarm import __version__
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
+from coldwarm.contracts.catalogue import PatternResults
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
@@ -70,6 +71,7 @@ _TYPES: tuple[type[Record], ...] = (
     PlanReport,
     BenchReport,
     NoiseReport,
+    PatternResults,
     NextstatResult,
     NextstatSuite,
 )
