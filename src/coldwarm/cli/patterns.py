@@ -103,9 +103,7 @@ def _measured(
         text = f"{one.pattern}: {VERDICTS[one.verdict][0]}, {measured(one)}"
         console.print(line(text))
 
-    session = Session(folder, lambda: None, told)
-    session.begin(resume=resume)
-    return session.measure(specs)
+    return Session(folder, told).measure(specs, resume=resume)
 
 
 def _print(results: PatternResults, folder: Path) -> None:

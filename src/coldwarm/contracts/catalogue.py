@@ -83,3 +83,52 @@ class PatternResults(Record, frozen=True, kw_only=True):
     harness_sha256: Sha256
     results: list[PatternResult]
     wall_s: Seconds
+
+
+class Bound(Record, frozen=True, kw_only=True):
+    """A figure of a claim with its bounds; of what has no noise all three are the same."""
+
+    name: str
+    """What it is, with its unit."""
+    value: float
+    low: float
+    high: float
+    confidence: float | None = None
+    """``None``: exact."""
+
+
+ClaimVerdict = Literal["confirmed", "refuted", "inconclusive", "outdated", "not_tested", "failed"]
+
+
+class ClaimResult(Record, frozen=True, kw_only=True):
+    """What the test of one claim has shown."""
+
+    claim: Name
+    claim_sha256: Sha256
+    """Of its file, and so of its rule."""
+    verdict: ClaimVerdict
+    """By the claim's rule. ``outdated``: what it speaks of is no longer so made."""
+    reason: Reason | None = None
+    """Of what was not tested, or failed."""
+    figures: list[Bound] = []
+    """What the rule looked at."""
+    sheets: list[FactSheet] = []
+    paths: dict[str, str] = {}
+    """The folders of the runs that the figures are from, relative to this file, by name."""
+    patterns: list[PatternResult] = []
+    """Those whose results the claim rests on."""
+    measured_at: str
+    versions: dict[str, str] = {}
+
+
+class ClaimResults(Record, frozen=True, kw_only=True):
+    """The results of claims that were measured together: ``claims.json``."""
+
+    schema_version: Literal["coldwarm.claim_results.v1"] = "coldwarm.claim_results.v1"
+    started_at: str
+    finished_at: str | None
+    complete: bool
+    harness_version: str
+    harness_sha256: Sha256
+    results: list[ClaimResult]
+    wall_s: Seconds

@@ -288,6 +288,7 @@ CODES: dict[str, str] = {
     "in_process_compiled": "n_blocks",
     # Patterns and claims.
     "tpu_unavailable": "",
+    "not_seen": "what",
     "facts_as_stated": "",
     "facts_otherwise": "",
     "no_verdict_on": "metric",

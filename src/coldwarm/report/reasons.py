@@ -369,6 +369,7 @@ WORDS: dict[str, str] = {
     " not count",
     # Patterns and claims.
     "tpu_unavailable": "no TPU is usable here",
+    "not_seen": "not measured: {what}",
     "facts_as_stated": "both sides have shown what the pattern says",
     "facts_otherwise": "the two sides have not shown what the pattern says",
     "no_verdict_on": "nothing was measured that decides on {metric}{parts}",

@@ -18,7 +18,7 @@ import msgspec
 from coldwarm import __version__
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
-from coldwarm.contracts.catalogue import PatternResults
+from coldwarm.contracts.catalogue import ClaimResults, PatternResults
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
@@ -72,6 +72,7 @@ _TYPES: tuple[type[Record], ...] = (
     BenchReport,
     NoiseReport,
     PatternResults,
+    ClaimResults,
     NextstatResult,
     NextstatSuite,
 )
