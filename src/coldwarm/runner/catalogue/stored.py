@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.catalogue import ClaimResult
+    from coldwarm.contracts.result import CaseResult
 
 
 def read(folder: Path) -> ClaimResults:
@@ -50,12 +51,12 @@ def judged(folder: Path) -> tuple[ClaimResults, list[ClaimResult]]:
         if one.claim not in known:
             found.append(one)
             continue
-        cases = {
-            name: {
-                case.candidate: case
-                for case in reading.read_run(inside(root, f"{path}/{index.NAME}"))[1]
-            }
-            for name, path in one.paths.items()
-        }
+        cases = {name: _cases(root, path) for name, path in one.paths.items()}
         found.append(judged_again(one, known[one.claim].judge, cases))
     return stored, found
+
+
+def _cases(root: Path, path: str) -> dict[str, CaseResult]:
+    """Return the cases of a run beside the results, by candidate."""
+    _, cases = reading.read_run(inside(root, f"{path}/{index.NAME}"))
+    return {case.candidate: case for case in cases}

@@ -1,4 +1,4 @@
-"""The verdicts of stored claims, judged again from what was stored, and how two sets differ. Pure."""
+"""The verdicts of stored claims, judged again, and how those of two results differ. Pure."""
 
 from __future__ import annotations
 
