@@ -96,7 +96,8 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
     else:
         console = PlainConsole()
         console.print(table(claims(), results.results))
-        console.print(line(f"\nArtifacts: {folder}"))
+        console.print()
+        console.print(line(f"Artifacts: {folder}"))
     if interrupted:
         return ExitCode.INTERRUPTED
     failed = any(one.verdict == "failed" for one in results.results)

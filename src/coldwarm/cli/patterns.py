@@ -113,4 +113,5 @@ def _print(results: PatternResults, folder: Path) -> None:
 
     console = PlainConsole()
     console.print(table(patterns(), results.results))
-    console.print(line(f"\nArtifacts: {folder}"))
+    console.print()
+    console.print(line(f"Artifacts: {folder}"))
