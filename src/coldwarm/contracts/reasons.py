@@ -344,6 +344,13 @@ CODES: dict[str, str] = {
     # Snapshots.
     "no_index_asked": "",
     "index_silent": "host text",
+    # Patterns and claims.
+    "tpu_unavailable": "",
+    "not_seen": "what",
+    "facts_as_stated": "",
+    "facts_otherwise": "",
+    "no_verdict_on": "metric",
+    "counted": "count_name n_do n_dont",
 }
 """By code, the names of its parameters."""
 

@@ -440,6 +440,13 @@ WORDS: dict[str, str] = {
     # Snapshots.
     "no_index_asked": "no package index was asked",
     "index_silent": "the package index {host} gave no answer: {text}",
+    # Patterns and claims.
+    "tpu_unavailable": "no TPU is usable here",
+    "not_seen": "not measured: {what}",
+    "facts_as_stated": "both sides have shown what the pattern says",
+    "facts_otherwise": "the two sides have not shown what the pattern says",
+    "no_verdict_on": "nothing was measured that decides on {metric}{parts}",
+    "counted": "{n_do} against {n_dont} {count_name}",
 }
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""

@@ -262,14 +262,15 @@ def compare_case(  # noqa: PLR0913 - two sides and two choices, each by name
             comparisons.append(_compare_warm(baseline, theirs, ours, limits))
             continue
         for name in loops.headlines([*ours, *theirs]):
-            first, second = (_cold_rounds(side, mode, name) for side in (ours, theirs))
+            first, second = (cold_rounds(side, mode, name) for side in (ours, theirs))
             comparisons.append(compare(f"{mode}.{name}_s", baseline, first, second, **limits))
     return comparisons
 
 
-def _cold_rounds(
+def cold_rounds(
     observations: Sequence[Observation], mode: CacheMode, name: str
 ) -> dict[str, list[float]]:
+    """Return by round a figure of a cold cache mode, such as ``ttfr`` or ``first_call``."""
     values = [(o, figure(o, name)) for o in counted(observations, mode)]
     return by_round((o, [value]) for o, value in values if value is not None)
 

@@ -20,6 +20,7 @@ from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
 from coldwarm.contracts.checked import ComparedSnapshots, Replication, Verification
+from coldwarm.contracts.catalogue import ClaimResults, PatternResults
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
@@ -82,6 +83,8 @@ _TYPES: tuple[type[Record], ...] = (
     PlanReport,
     BenchReport,
     NoiseReport,
+    PatternResults,
+    ClaimResults,
     NextstatResult,
     NextstatSuite,
     BaselineManifest,

@@ -18,7 +18,7 @@ from coldwarm.registry import backend_spec
 from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import replies, space
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
-from coldwarm.runner.process.replies import Inspection, Marked
+from coldwarm.runner.process.replies import Facts, Inspection, Marked
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.runner.schedule import killed
 from coldwarm.specs import Source
@@ -58,7 +58,7 @@ _UNFINISHED = {
     "signal_pending",
 }
 """What a result that is not there when a call returns is refused for."""
-Reply = TypeVar("Reply", Inspection, Marked)
+Reply = TypeVar("Reply", Inspection, Marked, Facts)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
 

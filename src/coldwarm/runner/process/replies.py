@@ -213,6 +213,23 @@ class Marked(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
     marked: list[dict[str, Any]]
 
 
+class Raised(Record, frozen=True, kw_only=True):
+    """The error of a function whose facts were asked for."""
+
+    error: str
+    text: str
+
+
+class Facts(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="facts"):
+    """What a function has returned, or raised, that was called once."""
+
+    facts: dict[str, bool | int | float | str | None]
+    raised: Raised | None
+    call_s: Seconds
+    programs: Count | None
+    versions: dict[str, str]
+
+
 class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="failed"):
     """The process cannot go on."""
 

@@ -1,0 +1,122 @@
+"""The claims: found by scanning their folder, and read into plain specifications."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import coldwarm.claims
+from coldwarm.catalogue.patterns import Article, modules, one_line
+from coldwarm.errors import PluginError
+from coldwarm.registry import unknown
+from coldwarm.specs import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+
+@dataclass(frozen=True)
+class BenchOf:
+    """A bench of functions of the claim's own file, each a factory."""
+
+    name: str
+    candidates: tuple[str, ...]
+    """The first is what the others are compared with."""
+    regime: Literal["cold", "warm", "both"] = "both"
+    seconds: float = 20.0
+    checks: bool = True
+    tolerance: float | None = None
+    variables: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class FactsOf:
+    """Functions of the claim's own file that are called once, each in a fresh process."""
+
+    functions: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class ClaimSpec:
+    """What a claim declares."""
+
+    id: str
+    title: str
+    """The statement, in the words of this project: the first line of its documentation."""
+    source: Source
+    article: Article
+    quantity: str
+    """What is measured."""
+    protocol: str
+    """How."""
+    rule: str
+    """What decides, written down before measuring."""
+    judge: Callable[[Any], str] = field(hash=False)
+    """Gives the verdict for a ``stats.catalogue.claims.Seen``; pure."""
+    benches: tuple[BenchOf, ...] = ()
+    facts: tuple[FactsOf, ...] = ()
+    patterns: tuple[str, ...] = ()
+    """Patterns whose results it rests on."""
+    needs: Literal["gpu", "gpus", "tpu"] | None = None
+    docs: tuple[str, ...] = ()
+    note: str = ""
+    """What to know about the verdict, such as what has changed since the source was written."""
+
+
+_REQUIRED = ("ARTICLE", "QUANTITY", "PROTOCOL", "RULE", "judge")
+
+
+@cache
+def claims() -> dict[str, ClaimSpec]:
+    """Return every claim by id.
+
+    Raises:
+        PluginError: a file declares too little, or an id is taken twice.
+    """
+    found: dict[str, ClaimSpec] = {}
+    for module in modules(coldwarm.claims):
+        spec = _spec(module)
+        if spec.id in found:
+            text = f"two claims are called {spec.id!r}: {found[spec.id].source.path}"
+            raise PluginError(f"{text} and {spec.source.path}")
+        found[spec.id] = spec
+    return found
+
+
+def claim(name: str) -> ClaimSpec:
+    """Return a claim by its id.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in claims():
+        raise unknown("claim", name, claims())
+    return claims()[name]
+
+
+def _spec(module: ModuleType) -> ClaimSpec:
+    declared = vars(module)
+    missing = [name for name in _REQUIRED if name not in declared]
+    if missing or not module.__doc__ or module.__file__ is None:
+        text = f"claim {module.__name__} has no {', '.join(missing) or 'documentation'}"
+        raise PluginError(text)
+    return ClaimSpec(
+        id=module.__name__.rpartition(".")[2].replace("_", "-"),
+        title=module.__doc__.strip().splitlines()[0],
+        source=Source(module.__name__, Path(module.__file__)),
+        article=Article(**declared["ARTICLE"]),
+        quantity=one_line(declared["QUANTITY"]),
+        protocol=one_line(declared["PROTOCOL"]),
+        rule=one_line(declared["RULE"]),
+        judge=declared["judge"],
+        benches=tuple(BenchOf(**one) for one in declared.get("BENCHES", ())),
+        facts=tuple(FactsOf(**one) for one in declared.get("FACTS", ())),
+        patterns=tuple(declared.get("PATTERNS", ())),
+        needs=declared.get("NEEDS"),
+        docs=tuple(declared.get("DOCS", ())),
+        note=one_line(declared.get("NOTE", "")),
+    )

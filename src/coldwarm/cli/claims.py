@@ -1,0 +1,153 @@
+"""``coldwarm claims``: what articles say, put to the test here and now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from coldwarm.cli import _options
+from coldwarm.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.contracts.catalogue import ClaimResult
+
+_FOLDER = click.Path(path_type=Path)
+
+
+@click.group("claims", cls=click.RichGroup)
+def command() -> None:
+    """List, show and test claims, judge stored results again, and compare two."""
+
+
+@command.command("list")
+@_options.output("json")
+def listed(form: str) -> None:
+    """List the claims by the article that they are from."""
+    from coldwarm.catalogue.claims import claims
+    from coldwarm.report.shown import PlainConsole, line
+
+    specs = sorted(claims().values(), key=lambda spec: (spec.article.article, spec.id))
+    if form == "json":
+        _options.print_rows(
+            [
+                {
+                    "claim": spec.id,
+                    "article": spec.article.article,
+                    "place": spec.article.place,
+                    "figure": spec.article.figure,
+                    "statement": spec.title,
+                    "rule": spec.rule,
+                }
+                for spec in specs
+            ]
+        )
+        return
+    console = PlainConsole()
+    for article in dict.fromkeys(spec.article.article for spec in specs):
+        console.print(line(f"article {article}", "bold"))
+        for spec in specs:
+            if spec.article.article == article:
+                console.print(line(f"  {spec.id}", "cyan") + line(f"  {spec.title}"))
+
+
+@command.command("show")
+@click.argument("name", metavar="ID")
+def shown(name: str) -> None:
+    """Show one claim: the statement, the protocol, the rule, and the code."""
+    from coldwarm.catalogue.claims import claim
+    from coldwarm.report.claims import page
+    from coldwarm.report.shown import PlainConsole
+
+    spec = claim(name)
+    PlainConsole().print(page(spec, spec.source.path.read_text(encoding="utf-8")))
+
+
+@command.command("run")
+@click.argument("names", nargs=-1, metavar="[ID]...")
+@click.option("--out-dir", type=_FOLDER, help="Default: out/claims-TIME.")
+@click.option("--resume", is_flag=True, help="Go on in --out-dir with what is missing.")
+@_options.output("json")
+def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) -> int:
+    """Test claims, all or those named, and end in one table.
+
+    Exit status: 0 fine, 2 wrong usage, 3 a claim could not be tested for an error, 130
+    interrupted.
+    """
+    from coldwarm.catalogue.claims import claim, claims
+    from coldwarm.contracts.files import codec
+    from coldwarm.report.claims import table, verdict
+    from coldwarm.report.shown import PlainConsole, line
+    from coldwarm.runner.catalogue.claims import Session
+
+    specs = [claim(name) for name in names] if names else list(claims().values())
+    folder = out_dir or _options.new_directory("claims")
+    errors = PlainConsole(stderr=True)
+
+    def told(one: ClaimResult) -> None:
+        errors.print(line(f"{one.claim}: ") + verdict(one))
+
+    results, interrupted = Session(folder, told).measure(specs, resume=resume)
+    if form == "json":
+        click.echo(codec.encode(results).decode(), nl=False)
+    else:
+        console = PlainConsole()
+        console.print(table(claims(), results.results))
+        console.print()
+        console.print(line(f"Artifacts: {folder}"))
+    if interrupted:
+        return ExitCode.INTERRUPTED
+    failed = any(one.verdict == "failed" for one in results.results)
+    return ExitCode.FAILED if failed else ExitCode.FINE
+
+
+@command.command("judge")
+@click.argument("folder", type=_FOLDER)
+@_options.output("json")
+def judge(folder: Path, form: str) -> int:
+    """Judge stored results again, from their evidence alone: nothing is run.
+
+    Exit status: 0 where every verdict is the stored one, 3 where one is not.
+    """
+    from coldwarm.catalogue.claims import claims
+    from coldwarm.report.claims import changes, table
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.catalogue import stored
+    from coldwarm.stats.catalogue.again import changed
+
+    before, now = stored.judged(folder)
+    differing = changed(before.results, now)
+    if form == "json":
+        _options.print_rows(
+            [{"claim": one.claim, "stored": one.a, "judged": one.b} for one in differing]
+        )
+    else:
+        console = PlainConsole()
+        console.print(table(claims(), now))
+        console.print(changes(differing))
+    return ExitCode.FAILED if differing else ExitCode.FINE
+
+
+@command.command("compare")
+@click.argument("a", type=_FOLDER)
+@click.argument("b", type=_FOLDER)
+@_options.output("json")
+def compare(a: Path, b: Path, form: str) -> int:
+    """Say which verdicts differ between two stored results.
+
+    Exit status: 0 where none does, 1 where one does.
+    """
+    from coldwarm.report.claims import changes
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.catalogue import stored
+    from coldwarm.stats.catalogue.again import changed
+
+    differing = changed(stored.read(a).results, stored.read(b).results)
+    if form == "json":
+        _options.print_rows([{"claim": one.claim, "a": one.a, "b": one.b} for one in differing])
+    else:
+        PlainConsole().print(changes(differing))
+    return ExitCode.REGRESSION if differing else ExitCode.FINE

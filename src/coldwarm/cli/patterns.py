@@ -1,0 +1,117 @@
+"""``coldwarm patterns``: every DO measured against its DON'T, here and now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from coldwarm.cli import _options
+from coldwarm.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.catalogue.patterns import PatternSpec
+    from coldwarm.contracts.catalogue import PatternResult, PatternResults
+
+
+@click.group("patterns", cls=click.RichGroup)
+def command() -> None:
+    """List, show and measure patterns: what to do, and what not to do."""
+
+
+@command.command("list")
+@_options.output("json")
+def listed(form: str) -> None:
+    """List the patterns, topic by topic."""
+    from coldwarm.catalogue.patterns import patterns
+    from coldwarm.report.shown import PlainConsole, line
+
+    specs = list(patterns().values())
+    if form == "json":
+        _options.print_rows(
+            [
+                {
+                    "pattern": spec.id,
+                    "topic": spec.topic,
+                    "framework": spec.framework,
+                    "title": spec.title,
+                    "measures": spec.measures,
+                    "lint": spec.lint,
+                }
+                for spec in specs
+            ]
+        )
+        return
+    console = PlainConsole()
+    for topic in dict.fromkeys(spec.topic for spec in specs):
+        console.print(line(topic.replace("_", " "), "bold"))
+        for spec in specs:
+            if spec.topic == topic:
+                console.print(line(f"  {spec.id}", "cyan") + line(f"  {spec.title}"))
+
+
+@command.command("show")
+@click.argument("name", metavar="ID")
+def shown(name: str) -> None:
+    """Show one pattern: its code, why it matters, and when it does not."""
+    from coldwarm.catalogue.patterns import pattern
+    from coldwarm.report.patterns import page
+    from coldwarm.report.shown import PlainConsole
+
+    PlainConsole().print(page(pattern(name), None))
+
+
+@command.command("run")
+@click.argument("names", nargs=-1, metavar="[ID]...")
+@click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/patterns-TIME.")
+@click.option("--resume", is_flag=True, help="Go on in --out-dir with what is missing.")
+@_options.output("json")
+def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) -> int:
+    """Measure patterns, all or those named, and end in one table.
+
+    Exit status: 0 fine, 2 wrong usage, 3 a pattern could not be measured, 130 interrupted.
+    """
+    from coldwarm.catalogue.patterns import pattern, patterns
+    from coldwarm.contracts.files import codec
+
+    specs = [pattern(name) for name in names] if names else list(patterns().values())
+    folder = out_dir or _options.new_directory("patterns")
+    results, interrupted = _measured(specs, folder, resume=resume)
+    if form == "json":
+        click.echo(codec.encode(results).decode(), nl=False)
+    else:
+        _print(results, folder)
+    if interrupted:
+        return ExitCode.INTERRUPTED
+    failed = any(one.verdict == "failed" for one in results.results)
+    return ExitCode.FAILED if failed else ExitCode.FINE
+
+
+def _measured(
+    specs: Sequence[PatternSpec], folder: Path, *, resume: bool
+) -> tuple[PatternResults, bool]:
+    from coldwarm.report.patterns import VERDICTS, measured
+    from coldwarm.report.shown import PlainConsole, line
+    from coldwarm.runner.catalogue.patterns import Session
+
+    console = PlainConsole(stderr=True)
+
+    def told(one: PatternResult) -> None:
+        text = f"{one.pattern}: {VERDICTS[one.verdict][0]}, {measured(one)}"
+        console.print(line(text))
+
+    return Session(folder, told).measure(specs, resume=resume)
+
+
+def _print(results: PatternResults, folder: Path) -> None:
+    from coldwarm.catalogue.patterns import patterns
+    from coldwarm.report.patterns import table
+    from coldwarm.report.shown import PlainConsole, line
+
+    console = PlainConsole()
+    console.print(table(patterns(), results.results))
+    console.print()
+    console.print(line(f"Artifacts: {folder}"))

@@ -1,0 +1,134 @@
+"""What patterns and claims have shown when they were measured."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from coldwarm.contracts.base import Count, NotNegative, Record, Seconds, Sha256
+from coldwarm.contracts.names import Name
+from coldwarm.contracts.reasons import Reason
+
+Fact = bool | int | float | str | None
+
+
+class Raised(Record, frozen=True, kw_only=True):
+    """The error that a function ended with."""
+
+    error: str
+    """Its class."""
+    text: str
+    """The first line of its message."""
+
+
+class FactSheet(Record, frozen=True, kw_only=True):
+    """What a function has shown that was called once, in a fresh process with empty caches."""
+
+    function: str
+    facts: dict[str, Fact]
+    """As it returned them; their names carry their units."""
+    raised: Raised | None = None
+    call_s: Seconds
+    """Of the whole call, imports of frameworks included: once, so no figure to compare."""
+    programs: Count | None
+    """Compiled meanwhile; ``None``: nobody counted."""
+    versions: dict[str, str]
+    null_reasons: dict[str, Reason] = {}
+
+    @property
+    def seen(self) -> dict[str, Fact]:
+        """The facts, with ``raised`` (the error's class) and ``programs`` among them."""
+        error = self.raised.error if self.raised else None
+        return {"raised": error, "programs": self.programs, **self.facts}
+
+
+class PatternResult(Record, frozen=True, kw_only=True):
+    """What one pattern has shown."""
+
+    pattern: Name
+    pattern_sha256: Sha256
+    """Of its file."""
+    measures: str
+    """What decides: a duration, a count, or ``facts``."""
+    verdict: Literal["as_stated", "opposite", "same", "undecided", "not_tested", "failed"]
+    """``as_stated``: the DON'T costs more, and its interval excludes no difference; or the facts
+    are as the pattern says. ``same``: the difference is surely smaller than what matters."""
+    reason: Reason
+    do: NotNegative | None = None
+    dont: NotNegative | None = None
+    """In the unit of ``measures``; of durations medians."""
+    ratio: NotNegative | None = None
+    """DON'T over DO, with the bounds at ``confidence``; of counts exact."""
+    low: NotNegative | None = None
+    high: NotNegative | None = None
+    confidence: float | None = None
+    n_rounds: Count | None = None
+    sheets: list[FactSheet] = []
+    """Of a pattern of facts, that of DO and that of DON'T."""
+    path: str | None = None
+    """The folder of the run that the figures are from, relative to this file."""
+    measured_at: str
+    versions: dict[str, str] = {}
+    null_reasons: dict[str, Reason] = {}
+
+
+class PatternResults(Record, frozen=True, kw_only=True):
+    """The results of patterns that were measured together: ``patterns.json``."""
+
+    schema_version: Literal["coldwarm.pattern_results.v1"] = "coldwarm.pattern_results.v1"
+    started_at: str
+    finished_at: str | None
+    complete: bool
+    """False where it was interrupted; ``--resume`` goes on."""
+    harness_version: str
+    harness_sha256: Sha256
+    results: list[PatternResult]
+    wall_s: Seconds
+
+
+class Bound(Record, frozen=True, kw_only=True):
+    """A figure of a claim with its bounds; of what has no noise all three are the same."""
+
+    name: str
+    """What it is, with its unit."""
+    value: float
+    low: float
+    high: float
+    confidence: float | None = None
+    """``None``: exact."""
+
+
+ClaimVerdict = Literal["confirmed", "refuted", "inconclusive", "outdated", "not_tested", "failed"]
+
+
+class ClaimResult(Record, frozen=True, kw_only=True):
+    """What the test of one claim has shown."""
+
+    claim: Name
+    claim_sha256: Sha256
+    """Of its file, and so of its rule."""
+    verdict: ClaimVerdict
+    """By the claim's rule. ``outdated``: what it speaks of is no longer so made."""
+    reason: Reason | None = None
+    """Of what was not tested, or failed."""
+    figures: list[Bound] = []
+    """What the rule looked at."""
+    sheets: list[FactSheet] = []
+    paths: dict[str, str] = {}
+    """The folders of the runs that the figures are from, relative to this file, by name."""
+    patterns: list[PatternResult] = []
+    """Those whose results the claim rests on."""
+    measured_at: str
+    versions: dict[str, str] = {}
+
+
+class ClaimResults(Record, frozen=True, kw_only=True):
+    """The results of claims that were measured together: ``claims.json``."""
+
+    schema_version: Literal["coldwarm.claim_results.v1"] = "coldwarm.claim_results.v1"
+    started_at: str
+    finished_at: str | None
+    complete: bool
+    harness_version: str
+    harness_sha256: Sha256
+    results: list[ClaimResult]
+    wall_s: Seconds

@@ -1,0 +1,1 @@
+"""How often, and how much at once, a framework compiles."""

@@ -1,0 +1,1 @@
+"""What is kept, given away, computed again or moved."""

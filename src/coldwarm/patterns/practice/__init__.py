@@ -1,0 +1,1 @@
+"""What practice has taught besides the articles."""

@@ -1,0 +1,1 @@
+"""Timing, and what shows where the time goes."""

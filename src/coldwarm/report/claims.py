@@ -1,0 +1,94 @@
+"""Claims in a terminal: the table of verdicts, and the page of one claim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.syntax import Syntax
+from rich.table import Table
+
+from coldwarm.report.reasons import words
+from coldwarm.report.shown import line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from coldwarm.catalogue.claims import ClaimSpec
+    from coldwarm.contracts.catalogue import Bound, ClaimResult
+    from coldwarm.stats.catalogue.again import Changed
+
+_STYLES = {
+    "confirmed": "green",
+    "refuted": "bold red",
+    "inconclusive": "yellow",
+    "outdated": "yellow",
+    "not_tested": "dim",
+    "failed": "bold red",
+}
+
+
+def table(specs: Mapping[str, ClaimSpec], results: Iterable[ClaimResult]) -> RenderableType:
+    """Return one row for each claim: the source's figure, what was measured, the verdict."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("claim", "source", "here", "verdict"):
+        made.add_column(name, overflow="fold")
+    for one in results:
+        spec = specs.get(one.claim)
+        said = spec.article.figure if spec else ""
+        made.add_row(line(one.claim), line(said or "–"), line(seen(one)), verdict(one))
+    return made
+
+
+def seen(one: ClaimResult) -> str:
+    """Return the figures that the rule looked at."""
+    return "; ".join(f"{bound.name} {figure(bound)}" for bound in one.figures) or "–"
+
+
+def figure(bound: Bound) -> str:
+    """Return a figure with its bounds, where they are not the same."""
+    if bound.low == bound.high:
+        return f"{bound.value:.3g}"
+    return f"{bound.low:.3g}–{bound.high:.3g}"
+
+
+def verdict(one: ClaimResult) -> Text:
+    """Return the verdict in its colour, with the reason if there is one."""
+    text = line(one.verdict.replace("_", " "), _STYLES[one.verdict])
+    return text if one.reason is None else text + line(f" ({words(one.reason)})", "dim")
+
+
+def page(spec: ClaimSpec, code: str) -> RenderableType:
+    """Return all there is to say about a claim."""
+    parts: list[RenderableType] = [
+        line(spec.title, "bold"),
+        line(f"{spec.id} · article {spec.article.article}, {spec.article.place}", "dim"),
+    ]
+    if spec.article.figure:
+        parts.append(line(f"The source says: {spec.article.figure}"))
+    for name, text in (
+        ("Measured", spec.quantity),
+        ("How", spec.protocol),
+        ("Rule", spec.rule),
+        ("Note", spec.note),
+    ):
+        if text:
+            parts += [line(""), line(name, "bold"), line(text)]
+    parts += [line(""), Syntax(code.rstrip(), "python", background_color="default", word_wrap=True)]
+    parts += [line(address, "dim") for address in spec.docs]
+    return Group(*parts)
+
+
+def changes(found: Sequence[Changed]) -> RenderableType:
+    """Return the verdicts that changed, or that none did."""
+    if not found:
+        return line("no verdict changed")
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("claim", "A", "B"):
+        made.add_column(name)
+    for one in found:
+        made.add_row(*(line(str(text or "absent")) for text in one))
+    return made

@@ -1,0 +1,111 @@
+"""Patterns in a terminal: the table of results, and the page of one pattern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+
+from coldwarm.report.reasons import words
+from coldwarm.report.shown import line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from coldwarm.catalogue.patterns import Article, PatternSpec
+    from coldwarm.contracts.catalogue import PatternResult
+
+VERDICTS = {
+    "as_stated": ("as stated", "green"),
+    "opposite": ("the opposite", "bold red"),
+    "same": ("no difference", "yellow"),
+    "undecided": ("undecided", "yellow"),
+    "not_tested": ("not tested", "dim"),
+    "failed": ("failed", "bold red"),
+}
+"""What each verdict is called, and its style."""
+MEASURES = {
+    "first_result_s": "time to first result",
+    "first_call_s": "first call",
+    "warm_call_s": "warm call",
+    "programs": "programs compiled",
+    "equations": "equations traced",
+    "instructions": "instructions",
+    "peak_rss_bytes": "peak memory",
+    "kernels": "kernels",
+    "signatures": "signatures",
+    "facts": "what is seen",
+}
+
+
+def table(specs: Mapping[str, PatternSpec], results: Iterable[PatternResult]) -> RenderableType:
+    """Return one row for each pattern: the source's figure, the measured one, the verdict."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for name, right in (("pattern", 0), ("measured", 0), ("source", 1), ("here", 1), ("", 0)):
+        made.add_column(name, justify="right" if right else "left", overflow="fold")
+    for one in results:
+        spec = specs[one.pattern]
+        made.add_row(
+            line(one.pattern),
+            line(MEASURES[one.measures]),
+            line(figures(spec.articles)),
+            line(measured(one)),
+            verdict(one),
+        )
+    return made
+
+
+def figures(articles: Iterable[Article]) -> str:
+    """Return the figures that sources give."""
+    return ", ".join(one.figure for one in articles if one.figure) or "–"
+
+
+def measured(one: PatternResult) -> str:
+    """Return the ratio of DON'T over DO, with its bounds where there are any."""
+    if one.measures == "facts":
+        return "–"
+    if one.ratio is None:
+        both = [f"{value:.3g}" for value in (one.do, one.dont) if value is not None]
+        return " → ".join(both) if len(both) == 2 else "–"  # noqa: PLR2004 - DO and DON'T
+    if one.low is None or one.high is None or one.low == one.high:
+        return f"{one.ratio:.3g}×"
+    return f"{one.low:.3g}–{one.high:.3g}×"
+
+
+def verdict(one: PatternResult) -> Text:
+    """Return the verdict in its colour, with the reason where it is not as stated."""
+    text, style = VERDICTS[one.verdict]
+    reason = "" if one.verdict == "as_stated" else f" ({words(one.reason)})"
+    return line(text, style) + line(reason, "dim")
+
+
+def page(spec: PatternSpec, result: PatternResult | None) -> RenderableType:
+    """Return all there is to say about a pattern: both sides, why, and what was measured."""
+
+    def code(text: str) -> RenderableType:
+        return Syntax(text.rstrip(), "python", background_color="default", word_wrap=True)
+
+    parts: list[RenderableType] = [
+        line(spec.title, "bold"),
+        line(f"{spec.id} · {spec.framework} · {MEASURES[spec.measures]}", "dim"),
+        line(""),
+        line("Do", "bold green"),
+        code(spec.code["do"]),
+        line(""),
+        line("Don't", "bold red"),
+        code(spec.code["dont"]),
+        line(""),
+        line(spec.mechanism),
+        line(""),
+        line(f"When the DON'T is right: {spec.exception}"),
+    ]
+    if result is not None:
+        parts += [line(""), Padding(line(f"Measured: {measured(result)}, ") + verdict(result), 0)]
+    parts += [line(""), *(line(address, "dim") for address in spec.docs)]
+    return Group(*parts)

@@ -1,0 +1,139 @@
+"""Tests claims one after the other; what has been tested is kept, whatever happens then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.catalogue.patterns import pattern
+from coldwarm.contracts.catalogue import ClaimResult, ClaimResults
+from coldwarm.contracts.reasons import RefusedError
+from coldwarm.runner.catalogue import facts, patterns
+from coldwarm.runner.catalogue.kept import Kept
+from coldwarm.runner.functions import request
+from coldwarm.stats.catalogue import claims as judging
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from coldwarm.catalogue.claims import BenchOf, ClaimSpec
+    from coldwarm.contracts.catalogue import ClaimVerdict, FactSheet, PatternResult
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import CaseResult
+
+INDEX = "claims.json"
+
+
+@dataclass
+class Session:
+    """Claims that are tested together into one folder."""
+
+    folder: Path
+    told: Callable[[ClaimResult], None]
+
+    def measure(self, specs: Sequence[ClaimSpec], *, resume: bool) -> tuple[ClaimResults, bool]:
+        """Test what is missing, and write the index after each.
+
+        Returns all that there is now, and whether it was interrupted.
+
+        Raises:
+            RunDirectoryError: the folder cannot be used.
+            StorageError: a file could not be written.
+        """
+        self.kept: Kept[ClaimResult] = Kept(self.folder, INDEX, ClaimResults)
+        self.kept.begin(lambda one: one.claim, resume=resume)
+        finished = False
+        try:
+            for spec in specs:
+                known = self.kept.results.get(spec.id)
+                if known is None or known.claim_sha256 != patterns.sha256(spec.source):
+                    self.kept.results[spec.id] = self._one(spec)
+                    self.kept.write(finished=False)
+                self.told(self.kept.results[spec.id])
+            finished = True
+        except KeyboardInterrupt:
+            pass
+        made = self.kept.write(finished=finished)
+        if not isinstance(made, ClaimResults):
+            raise TypeError(INDEX)
+        return made, not finished
+
+    def _one(self, spec: ClaimSpec) -> ClaimResult:
+        against = patterns.reason_against(spec.needs)
+        if against is not None:
+            return self._result(spec, judging.Seen(), "not_tested", against)
+        try:
+            seen = judging.Seen(
+                cases={one.name: self._bench(spec, one) for one in spec.benches},
+                sheets=self._sheets(spec),
+                patterns={name: self._pattern(name) for name in spec.patterns},
+            )
+            return self._result(spec, seen, *judging.judged(spec.judge, seen))
+        except RefusedError as error:
+            return self._result(spec, judging.Seen(), "failed", error.reason)
+
+    def _bench(self, spec: ClaimSpec, one: BenchOf) -> dict[str, CaseResult]:
+        return patterns.measured(_asked(spec, one), self.folder / spec.id / one.name)
+
+    def _sheets(self, spec: ClaimSpec) -> list[FactSheet]:
+        return [
+            sheet
+            for one in spec.facts
+            for sheet in facts.gather(spec.source.path, one.functions, one.variables)
+        ]
+
+    def _pattern(self, name: str) -> PatternResult:
+        """Measure a pattern that a claim rests on, once for all claims of the folder."""
+        for one in self.kept.results.values():
+            for known in one.patterns:
+                if known.pattern == name:
+                    return known
+        session = patterns.Session(self.folder / "patterns", lambda _: None)
+        made, interrupted = session.measure([pattern(name)], resume=True)
+        if interrupted:
+            raise KeyboardInterrupt
+        return next(one for one in made.results if one.pattern == name)
+
+    def _result(
+        self,
+        spec: ClaimSpec,
+        seen: judging.Seen,
+        verdict: ClaimVerdict,
+        reason: Reason | None,
+    ) -> ClaimResult:
+        versions = {k: v for sheet in seen.sheets for k, v in sheet.versions.items()}
+        for cases in seen.cases.values():
+            versions |= patterns.versions(list(cases.values()))
+        for one in seen.patterns.values():
+            versions |= one.versions
+        return ClaimResult(
+            claim=spec.id,
+            claim_sha256=patterns.sha256(spec.source),
+            verdict=verdict,
+            reason=reason,
+            figures=seen.asked,
+            sheets=list(seen.sheets),
+            paths={name: f"{spec.id}/{name}" for name in seen.cases},
+            patterns=list(seen.patterns.values()),
+            measured_at=self.kept.clock.date(),
+            versions=versions,
+        )
+
+
+def _asked(spec: ClaimSpec, one: BenchOf) -> request.Request:
+    file = spec.source.path
+    return request.Request(
+        targets=[f"{name}={file}:{name}" for name in one.candidates],
+        reference=one.candidates[0],
+        check=one.checks,
+        tolerance=one.tolerance,
+        variables=[f"{name}={value}" for name, value in one.variables.items()],
+        name=f"{spec.id}_{one.name}".replace("-", "_"),
+        options=request.options(
+            cold=one.regime != "warm",
+            warm=one.regime != "cold",
+            time_budget_s=one.seconds,
+            threshold=patterns.THRESHOLD,
+        ),
+    )

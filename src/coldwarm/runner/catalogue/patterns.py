@@ -1,0 +1,171 @@
+"""Measures patterns one after the other; what has been measured is kept, whatever happens then."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coldwarm.catalogue.patterns import FACTS, SIDES, TIMED
+from coldwarm.contracts.catalogue import PatternResult, PatternResults
+from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.runner.catalogue import facts
+from coldwarm.runner.catalogue.kept import Kept
+from coldwarm.runner.functions import bench, request
+from coldwarm.runner.machine import gpus
+from coldwarm.stats.catalogue import patterns as judging
+from coldwarm.stats.catalogue.patterns import Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from coldwarm.catalogue.patterns import PatternSpec
+    from coldwarm.contracts.catalogue import FactSheet
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.specs import Source
+
+INDEX = "patterns.json"
+THRESHOLD = 0.02
+
+
+@dataclass
+class Session:
+    """Patterns that are measured together into one folder."""
+
+    folder: Path
+    told: Callable[[PatternResult], None]
+
+    def measure(self, specs: Sequence[PatternSpec], *, resume: bool) -> tuple[PatternResults, bool]:
+        """Measure what is missing, and write the index after each.
+
+        Returns all that there is now, and whether measuring was interrupted.
+
+        Raises:
+            RunDirectoryError: the folder cannot be used.
+            StorageError: a file could not be written.
+        """
+        self.kept: Kept[PatternResult] = Kept(self.folder, INDEX, PatternResults)
+        self.kept.begin(lambda one: one.pattern, resume=resume)
+        finished = False
+        try:
+            for spec in specs:
+                known = self.kept.results.get(spec.id)
+                if known is None or known.pattern_sha256 != sha256(spec.source):
+                    self.kept.results[spec.id] = self.one(spec)
+                    self.kept.write(finished=False)
+                self.told(self.kept.results[spec.id])
+            finished = True
+        except KeyboardInterrupt:
+            pass
+        made = self.kept.write(finished=finished)
+        if not isinstance(made, PatternResults):
+            raise TypeError(INDEX)
+        return made, not finished
+
+    def one(self, spec: PatternSpec) -> PatternResult:
+        """Measure one pattern.
+
+        Raises:
+            KeyboardInterrupt: measuring was interrupted.
+            StorageError: a file could not be written.
+        """
+        against = reason_against(spec.needs)
+        if against is not None:
+            return self._result(spec, Shown("not_tested", against))
+        try:
+            if spec.measures == FACTS:
+                return self._of_facts(spec)
+            return self._of_bench(spec)
+        except RefusedError as error:
+            return self._result(spec, Shown("failed", error.reason))
+
+    def _of_facts(self, spec: PatternSpec) -> PatternResult:
+        if spec.holds is None:
+            raise TypeError(spec.id)
+        sheets = facts.gather(spec.source.path, SIDES, spec.variables)
+        shown = judging.of_facts(sheets[0], sheets[1], spec.holds)
+        return self._result(spec, shown, sheets=sheets, versions=sheets[0].versions)
+
+    def _of_bench(self, spec: PatternSpec) -> PatternResult:
+        cases = measured(asked(spec), self.folder / spec.id)
+        shown = judging.of_cases(spec.measures, cases["do"], cases["dont"])
+        return self._result(spec, shown, path=spec.id, versions=versions(list(cases.values())))
+
+    def _result(
+        self,
+        spec: PatternSpec,
+        shown: Shown,
+        *,
+        sheets: Sequence[FactSheet] = (),
+        path: str | None = None,
+        versions: dict[str, str] | None = None,
+    ) -> PatternResult:
+        return PatternResult(
+            pattern=spec.id,
+            pattern_sha256=sha256(spec.source),
+            measures=spec.measures,
+            **vars(shown),
+            sheets=list(sheets),
+            path=path,
+            measured_at=self.kept.clock.date(),
+            versions=versions or {},
+        )
+
+
+def asked(spec: PatternSpec) -> request.Request:
+    """Return the bench of a pattern: both sides, the DO as the reference."""
+    timed = spec.measures in TIMED
+    warm = spec.measures == "warm_call_s"
+    return request.Request(
+        targets=[spec.target(side) for side in SIDES],
+        reference="do",
+        check=spec.checks,
+        tolerance=spec.tolerance,
+        variables=[f"{name}={value}" for name, value in spec.variables.items()],
+        name=spec.id.replace("-", "_"),
+        options=request.options(
+            cold=not warm,
+            warm=warm,
+            time_budget_s=spec.seconds,
+            min_runs=None if timed else 1,
+            max_runs=None if timed else 2,
+            threshold=THRESHOLD,
+        ),
+    )
+
+
+def measured(what: request.Request, folder: Path) -> dict[str, CaseResult]:
+    """Run a bench into a folder, which is emptied; return its cases by candidate.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted.
+        RefusedError: a candidate cannot be used.
+    """
+    if folder.exists():  # of a part that was interrupted in it
+        shutil.rmtree(folder)
+    outcome = bench.run(what, folder)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    return {case.candidate: case for case in outcome.cases}
+
+
+def sha256(source: Source) -> str:
+    """Return the hash of a pattern's or a claim's file."""
+    return hashlib.sha256(source.read()).hexdigest()
+
+
+def reason_against(needs: str | None) -> Reason | None:
+    """Return why something cannot be tested here; ``None``: it can."""
+    if needs == "tpu":
+        return because("tpu_unavailable")
+    if needs in {"gpu", "gpus"} and not gpus.may_be_used():
+        return because("gpu_unavailable")
+    return None
+
+
+def versions(cases: Sequence[CaseResult]) -> dict[str, str]:
+    """Return the versions that the processes of cases have told."""
+    return {k: v for case in cases for seen in case.observations for k, v in seen.versions.items()}
