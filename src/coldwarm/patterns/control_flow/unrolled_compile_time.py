@@ -1,0 +1,52 @@
+"""Long Python loops take long to compile; `fori_loop` takes as long for any number of turns."""
+
+FRAMEWORK = "jax"
+MEASURES = "first_call_s"
+LINT = "python-loop-unrolled"
+SYMPTOM = "the first call takes long, and longer with more turns"
+MECHANISM = """
+A Python loop is unrolled while JAX traces, and every copy of its body is traced, lowered and
+optimised. The body of `fori_loop` goes through the compiler once.
+"""
+EXCEPTION = """
+Unrolled code can run faster, since the compiler sees several turns at once; `unroll=` of
+`fori_loop` and `scan` gives a bounded part of that.
+"""
+DOCS = (
+    "https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html",
+    "https://docs.jax.dev/en/latest/debugging/slow_tracing_compilation.html",
+)
+ARTICLES = (
+    {
+        "article": "002",
+        "place": "Use JAX control flow primitives, not Python",
+        "figure": "20 minutes to compile",
+    },
+)
+TOLERANCE = 1e-3
+
+
+def do():
+    """Iterate 100 times in one loop of the program."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def iterate(x, w):
+        return jax.lax.fori_loop(0, 100, lambda _, value: jnp.tanh(value @ w), x)
+
+    return iterate, (jnp.ones((8, 16)), jnp.full((16, 16), 0.05))
+
+
+def dont():
+    """Iterate 100 times in Python, while JAX traces."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def iterate(x, w):
+        for _ in range(100):
+            x = jnp.tanh(x @ w)
+        return x
+
+    return iterate, (jnp.ones((8, 16)), jnp.full((16, 16), 0.05))
