@@ -16,9 +16,7 @@ DOCS = (
     "https://docs.jax.dev/en/latest/jax.random.html",
     "https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html",
 )
-ARTICLES = (
-    {"article": "002", "place": "Always split keys—never reuse", "figure": ""},
-)
+ARTICLES = ({"article": "002", "place": "Always split keys—never reuse", "figure": ""},)
 
 
 def do():

@@ -1,4 +1,4 @@
-"""Leave shared weights out of a map with `in_axes=None`, instead of copying them for each example."""
+"""Leave shared weights out of a map with `in_axes=None`, and do not copy them for each example."""
 
 FRAMEWORK = "jax"
 MEASURES = "peak_rss_bytes"

@@ -9,8 +9,9 @@ What several jitted functions compute is computed by each for itself, and goes t
 Python between them. Inside one program XLA computes it once, and fuses what follows it.
 """
 EXCEPTION = """
-Parts are compiled separately with reason where one of them changes often while the program is
-developed, or where the whole takes too long to compile.
+Parts are compiled separately with reason where the whole takes too long to compile. In a large step
+what is left of the difference is what is computed twice: here the forward pass, for the loss and for
+the gradients.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/201/profiling.html",
@@ -44,8 +45,8 @@ def do():
         loss, grads = jax.value_and_grad(loss_of)(params, x, y)
         return jax.tree.map(lambda p, g: p - 0.01 * g, params, grads), loss
 
-    params = [jnp.full((64, 64), 0.01 * n) for n in range(1, 9)]
-    return train_step, (params, jnp.ones((256, 64)), jnp.zeros((256, 64)))
+    params = [jnp.full((32, 32), 0.01 * n) for n in range(1, 9)]
+    return train_step, (params, jnp.ones((16, 32)), jnp.zeros((16, 32)))
 
 
 def dont():
@@ -70,5 +71,5 @@ def dont():
         grads = jitted_grads(params, x, y)
         return jitted_update(params, grads), loss
 
-    params = [jnp.full((64, 64), 0.01 * n) for n in range(1, 9)]
-    return train_step, (params, jnp.ones((256, 64)), jnp.zeros((256, 64)))
+    params = [jnp.full((32, 32), 0.01 * n) for n in range(1, 9)]
+    return train_step, (params, jnp.ones((16, 32)), jnp.zeros((16, 32)))

@@ -1,4 +1,4 @@
-"""Lower the cache's thresholds too: by default a program that compiles within a second is not kept."""
+"""Lower the cache's thresholds too: by default what compiles within a second is not kept."""
 
 FRAMEWORK = "jax"
 MEASURES = "facts"
@@ -13,7 +13,9 @@ compiling them.
 """
 DOCS = ("https://docs.jax.dev/en/latest/persistent_compilation_cache.html",)
 ARTICLES = ({"article": "002", "place": "Essential configuration flags", "figure": ""},)
-STATED = "With thresholds of zero the program is written to the folder; with the defaults it is not."
+STATED = (
+    "With thresholds of zero the program is written to the folder; with the defaults it is not."
+)
 
 
 def do():

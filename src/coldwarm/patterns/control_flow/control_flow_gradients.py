@@ -80,7 +80,9 @@ def dont():
 def holds(do, dont):
     """Say whether every construct has the derivatives that are stated."""
     known = ("cond", "switch", "fori_loop_static", "scan")
-    both = all(do[f"{name}_{mode}"] is not None for name in known for mode in ("forward", "reverse"))
+    both = all(
+        do[f"{name}_{mode}"] is not None for name in known for mode in ("forward", "reverse")
+    )
     unknown = ("while_loop", "fori_loop_traced")
     forward = all(dont[f"{name}_forward"] is not None for name in unknown)
     return both and forward and all(dont[f"{name}_reverse"] is None for name in unknown)

@@ -1,4 +1,4 @@
-"""Keep what each turn needs out of a loop's state: under a gradient the state is kept for each turn."""
+"""Keep large arrays out of a loop's state: under a gradient they are kept for each turn."""
 
 FRAMEWORK = "jax"
 MEASURES = "facts"

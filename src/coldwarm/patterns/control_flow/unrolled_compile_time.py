@@ -27,26 +27,26 @@ TOLERANCE = 1e-3
 
 
 def do():
-    """Iterate 100 times in one loop of the program."""
+    """Iterate 200 times in one loop of the program."""
     import jax
     import jax.numpy as jnp
 
     @jax.jit
     def iterate(x, w):
-        return jax.lax.fori_loop(0, 100, lambda _, value: jnp.tanh(value @ w), x)
+        return jax.lax.fori_loop(0, 200, lambda _, value: value + 0.01 * jnp.sin(w * value), x)
 
-    return iterate, (jnp.ones((8, 16)), jnp.full((16, 16), 0.05))
+    return iterate, (jnp.linspace(0.0, 1.0, 100), jnp.float32(0.5))
 
 
 def dont():
-    """Iterate 100 times in Python, while JAX traces."""
+    """Iterate 200 times in Python, while JAX traces."""
     import jax
     import jax.numpy as jnp
 
     @jax.jit
     def iterate(x, w):
-        for _ in range(100):
-            x = jnp.tanh(x @ w)
+        for _ in range(200):
+            x = x + 0.01 * jnp.sin(w * x)
         return x
 
-    return iterate, (jnp.ones((8, 16)), jnp.full((16, 16), 0.05))
+    return iterate, (jnp.linspace(0.0, 1.0, 100), jnp.float32(0.5))

@@ -14,7 +14,7 @@ program back to the cache.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/persistent_compilation_cache.html",
-    "https://docs.jax.dev/en/latest/201/callbacks.html",
+    "https://docs.jax.dev/en/latest/external-callbacks.html",
 )
 STATED = "The program is kept on disk without a callback, and is not with one."
 

@@ -14,10 +14,12 @@ from the first call on.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/201/placement.html",
-    "https://docs.jax.dev/en/latest/_autosummary/jax.device_put.html",
+    "https://docs.jax.dev/en/latest/_autosummary/jax.Array.committed.html",
 )
-STATED = "Four calls compile once where all inputs are committed, and twice where the first is not; \
+STATED = (
+    "Four calls compile once where all inputs are committed, and twice where the first is not; \
 the function is traced once in both."
+)
 
 
 def do():

@@ -14,7 +14,7 @@ are `jax.debug.callback` and `io_callback`.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/201/jit.html",
-    "https://docs.jax.dev/en/latest/201/callbacks.html",
+    "https://docs.jax.dev/en/latest/external-callbacks.html",
 )
 STATED = "Three calls count to three where the count is returned, and to one where it is changed \
 inside."
