@@ -20,6 +20,7 @@ ARTICLES = (
     },
 )
 TOLERANCE = 1e-4
+SECONDS = 40.0
 
 
 def do():

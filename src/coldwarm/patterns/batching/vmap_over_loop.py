@@ -34,6 +34,7 @@ ARTICLES = (
     {"article": "002", "place": "Quick reference: rule 8", "figure": ""},
 )
 TOLERANCE = 1e-4
+SECONDS = 40.0
 
 
 def do():
@@ -47,7 +48,7 @@ def do():
         return x
 
     params = [(jnp.full((64, 64), 0.01 * n), jnp.zeros(64)) for n in range(1, 4)]
-    batch = jnp.linspace(0.0, 1.0, 64 * 64).reshape(64, 64)
+    batch = jnp.linspace(0.0, 1.0, 32 * 64).reshape(32, 64)
     return jax.jit(jax.vmap(predict, in_axes=(None, 0))), (params, batch)
 
 
@@ -64,5 +65,5 @@ def dont():
         return jnp.stack([predict(params, x) for x in batch])
 
     params = [(jnp.full((64, 64), 0.01 * n), jnp.zeros(64)) for n in range(1, 4)]
-    batch = jnp.linspace(0.0, 1.0, 64 * 64).reshape(64, 64)
+    batch = jnp.linspace(0.0, 1.0, 32 * 64).reshape(32, 64)
     return predict_batch, (params, batch)

@@ -27,6 +27,7 @@ ARTICLES = (
     },
     {"article": "002", "place": "Detection cheat sheet", "figure": ""},
 )
+SECONDS = 40.0
 
 
 def do():

@@ -17,6 +17,7 @@ DOCS = (
     "https://docs.jax.dev/en/latest/debugging/slow_tracing_compilation.html",
 )
 ARTICLES = ({"article": "002", "place": "JIT function defined inside loops", "figure": ""},)
+SECONDS = 40.0
 
 
 def do():
@@ -29,7 +30,7 @@ def do():
         return jnp.tanh(x**power)
 
     def apply(x):
-        for _ in range(20):
+        for _ in range(10):
             x = raised(x, power=2)
         return x
 
@@ -47,7 +48,7 @@ def dont():
         return jnp.tanh(x**power)
 
     def apply(x):
-        for _ in range(20):
+        for _ in range(10):
             x = jax.jit(partial(raised, power=2))(x)
         return x
 

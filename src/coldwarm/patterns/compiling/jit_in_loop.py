@@ -17,6 +17,7 @@ ARTICLES = (
     {"article": "002", "place": "JIT function defined inside loops", "figure": "every iteration"},
     {"article": "002", "place": "Detection cheat sheet", "figure": ""},
 )
+SECONDS = 40.0
 
 
 def do():
@@ -29,7 +30,7 @@ def do():
         return jnp.tanh(x) * 2
 
     def train(x):
-        for _ in range(20):
+        for _ in range(10):
             x = step(x)
         return x
 
@@ -42,7 +43,7 @@ def dont():
     import jax.numpy as jnp
 
     def train(x):
-        for _ in range(20):
+        for _ in range(10):
 
             @jax.jit
             def step(x):

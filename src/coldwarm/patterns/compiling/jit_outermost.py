@@ -10,8 +10,8 @@ Python between them. Inside one program XLA computes it once, and fuses what fol
 """
 EXCEPTION = """
 Parts are compiled separately with reason where the whole takes too long to compile. In a large step
-what is left of the difference is what is computed twice: here the forward pass, for the loss and for
-the gradients.
+what is left of the difference is what is computed twice: here the forward pass, for the loss and
+for the gradients.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/201/profiling.html",
@@ -28,6 +28,7 @@ ARTICLES = (
     {"article": "002", "place": "Quick reference: rule 1", "figure": ""},
 )
 TOLERANCE = 1e-4
+SECONDS = 40.0
 
 
 def do():

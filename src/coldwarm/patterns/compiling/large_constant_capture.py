@@ -16,6 +16,7 @@ depends on it alone.
 DOCS = ("https://docs.jax.dev/en/latest/internals/constants.html",)
 ARTICLES = ()
 TOLERANCE = 1e-4
+SECONDS = 40.0
 
 
 def do():

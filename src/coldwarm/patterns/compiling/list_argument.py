@@ -22,6 +22,7 @@ ARTICLES = (
         "figure": "one tracer for each element",
     },
 )
+SECONDS = 40.0
 
 
 def do():
@@ -34,7 +35,7 @@ def do():
     def total(values):
         return jnp.sum(values)
 
-    values = [float(n) for n in range(500)]
+    values = [float(n) for n in range(300)]
 
     def call():
         return total(np.array(values, np.float32))
@@ -51,7 +52,7 @@ def dont():
     def total(values):
         return jnp.sum(jnp.array(values))
 
-    values = [float(n) for n in range(500)]
+    values = [float(n) for n in range(300)]
 
     def call():
         return total(values)

@@ -17,6 +17,7 @@ DOCS = (
 )
 ARTICLES = ({"article": "002", "place": "Quick reference: rule 3", "figure": ""},)
 TOLERANCE = 1e-4
+SECONDS = 40.0
 
 
 def do():

@@ -22,6 +22,7 @@ ARTICLES = (
     {"article": "001", "place": "Compilation Overhead", "figure": "recompiles for a new shape"},
 )
 TOLERANCE = 1e-4
+SECONDS = 40.0
 
 
 def do():

@@ -24,6 +24,7 @@ ARTICLES = (
     },
 )
 TOLERANCE = 1e-3
+SECONDS = 40.0
 
 
 def do():

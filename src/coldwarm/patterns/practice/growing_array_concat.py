@@ -17,6 +17,7 @@ DOCS = (
     "https://docs.jax.dev/en/latest/debugging/slow_tracing_compilation.html",
 )
 TOLERANCE = 1e-5
+SECONDS = 40.0
 
 
 def do():

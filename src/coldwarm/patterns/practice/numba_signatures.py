@@ -14,6 +14,7 @@ given signature compiles it at definition.
 """
 DOCS = ("https://numba.readthedocs.io/en/stable/user/jit.html",)
 TOLERANCE = 1e-5
+SECONDS = 40.0
 
 
 def do():
