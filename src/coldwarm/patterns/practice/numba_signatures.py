@@ -1,7 +1,7 @@
 """Bring arrays to one type and one layout before they reach a compiled function."""
 
 FRAMEWORK = "numba"
-MEASURES = "first_call_s"
+MEASURES = "signatures"
 SYMPTOM = "calls with arrays of another kind are slow once"
 MECHANISM = """
 Numba compiles a function for the types of its arguments, and the type of an array is its dtype, its

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.patterns import FACTS, SIDES, TIMED
@@ -119,6 +119,16 @@ def asked(spec: PatternSpec) -> request.Request:
     """Return the bench of a pattern: both sides, the DO as the reference."""
     timed = spec.measures in TIMED
     warm = spec.measures == "warm_call_s"
+    options = request.options(
+        cold=not warm,
+        warm=warm,
+        time_budget_s=spec.seconds,
+        min_runs=None if timed else 1,
+        max_runs=None if timed else 2,
+        threshold=THRESHOLD,
+    )
+    if not warm:  # nothing is judged by starts with filled caches: the budget is for the others
+        options = replace(options, cache_modes=(judging.COLD,))
     return request.Request(
         targets=[spec.target(side) for side in SIDES],
         reference="do",
@@ -126,14 +136,7 @@ def asked(spec: PatternSpec) -> request.Request:
         tolerance=spec.tolerance,
         variables=[f"{name}={value}" for name, value in spec.variables.items()],
         name=spec.id.replace("-", "_"),
-        options=request.options(
-            cold=not warm,
-            warm=warm,
-            time_budget_s=spec.seconds,
-            min_runs=None if timed else 1,
-            max_runs=None if timed else 2,
-            threshold=THRESHOLD,
-        ),
+        options=options,
     )
 
 
