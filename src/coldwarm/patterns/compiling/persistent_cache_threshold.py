@@ -5,7 +5,8 @@ MEASURES = "facts"
 SYMPTOM = "the folder of the compilation cache stays empty"
 MECHANISM = """
 JAX writes only programs to the compilation cache whose compilation took at least a second. A
-program of many small functions is then compiled anew at each start, although a folder is set.
+program of many small functions is then compiled anew at each start, although a folder is set. The
+folder has to be set before anything is compiled: afterwards it is ignored without a word.
 """
 EXCEPTION = """
 On slow or shared file systems, writing and reading thousands of small files can take longer than
@@ -26,14 +27,17 @@ def do():
     import jax
     import jax.numpy as jnp
 
-    x = jnp.ones(8)
+    @jax.jit
+    def step(x):
+        return jnp.tanh(x) * 2
+
     with tempfile.TemporaryDirectory() as folder:
         jax.config.update("jax_enable_compilation_cache", True)
         jax.config.update("jax_compilation_cache_dir", folder)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-        jax.jit(lambda x: jnp.tanh(x) * 2)(x).block_until_ready()
-        return {"programs_kept": len(list(Path(folder).glob("*-cache")))}
+        step(jnp.ones(8)).block_until_ready()
+        return {"programs_kept": len(list(Path(folder).glob("jit_step-*-cache")))}
 
 
 def dont():
@@ -44,14 +48,17 @@ def dont():
     import jax
     import jax.numpy as jnp
 
-    x = jnp.ones(8)
+    @jax.jit
+    def step(x):
+        return jnp.tanh(x) * 2
+
     with tempfile.TemporaryDirectory() as folder:
         jax.config.update("jax_enable_compilation_cache", True)
         jax.config.update("jax_compilation_cache_dir", folder)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)  # the default
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)  # the default
-        jax.jit(lambda x: jnp.tanh(x) * 2)(x).block_until_ready()
-        return {"programs_kept": len(list(Path(folder).glob("*-cache")))}
+        step(jnp.ones(8)).block_until_ready()
+        return {"programs_kept": len(list(Path(folder).glob("jit_step-*-cache")))}
 
 
 def holds(do, dont):

@@ -31,13 +31,12 @@ def do():
     def step(x):
         return jnp.tanh(x) * 2
 
-    x = jnp.ones(8)
     with tempfile.TemporaryDirectory() as folder:
         jax.config.update("jax_enable_compilation_cache", True)
         jax.config.update("jax_compilation_cache_dir", folder)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-        step(x).block_until_ready()
+        step(jnp.ones(8)).block_until_ready()
         return {"programs_kept": len(list(Path(folder).glob("jit_step-*-cache")))}
 
 
@@ -54,13 +53,12 @@ def dont():
         jax.debug.print("largest: {}", x.max())
         return jnp.tanh(x) * 2
 
-    x = jnp.ones(8)
     with tempfile.TemporaryDirectory() as folder:
         jax.config.update("jax_enable_compilation_cache", True)
         jax.config.update("jax_compilation_cache_dir", folder)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-        step(x).block_until_ready()
+        step(jnp.ones(8)).block_until_ready()
         return {"programs_kept": len(list(Path(folder).glob("jit_step-*-cache")))}
 
 
