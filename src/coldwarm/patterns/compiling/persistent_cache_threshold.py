@@ -5,8 +5,7 @@ MEASURES = "facts"
 SYMPTOM = "the folder of the compilation cache stays empty"
 MECHANISM = """
 JAX writes only programs to the compilation cache whose compilation took at least a second. A
-program of many small functions is then compiled anew at each start, although a folder is set. The
-folder has to be set before anything is compiled: afterwards it is ignored without a word.
+program of many small functions is then compiled anew at each start, although a folder is set.
 """
 EXCEPTION = """
 On slow or shared file systems, writing and reading thousands of small files can take longer than
