@@ -31,7 +31,11 @@ ARTICLES = (
         "low": 2.0,
         "high": 5.0,
     },
-    {"article": "002", "place": "Quick reference: rule 8", "figure": ""},
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "",
+    },
 )
 TOLERANCE = 1e-4
 SECONDS = 40.0

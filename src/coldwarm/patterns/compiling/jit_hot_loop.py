@@ -14,7 +14,11 @@ operation takes nearly all the time, dispatching it costs little.
 """
 DOCS = ("https://docs.jax.dev/en/latest/201/jit.html",)
 ARTICLES = (
-    {"article": "002", "place": "Quick reference: rule 1", "figure": ""},
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "",
+    },
     {"article": "002", "place": "Hardware-specific considerations", "figure": "moderate on CPU"},
     {"article": "001", "place": "The JIT Wall", "figure": "3×", "low": 3.0, "high": 3.0},
 )

@@ -25,7 +25,11 @@ ARTICLES = (
         "low": 2.0,
         "high": 10.0,
     },
-    {"article": "002", "place": "Quick reference: rule 1", "figure": ""},
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "",
+    },
 )
 TOLERANCE = 1e-4
 SECONDS = 40.0

@@ -15,7 +15,13 @@ DOCS = (
     "https://docs.jax.dev/en/latest/201/jit.html#jit-and-caching",
     "https://docs.jax.dev/en/latest/debugging/slow_tracing_compilation.html",
 )
-ARTICLES = ({"article": "002", "place": "Quick reference: rule 3", "figure": ""},)
+ARTICLES = (
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "",
+    },
+)
 TOLERANCE = 1e-4
 SECONDS = 40.0
 

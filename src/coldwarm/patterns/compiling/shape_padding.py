@@ -18,7 +18,11 @@ DOCS = (
     "https://docs.jax.dev/en/latest/debugging/slow_tracing_compilation.html",
 )
 ARTICLES = (
-    {"article": "002", "place": "Quick reference: rule 3", "figure": ""},
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "",
+    },
     {"article": "001", "place": "Compilation Overhead", "figure": "recompiles for a new shape"},
 )
 TOLERANCE = 1e-4
