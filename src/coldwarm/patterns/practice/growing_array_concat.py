@@ -5,9 +5,8 @@ MEASURES = "first_call_s"
 LINT = "growing-array-concat"
 SYMPTOM = "every turn of a loop is slow, as if it compiled"
 MECHANISM = """
-An array that grows has a new shape in every turn, and each shape is compiled anew, also without
-`jit`, since every operation is a program. Each turn copies all that is there, besides. Stacked at
-the end, or stacked by `scan`, the results have one shape.
+An array that grows has a new shape in every turn, so each turn compiles anew, also without `jit`,
+and copies all that is there. Stacked at the end, or by `scan`, the results need one shape alone.
 """
 EXCEPTION = """
 Two or three pieces that are joined once are what `concatenate` is for.
