@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from coldwarm.catalogue.patterns import FACTS, patterns
 from coldwarm.runner.catalogue.patterns import asked
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from coldwarm.catalogue.patterns import PatternSpec
@@ -22,3 +24,12 @@ def test_only_what_decides_is_measured(spec: PatternSpec) -> None:
         assert modes == ("warm_process",)
     else:
         assert modes == ("cold_process_cold_cache",)
+
+
+def test_memory_is_measured_often_enough_for_a_verdict() -> None:
+    made = asked(replace(BENCHES[0], measures="peak_rss_bytes")).options
+    assert made.min_runs == made.max_runs == FEWEST_FOR_CONFIDENCE
+
+
+def test_what_has_no_noise_is_measured_twice_at_most() -> None:
+    assert asked(replace(BENCHES[0], measures="equations")).options.max_runs == 2

@@ -30,7 +30,7 @@ def do():
         return jnp.tanh(x) * 2
 
     def train(x):
-        for _ in range(10):
+        for _ in range(40):
             x = step(x)
         return x
 
@@ -43,7 +43,7 @@ def dont():
     import jax.numpy as jnp
 
     def train(x):
-        for _ in range(10):
+        for _ in range(40):
 
             @jax.jit
             def step(x):

@@ -25,13 +25,13 @@ def do():
     import jax.numpy as jnp
     import numpy as np
 
-    weights = jnp.asarray(np.full((3000, 3000), 0.001, np.float32))
+    weights = jnp.asarray(np.full((4000, 4000), 0.001, np.float32))
 
     @jax.jit
     def layer(x, weights):
         return jnp.tanh(x @ weights)
 
-    return layer, (np.ones(3000, np.float32), weights)
+    return layer, (np.ones(4000, np.float32), weights)
 
 
 def dont():
@@ -40,10 +40,10 @@ def dont():
     import jax.numpy as jnp
     import numpy as np
 
-    weights = jnp.asarray(np.full((3000, 3000), 0.001, np.float32))
+    weights = jnp.asarray(np.full((4000, 4000), 0.001, np.float32))
 
     @jax.jit
     def layer(x):
         return jnp.tanh(x @ weights)
 
-    return layer, (np.ones(3000, np.float32),)
+    return layer, (np.ones(4000, np.float32),)

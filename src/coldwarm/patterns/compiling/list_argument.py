@@ -35,7 +35,7 @@ def do():
     def total(values):
         return jnp.sum(values)
 
-    values = [float(n) for n in range(300)]
+    values = [float(n) for n in range(1000)]
 
     def call():
         return total(np.array(values, np.float32))
@@ -52,7 +52,7 @@ def dont():
     def total(values):
         return jnp.sum(jnp.array(values))
 
-    values = [float(n) for n in range(300)]
+    values = [float(n) for n in range(1000)]
 
     def call():
         return total(values)

@@ -28,25 +28,25 @@ SECONDS = 40.0
 
 
 def do():
-    """Iterate 200 times in one loop of the program."""
+    """Iterate 400 times in one loop of the program."""
     import jax
     import jax.numpy as jnp
 
     @jax.jit
     def iterate(x, w):
-        return jax.lax.fori_loop(0, 200, lambda _, value: value + 0.01 * jnp.sin(w * value), x)
+        return jax.lax.fori_loop(0, 400, lambda _, value: value + 0.01 * jnp.sin(w * value), x)
 
     return iterate, (jnp.linspace(0.0, 1.0, 100), jnp.float32(0.5))
 
 
 def dont():
-    """Iterate 200 times in Python, while JAX traces."""
+    """Iterate 400 times in Python, while JAX traces."""
     import jax
     import jax.numpy as jnp
 
     @jax.jit
     def iterate(x, w):
-        for _ in range(200):
+        for _ in range(400):
             x = x + 0.01 * jnp.sin(w * x)
         return x
 
