@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 INDEX = "patterns.json"
 THRESHOLD = 0.02
-_RUNS = {**dict.fromkeys(COUNTED, (1, 2)), "peak_rss_bytes": (FEWEST_FOR_CONFIDENCE,) * 2}
+_RUNS: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(COUNTED, (1, 2)),
+    "peak_rss_bytes": (FEWEST_FOR_CONFIDENCE, FEWEST_FOR_CONFIDENCE),
+}
 """Processes, fewest and most, of what is counted; memory is counted too, but scatters."""
 
 
