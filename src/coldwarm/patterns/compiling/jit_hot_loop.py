@@ -20,7 +20,13 @@ ARTICLES = (
         "figure": "",
     },
     {"article": "002", "place": "Hardware-specific considerations", "figure": "moderate on CPU"},
-    {"article": "001", "place": "The JIT Wall", "figure": "3×", "low": 3.0, "high": 3.0},
+    {
+        "article": "001",
+        "place": "The JIT Wall",
+        "figure": "0.0095 s against 0.0031 s",
+        "low": 3.06,
+        "high": 3.06,
+    },
 )
 TOLERANCE = 1e-4
 SECONDS = 40.0
