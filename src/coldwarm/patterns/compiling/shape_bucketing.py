@@ -27,7 +27,7 @@ SECONDS = 40.0
 
 
 def do():
-    """Average batches of 20 lengths in buckets of powers of two."""
+    """Average batches of 12 lengths in buckets of powers of two."""
     import jax
     import jax.numpy as jnp
     import numpy as np
@@ -37,7 +37,7 @@ def do():
         mask = jnp.arange(x.shape[0]) < length
         return jnp.sum(jnp.where(mask, jnp.tanh(x), 0.0)) / length
 
-    batches = [np.linspace(0.0, 1.0, 100 + 37 * n, dtype=np.float32) for n in range(20)]
+    batches = [np.linspace(0.0, 1.0, 130 + 30 * n, dtype=np.float32) for n in range(12)]
 
     def run():
         found = []
@@ -50,7 +50,7 @@ def do():
 
 
 def dont():
-    """Average batches of 20 lengths as they are."""
+    """Average batches of 12 lengths as they are."""
     import jax
     import jax.numpy as jnp
     import numpy as np
@@ -59,7 +59,7 @@ def dont():
     def mean(x):
         return jnp.mean(jnp.tanh(x))
 
-    batches = [np.linspace(0.0, 1.0, 100 + 37 * n, dtype=np.float32) for n in range(20)]
+    batches = [np.linspace(0.0, 1.0, 130 + 30 * n, dtype=np.float32) for n in range(12)]
 
     def run():
         return [mean(one) for one in batches]
