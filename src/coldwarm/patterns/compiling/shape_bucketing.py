@@ -23,7 +23,7 @@ ARTICLES = (
     },
 )
 TOLERANCE = 1e-4
-SECONDS = 40.0
+SECONDS = 60.0
 
 
 def do():
