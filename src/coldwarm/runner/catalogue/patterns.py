@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coldwarm.catalogue.patterns import FACTS, SIDES, TIMED
+from coldwarm.catalogue.patterns import COUNTED, FACTS, SIDES
 from coldwarm.contracts.catalogue import PatternResult, PatternResults
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.runner.catalogue import facts
@@ -16,6 +16,7 @@ from coldwarm.runner.functions import bench, request
 from coldwarm.runner.machine import gpus
 from coldwarm.stats.catalogue import patterns as judging
 from coldwarm.stats.catalogue.patterns import Shown
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 INDEX = "patterns.json"
 THRESHOLD = 0.02
+_RUNS: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(COUNTED, (1, 2)),
+    "peak_rss_bytes": (FEWEST_FOR_CONFIDENCE, FEWEST_FOR_CONFIDENCE),
+}
+"""Processes, fewest and most, of what is counted; memory is counted too, but scatters."""
 
 
 @dataclass
@@ -117,8 +123,18 @@ class Session:
 
 def asked(spec: PatternSpec) -> request.Request:
     """Return the bench of a pattern: both sides, the DO as the reference."""
-    timed = spec.measures in TIMED
+    runs = _RUNS.get(spec.measures)
     warm = spec.measures == "warm_call_s"
+    options = request.options(
+        cold=not warm,
+        warm=warm,
+        time_budget_s=spec.seconds,
+        min_runs=runs[0] if runs else None,
+        max_runs=runs[1] if runs else None,
+        threshold=THRESHOLD,
+    )
+    if not warm:  # nothing is judged by starts with filled caches: the budget is for the others
+        options = replace(options, cache_modes=(judging.COLD,))
     return request.Request(
         targets=[spec.target(side) for side in SIDES],
         reference="do",
@@ -126,14 +142,7 @@ def asked(spec: PatternSpec) -> request.Request:
         tolerance=spec.tolerance,
         variables=[f"{name}={value}" for name, value in spec.variables.items()],
         name=spec.id.replace("-", "_"),
-        options=request.options(
-            cold=not warm,
-            warm=warm,
-            time_budget_s=spec.seconds,
-            min_runs=None if timed else 1,
-            max_runs=None if timed else 2,
-            threshold=THRESHOLD,
-        ),
+        options=options,
     )
 
 

@@ -1,0 +1,49 @@
+"""Split one key into many, and map the sampling over them."""
+
+FRAMEWORK = "jax"
+MEASURES = "warm_call_s"
+LINT = None
+SYMPTOM = "drawing samples takes a loop"
+MECHANISM = """
+`split(key, n)` gives an array of keys, over which `vmap` maps like over any other. The samples are
+those that a loop over the same keys draws, in one program instead of one for each.
+"""
+EXCEPTION = """
+Where all samples have one distribution and may share a key, one draw of the whole shape is simpler
+still.
+"""
+DOCS = (
+    "https://docs.jax.dev/en/latest/jax.random.html",
+    "https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html",
+)
+ARTICLES = ({"article": "002", "place": "Always split keys—never reuse", "figure": ""},)
+SECONDS = 40.0
+
+
+def do():
+    """Draw for 32 keys in one program."""
+    import jax
+
+    def walk(key):
+        return jax.random.normal(key, (50,)).cumsum()
+
+    walks = jax.jit(jax.vmap(walk))
+    return walks, (jax.random.split(jax.random.key(42), 32),)
+
+
+def dont():
+    """Draw for 32 keys in a loop."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def walk(key):
+        return jax.random.normal(key, (50,)).cumsum()
+
+    def walks(keys):
+        return jnp.stack([walk(key) for key in keys])
+
+    return walks, (jax.random.split(jax.random.key(42), 32),)
+
+
+TOLERANCE = 1e-5

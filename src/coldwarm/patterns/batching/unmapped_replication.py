@@ -1,0 +1,48 @@
+"""Leave shared weights out of a map with `in_axes=None`, and do not copy them for each example."""
+
+FRAMEWORK = "jax"
+MEASURES = "peak_rss_bytes"
+LINT = "unmapped-replication"
+SYMPTOM = "memory grows with the batch times the weights"
+MECHANISM = """
+With `None` in `in_axes` an argument is the same for all examples, and exists once. Copies of it,
+one for each example, have to be made, kept and read, and turn one product of matrices into many
+small ones.
+"""
+EXCEPTION = """
+Where each example has weights of its own, as in an ensemble, they are mapped over by right.
+"""
+DOCS = ("https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html",)
+ARTICLES = (
+    {
+        "article": "002",
+        "place": "Correctly specify in_axes for mixed batched/unbatched arguments",
+        "figure": "",
+    },
+)
+TOLERANCE = 1e-4
+SECONDS = 40.0
+
+
+def do():
+    """Apply one layer to a batch, with weights that are not mapped over."""
+    import jax
+    import jax.numpy as jnp
+
+    def layer(x, w, b):
+        return x @ w + b
+
+    mapped = jax.jit(jax.vmap(layer, in_axes=(0, None, None)))
+    return mapped, (jnp.ones((256, 512)), jnp.full((512, 512), 0.01), jnp.zeros(512))
+
+
+def dont():
+    """Apply one layer to a batch, with a copy of the weights for each example."""
+    import jax.numpy as jnp
+
+    def layer(batch, w, b):
+        copies = jnp.stack([w] * len(batch))
+        biases = jnp.stack([b] * len(batch))
+        return jnp.einsum("bi,bij->bj", batch, copies) + biases
+
+    return layer, (jnp.ones((256, 512)), jnp.full((512, 512), 0.01), jnp.zeros(512))

@@ -1,0 +1,73 @@
+"""Map a function over a batch with `vmap`, not with a Python loop."""
+
+FRAMEWORK = "jax"
+MEASURES = "warm_call_s"
+LINT = None
+SYMPTOM = "time grows with the batch, although each example is small"
+MECHANISM = """
+A Python loop dispatches the operations of every example one by one. `vmap` adds the batch to each
+operation, so that products of a matrix and a vector become one product of matrices.
+"""
+EXCEPTION = """
+Where a single example fills the machine, or the whole batch does not fit into memory, a loop costs
+little; `jax.lax.map` with `batch_size` stands between the two.
+"""
+DOCS = (
+    "https://docs.jax.dev/en/latest/101/transformations.html",
+    "https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html",
+)
+ARTICLES = (
+    {
+        "article": "002",
+        "place": "Vectorization with vmap: Batch everything",
+        "figure": "10–100×",
+        "low": 10.0,
+        "high": 100.0,
+    },
+    {
+        "article": "002",
+        "place": "Hardware-specific considerations",
+        "figure": "2–5× on CPU",
+        "low": 2.0,
+        "high": 5.0,
+    },
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "",
+    },
+)
+TOLERANCE = 1e-4
+SECONDS = 40.0
+
+
+def do():
+    """Predict a batch with `vmap`, compiled."""
+    import jax
+    import jax.numpy as jnp
+
+    def predict(params, x):
+        for w, b in params:
+            x = jnp.tanh(x @ w + b)
+        return x
+
+    params = [(jnp.full((64, 64), 0.01 * n), jnp.zeros(64)) for n in range(1, 4)]
+    batch = jnp.linspace(0.0, 1.0, 32 * 64).reshape(32, 64)
+    return jax.jit(jax.vmap(predict, in_axes=(None, 0))), (params, batch)
+
+
+def dont():
+    """Predict a batch example by example, and stack the results."""
+    import jax.numpy as jnp
+
+    def predict(params, x):
+        for w, b in params:
+            x = jnp.tanh(x @ w + b)
+        return x
+
+    def predict_batch(params, batch):
+        return jnp.stack([predict(params, x) for x in batch])
+
+    params = [(jnp.full((64, 64), 0.01 * n), jnp.zeros(64)) for n in range(1, 4)]
+    batch = jnp.linspace(0.0, 1.0, 32 * 64).reshape(32, 64)
+    return predict_batch, (params, batch)

@@ -1,0 +1,49 @@
+"""Pass large arrays as arguments, instead of closing over them."""
+
+FRAMEWORK = "jax"
+MEASURES = "first_call_s"
+LINT = "large-constant-capture"
+SYMPTOM = "compiling takes long and needs memory, more with larger arrays"
+MECHANISM = """
+An array that a jitted function closes over becomes a constant of the program: it is copied into
+its text, looked through by the compiler, and compiled anew for each other value. An argument is
+merely named there, by shape and type.
+"""
+EXCEPTION = """
+A small constant, such as the coefficients of a stencil, lets the compiler compute ahead what
+depends on it alone.
+"""
+DOCS = ("https://docs.jax.dev/en/latest/internals/constants.html",)
+ARTICLES = ()
+TOLERANCE = 1e-4
+SECONDS = 40.0
+
+
+def do():
+    """Multiply with weights that are an argument."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    weights = jnp.asarray(np.full((4000, 4000), 0.001, np.float32))
+
+    @jax.jit
+    def layer(x, weights):
+        return jnp.tanh(x @ weights)
+
+    return layer, (np.ones(4000, np.float32), weights)
+
+
+def dont():
+    """Multiply with weights that are captured."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    weights = jnp.asarray(np.full((4000, 4000), 0.001, np.float32))
+
+    @jax.jit
+    def layer(x):
+        return jnp.tanh(x @ weights)
+
+    return layer, (np.ones(4000, np.float32),)

@@ -1,0 +1,53 @@
+"""Long Python loops take long to compile; `fori_loop` takes as long for any number of turns."""
+
+FRAMEWORK = "jax"
+MEASURES = "first_call_s"
+LINT = "python-loop-unrolled"
+SYMPTOM = "the first call takes long, and longer with more turns"
+MECHANISM = """
+A Python loop is unrolled while JAX traces, and every copy of its body is traced, lowered and
+optimised. The body of `fori_loop` goes through the compiler once.
+"""
+EXCEPTION = """
+Unrolled code can run faster, since the compiler sees several turns at once; `unroll=` of
+`fori_loop` and `scan` gives a bounded part of that.
+"""
+DOCS = (
+    "https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html",
+    "https://docs.jax.dev/en/latest/debugging/slow_tracing_compilation.html",
+)
+ARTICLES = (
+    {
+        "article": "002",
+        "place": "Use JAX control flow primitives, not Python",
+        "figure": "20 minutes to compile",
+    },
+)
+TOLERANCE = 1e-3
+SECONDS = 40.0
+
+
+def do():
+    """Iterate 400 times in one loop of the program."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def iterate(x, w):
+        return jax.lax.fori_loop(0, 400, lambda _, value: value + 0.01 * jnp.sin(w * value), x)
+
+    return iterate, (jnp.linspace(0.0, 1.0, 100), jnp.float32(0.5))
+
+
+def dont():
+    """Iterate 400 times in Python, while JAX traces."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def iterate(x, w):
+        for _ in range(400):
+            x = x + 0.01 * jnp.sin(w * x)
+        return x
+
+    return iterate, (jnp.linspace(0.0, 1.0, 100), jnp.float32(0.5))

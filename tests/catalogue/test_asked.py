@@ -1,0 +1,35 @@
+"""What the measuring of a pattern is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from coldwarm.catalogue.patterns import FACTS, patterns
+from coldwarm.runner.catalogue.patterns import asked
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
+
+if TYPE_CHECKING:
+    from coldwarm.catalogue.patterns import PatternSpec
+
+BENCHES = [spec for spec in patterns().values() if spec.measures != FACTS]
+
+
+@pytest.mark.parametrize("spec", BENCHES, ids=lambda spec: spec.id)
+def test_only_what_decides_is_measured(spec: PatternSpec) -> None:
+    modes = asked(spec).options.cache_modes
+    if spec.measures == "warm_call_s":
+        assert modes == ("warm_process",)
+    else:
+        assert modes == ("cold_process_cold_cache",)
+
+
+def test_memory_is_measured_often_enough_for_a_verdict() -> None:
+    made = asked(replace(BENCHES[0], measures="peak_rss_bytes")).options
+    assert made.min_runs == made.max_runs == FEWEST_FOR_CONFIDENCE
+
+
+def test_what_has_no_noise_is_measured_twice_at_most() -> None:
+    assert asked(replace(BENCHES[0], measures="equations")).options.max_runs == 2
