@@ -15,7 +15,7 @@ Confirmed where the jitted function reaches it once, with a tracer, and the eage
 times. Refuted otherwise.
 """
 FACTS = ({"functions": ("jitted", "eager")},)
-DOCS = ("https://docs.jax.dev/en/latest/debugging/index.html",)
+DOCS = ("https://docs.jax.dev/en/latest/debugging/print_breakpoint.html",)
 NOTE = """
 `jax.debug.breakpoint()` stops in each call, with values; `jax.disable_jit()` makes the ordinary one
 stop each time.
