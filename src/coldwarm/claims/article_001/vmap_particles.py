@@ -19,7 +19,7 @@ BENCHES = (
         "name": "particles",
         "candidates": ("batched", "mapped"),
         "regime": "warm",
-        "seconds": 20.0,
+        "seconds": 30.0,
         "tolerance": 1e-5,
     },
 )

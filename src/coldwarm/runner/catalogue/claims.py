@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 INDEX = "claims.json"
-_MIN_RUNS = 4
-"""Where processes start so slowly that the time would be up after one, which has no interval."""
 
 
 @dataclass
@@ -137,7 +135,6 @@ def _asked(spec: ClaimSpec, one: BenchOf) -> request.Request:
             cold=one.regime != "warm",
             warm=one.regime != "cold",
             time_budget_s=one.seconds,
-            min_runs=_MIN_RUNS,
             threshold=patterns.THRESHOLD,
         ),
     )
