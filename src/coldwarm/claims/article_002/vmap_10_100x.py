@@ -22,7 +22,7 @@ BENCHES = (
         "name": "examples",
         "candidates": ("mapped", "loop", "loop_of_jitted"),
         "regime": "warm",
-        "seconds": 45.0,
+        "seconds": 40.0,
         "tolerance": 1e-4,
     },
 )
