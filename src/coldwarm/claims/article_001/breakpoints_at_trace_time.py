@@ -33,7 +33,10 @@ def jitted():
 
     @jax.jit
     def double(x):
-        sys.breakpointhook = lambda: seen.append(isinstance(x, jax.core.Tracer))
+        def stop():
+            seen.append(isinstance(x, jax.core.Tracer))
+
+        sys.breakpointhook = stop
         breakpoint()  # noqa: T100 - what is tested
         return x * 2
 
@@ -51,7 +54,10 @@ def eager():
     seen = []
 
     def double(x):
-        sys.breakpointhook = lambda: seen.append(x.tolist())
+        def stop():
+            seen.append(x.tolist())
+
+        sys.breakpointhook = stop
         breakpoint()  # noqa: T100 - what is tested
         return x * 2
 

@@ -12,7 +12,7 @@ shapes; then once more with a first argument of whole numbers.
 """
 RULE = """
 Confirmed where the first raises an error. Refuted where it quietly gives the gradient by the
-parameters.
+parameters; inconclusive where it gives something else.
 """
 FACTS = ({"functions": ("forgotten",)},)
 DOCS = ("https://docs.jax.dev/en/latest/101/transformations.html",)

@@ -94,7 +94,8 @@ def _lbfgs(x):
     import jax.numpy as jnp
 
     gradient = jax.grad(_error)
-    slope, pairs = gradient(x), []
+    slope = gradient(x)
+    pairs: list[tuple] = []
     for _ in range(ITERATIONS):
         direction, weights = slope, []
         for moved, bent, inverse in reversed(pairs):

@@ -40,28 +40,27 @@ def losses():
             return jnp.mean((predicted.astype(jnp.float32) - y) ** 2)
 
         step = jax.jit(jax.value_and_grad(loss))
-        weights, first = [jnp.asarray(w) for w in start], None
+        weights = [jnp.asarray(w) for w in start]
+        first, _ = step(weights)
         for _ in range(50):
-            value, grads = step(weights)
-            first = value if first is None else first
+            _, grads = step(weights)
             weights = [w - 0.1 * g for w, g in zip(weights, grads, strict=True)]
         return float(first), float(step(weights)[0])
 
     def of_torch(cast):
         weights = [torch.tensor(w, requires_grad=True) for w in start]
         optimiser = torch.optim.SGD(weights, lr=0.1)
-        inputs, wanted, first = torch.tensor(x), torch.tensor(y), None
+        inputs, wanted = torch.tensor(x), torch.tensor(y)
 
         def loss():
             with torch.amp.autocast("cpu", dtype=torch.bfloat16, enabled=cast):
                 predicted = torch.tanh(inputs @ weights[0]) @ weights[1]
             return ((predicted.float() - wanted) ** 2).mean()
 
+        first = loss().item()
         for _ in range(50):
             optimiser.zero_grad()
-            value = loss()
-            first = value.item() if first is None else first
-            value.backward()
+            loss().backward()
             optimiser.step()
         return first, loss().item()
 

@@ -46,7 +46,8 @@ def of_jax():
     file.seek(0)
     with np.load(file) as saved:
         loaded = [jnp.asarray(saved[f"arr_{n}"]) for n in range(len(leaves))]
-    resumed, _ = run(*jax.tree.unflatten(form, loaded), 10)
+    params, state = jax.tree.unflatten(form, loaded)
+    resumed, _ = run(params, state, 10)
     equal = jax.tree.map(lambda a, b: bool((a == b).all()), through, resumed)
     return {"equal": all(jax.tree.leaves(equal))}
 

@@ -13,7 +13,7 @@ array and after it, and JAX for the limit of its pool. It runs alone on the GPU.
 """
 RULE = """
 Confirmed where the memory taken lies between 72 % and 78 % of the total; refuted where it lies
-outside.
+outside; inconclusive where JAX does not run on the GPU.
 """
 NEEDS = "gpu"
 FACTS = ({"functions": ("taken",)},)

@@ -29,13 +29,13 @@ def derivatives():
         return jax.lax.switch(which, [lambda x: x, lambda x: x**2, lambda x: x**3], x)
 
     derivative = jax.jit(jax.grad(choose))
-    values = {f"value_{n}": float(choose(2.0, n)) for n in range(3)}
-    return values | {f"slope_{n}": float(derivative(2.0, n)) for n in range(3)}
+    values = [float(choose(2.0, n)) for n in range(3)]
+    slopes = [float(derivative(2.0, n)) for n in range(3)]
+    return {"values": f"{values}", "slopes": f"{slopes}"}
 
 
 def judge(seen):
     """Decide by the rule."""
-    values = [seen.fact("derivatives", f"value_{n}") for n in range(3)]
-    slopes = [seen.fact("derivatives", f"slope_{n}") for n in range(3)]
-    pairs = zip(values + slopes, (2, 4, 8, 1, 4, 12), strict=True)
-    return seen.holds(all(abs(a - b) < 1e-3 for a, b in pairs))
+    shown = seen.facts("derivatives")
+    found = shown["values"], shown["slopes"]
+    return seen.holds(found == ("[2.0, 4.0, 8.0]", "[1.0, 4.0, 12.0]"))

@@ -32,9 +32,12 @@ def logged():
     import jax.numpy as jnp
 
     told = []
-    handler = logging.Handler()
-    handler.emit = lambda record: told.append(record.getMessage())
-    logging.getLogger("jax").addHandler(handler)
+
+    class Told(logging.Handler):
+        def emit(self, record):
+            told.append(record.getMessage())
+
+    logging.getLogger("jax").addHandler(Told())
 
     @partial(jax.jit, static_argnames="rate")
     def scaled(x, rate):

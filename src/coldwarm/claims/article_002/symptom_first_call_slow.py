@@ -29,9 +29,12 @@ def calls():
     import jax.numpy as jnp
 
     told = []
-    handler = logging.Handler()
-    handler.emit = lambda record: told.append(record.getMessage())
-    logging.getLogger("jax").addHandler(handler)
+
+    class Told(logging.Handler):
+        def emit(self, record):
+            told.append(record.getMessage())
+
+    logging.getLogger("jax").addHandler(Told())
 
     @jax.jit
     def predict(x):

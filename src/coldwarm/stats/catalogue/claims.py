@@ -98,7 +98,7 @@ class Seen:
         Raises:
             NotSeenError: it was not measured on both sides.
         """
-        cases = self.cases[bench] if bench else next(iter(self.cases.values()), {})
+        cases = self.cases.get(bench, {}) if bench else next(iter(self.cases.values()), {})
         name = f"{figure} of {candidate} over {reference}"
         if candidate not in cases or reference not in cases:
             raise NotSeenError(name)
