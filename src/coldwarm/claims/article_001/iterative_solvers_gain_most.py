@@ -95,7 +95,7 @@ def _lbfgs(x):
 
     gradient = jax.grad(_error)
     slope = gradient(x)
-    pairs: list[tuple] = []
+    pairs: list[tuple[float, ...]] = []
     for _ in range(ITERATIONS):
         direction, weights = slope, []
         for moved, bent, inverse in reversed(pairs):

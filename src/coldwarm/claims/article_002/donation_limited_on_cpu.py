@@ -33,7 +33,8 @@ def updates():
     kept, donated = jax.jit(descent), jax.jit(descent, donate_argnums=0)
     grads = jnp.full(2**22, 0.01)
     params = {"kept": jnp.ones(2**22), "donated": jnp.ones(2**22)}
-    kept_s, donated_s = [], []
+    kept_s: list[float] = []
+    donated_s: list[float] = []
     for _ in range(55):
         for name, update, spent in (("kept", kept, kept_s), ("donated", donated, donated_s)):
             begin = time.perf_counter()
