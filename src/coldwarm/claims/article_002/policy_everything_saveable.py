@@ -54,7 +54,7 @@ def kept():
         "kept_products": sum("dot_general" in line or "einsum" in line for line in of_policy),
         "kept_without": len(of_all),
         "difference": float(abs(gradients[0] - gradients[1]).max()),
-        "told": "; ".join(of_policy)[:300],
+        "told": "; ".join(line.partition(" from ")[0] for line in of_policy),
     }
 
 
