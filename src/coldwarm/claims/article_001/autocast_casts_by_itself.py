@@ -16,7 +16,9 @@ Otherwise outdated where the API that is named warns that it is deprecated, conf
 """
 FACTS = ({"functions": ("cast",)},)
 NOTE = """
-`torch.amp.autocast("cuda")` and `torch.amp.GradScaler("cuda")` do what the deprecated names did.
+The rule was written with the GPU's list of operations in mind, where a softmax is computed in
+float32. On the CPU it stays in the type of its input, as bfloat16 has float32's range; so this
+rule refutes here what is right for products. The GPU is tested as a claim of its own.
 """
 
 

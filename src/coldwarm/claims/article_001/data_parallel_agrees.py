@@ -36,7 +36,7 @@ def of_jax():
     """Train on two devices and on one."""
     import jax
     import jax.numpy as jnp
-    from jax.sharding import PartitionSpec
+    from jax.sharding import NamedSharding, PartitionSpec
 
     x = jnp.asarray(_numbers()).reshape(EXAMPLES, WIDTH)
     y = x.sum(1) + 1
@@ -54,9 +54,10 @@ def of_jax():
     step = jax.jit(
         jax.shard_map(local_step, mesh=mesh, in_specs=(whole, split, split), out_specs=whole)
     )
+    halves = [jax.device_put(array, NamedSharding(mesh, split)) for array in (x, y)]
     two = one = jnp.zeros(WIDTH)
     for _ in range(STEPS):
-        two, one = step(two, x, y), one - RATE * jax.grad(loss)(one, x, y)
+        two, one = step(two, *halves), one - RATE * jax.grad(loss)(one, x, y)
     weights = {f"w{n}": float(value) for n, value in enumerate(two)}
     return {"devices": len(jax.devices()), "from_one": float(abs(two - one).max()), **weights}
 
