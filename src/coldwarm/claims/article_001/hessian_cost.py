@@ -19,7 +19,7 @@ BENCHES = (
         "name": "hessian",
         "candidates": ("jax_jacfwd", "torch_double_backward", "torch_func"),
         "regime": "warm",
-        "seconds": 40.0,
+        "seconds": 60.0,
         "tolerance": 1e-3,
     },
 )

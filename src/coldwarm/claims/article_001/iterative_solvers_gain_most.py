@@ -20,7 +20,7 @@ BENCHES = tuple(
         "name": name,
         "candidates": (f"{name}_jit", f"{name}_eager"),
         "regime": "warm",
-        "seconds": 20.0,
+        "seconds": 30.0,
         "tolerance": 1e-2,
     }
     for name in ("lbfgs", "trust_region", "training", "products")

@@ -18,7 +18,7 @@ Confirmed where the interval of the ratio lies above 2.4 (80 % of the stated fac
 it lies below, otherwise inconclusive.
 """
 BENCHES = (
-    {"name": "chain", "candidates": ("jax_jit", "torch_eager"), "regime": "warm", "seconds": 40.0},
+    {"name": "chain", "candidates": ("jax_jit", "torch_eager"), "regime": "warm", "seconds": 60.0},
 )
 DOCS = ("https://docs.jax.dev/en/latest/jit-compilation.html",)
 NOTE = """

@@ -18,7 +18,7 @@ it lies below, otherwise inconclusive.
 """
 NEEDS = "gpu"
 BENCHES = (
-    {"name": "chain", "candidates": ("jax_jit", "torch_eager"), "regime": "warm", "seconds": 40.0},
+    {"name": "chain", "candidates": ("jax_jit", "torch_eager"), "regime": "warm", "seconds": 60.0},
 )
 DOCS = ("https://docs.jax.dev/en/latest/jit-compilation.html",)
 NOTE = """

@@ -21,7 +21,7 @@ BENCHES = (
         "name": "chain",
         "candidates": ("torch_eager", "jax_eager"),
         "regime": "warm",
-        "seconds": 40.0,
+        "seconds": 60.0,
     },
 )
 WIDTH, TURNS = 256, 100

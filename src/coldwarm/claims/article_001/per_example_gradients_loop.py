@@ -19,7 +19,7 @@ BENCHES = (
         "name": "gradients",
         "candidates": ("jax_vmap", "torch_loop"),
         "regime": "warm",
-        "seconds": 40.0,
+        "seconds": 60.0,
         "tolerance": 1e-4,
     },
 )

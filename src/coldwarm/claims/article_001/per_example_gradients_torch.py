@@ -20,7 +20,7 @@ BENCHES = (
         "name": "gradients",
         "candidates": ("torch_func", "torch_loop"),
         "regime": "warm",
-        "seconds": 40.0,
+        "seconds": 60.0,
         "tolerance": 1e-4,
     },
 )

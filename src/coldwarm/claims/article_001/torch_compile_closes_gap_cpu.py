@@ -21,7 +21,7 @@ BENCHES = (
         "name": "elementwise",
         "candidates": ("jax_jit", "torch_eager", "torch_compiled"),
         "regime": "warm",
-        "seconds": 100.0,
+        "seconds": 120.0,
         "tolerance": 1e-3,
     },
 )

@@ -23,7 +23,7 @@ BENCHES = tuple(
         "name": name,
         "candidates": (f"{name}_jax", f"{name}_torch"),
         "regime": "warm",
-        "seconds": 25.0,
+        "seconds": 40.0,
         "tolerance": 1e-3,
     }
     for name in ("products", "elementwise", "attention", "training", "steps")

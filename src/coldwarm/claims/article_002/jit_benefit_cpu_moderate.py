@@ -19,7 +19,7 @@ BENCHES = (
         "name": "step",
         "candidates": ("jitted", "eager"),
         "regime": "warm",
-        "seconds": 30.0,
+        "seconds": 40.0,
         "tolerance": 1e-3,
     },
 )
