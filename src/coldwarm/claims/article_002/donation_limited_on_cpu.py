@@ -17,6 +17,10 @@ refuted where it is more in all, otherwise inconclusive.
 """
 FACTS = ({"functions": ("updates",), "processes": 6, "variables": {"JAX_PLATFORMS": "cpu"}},)
 DOCS = ("https://docs.jax.dev/en/latest/buffer_donation.html",)
+NOTE = """
+Without donation the result of each step is a new buffer, and a buffer of this size may be new pages
+of the system, which it has to clear. Small arrays come from memory that the process has already.
+"""
 
 
 def updates():
