@@ -42,7 +42,7 @@ def savings():
     arguments = _start(8, 4, 128)
 
     def temporary_bytes(checkpointed):
-        gradient = jax.jit(jax.grad(_loss(checkpointed, None)))
+        gradient = jax.jit(jax.grad(_loss(checkpointed=checkpointed)))
         return gradient.lower(*arguments).compile().memory_analysis().temp_size_in_bytes
 
     without, with_it = temporary_bytes(checkpointed=False), temporary_bytes(checkpointed=True)
@@ -53,18 +53,18 @@ def plain():
     """Take the gradient with everything kept."""
     import jax
 
-    return jax.jit(jax.grad(_loss(checkpointed=False, layers=None))), _start(8, 4, 128)
+    return jax.jit(jax.grad(_loss(checkpointed=False))), _start(8, 4, 128)
 
 
 def checkpointed():
     """Take the gradient with each block computed again."""
     import jax
 
-    return jax.jit(jax.grad(_loss(checkpointed=True, layers=None))), _start(8, 4, 128)
+    return jax.jit(jax.grad(_loss(checkpointed=True))), _start(8, 4, 128)
 
 
-def _loss(checkpointed, layers):
-    """Return a loss of a stack of transformer blocks, as a scan or one after the other."""
+def _loss(*, checkpointed):
+    """Return a loss of a stack of transformer blocks, as a scan."""
     import jax
     import jax.numpy as jnp
 
@@ -77,16 +77,11 @@ def _loss(checkpointed, layers):
 
     used = jax.checkpoint(block) if checkpointed else block
 
-    def of_scan(weights, x):
+    def loss(weights, x):
         x, _ = jax.lax.scan(lambda x, one: (used(x, one), None), x, weights)
         return jnp.mean(x**2)
 
-    def of_loop(weights, x):
-        for n in range(layers):
-            x = used(x, jax.tree.map(lambda w, n=n: w[n], weights))
-        return jnp.mean(x**2)
-
-    return of_loop if layers else of_scan
+    return loss
 
 
 def _start(layers, batch, tokens):
