@@ -38,6 +38,8 @@ class FactsOf:
 
     functions: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict, hash=False)
+    processes: int = 1
+    """How many processes call each function: several where it tells durations."""
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,7 @@ class Session:
         return [
             sheet
             for one in spec.facts
+            for _ in range(one.processes)
             for sheet in facts.gather(spec.source.path, one.functions, one.variables)
         ]
 

@@ -7,6 +7,7 @@ asks for is put down, so that the verdict stands beside what it rests on.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from statistics import median
 from typing import TYPE_CHECKING, cast, get_args
 
 from coldwarm.contracts.catalogue import Bound, ClaimVerdict
@@ -64,6 +65,30 @@ class Seen:
         self.asked.append(Bound(name=f"{function}: {name}", value=value, low=value, high=value))
         return float(value)
 
+    def over_processes(self, function: str, name: str) -> Bound:
+        """Return the median of a number that a function has shown in several processes.
+
+        The bounds are the least and the largest of the *n*: the median of all such processes lies
+        between them at a confidence of ``1 − 2 ** (1 − n)``, whatever their distribution.
+
+        Raises:
+            NotSeenError: a process has shown no such number, or none has called the function.
+        """
+        values = [one.seen.get(name) for one in self.sheets if one.function == function]
+        numbers = [float(one) for one in values if isinstance(one, int | float)]
+        if not numbers or len(numbers) < len(values):
+            text = f"{function}: {name}"
+            raise NotSeenError(text)
+        bound = Bound(
+            name=f"{function}: {name}, of {len(numbers)} processes",
+            value=median(numbers),
+            low=min(numbers),
+            high=max(numbers),
+            confidence=1 - 2 ** (1 - len(numbers)),
+        )
+        self.asked.append(bound)
+        return bound
+
     def ratio(self, candidate: str, reference: str, figure: str, *, bench: str = "") -> Bound:
         """Return a candidate's figure over the reference's, and put it down.
 
@@ -73,7 +98,7 @@ class Seen:
         Raises:
             NotSeenError: it was not measured on both sides.
         """
-        cases = self.cases[bench] if bench else next(iter(self.cases.values()), {})
+        cases = self.cases.get(bench, {}) if bench else next(iter(self.cases.values()), {})
         name = f"{figure} of {candidate} over {reference}"
         if candidate not in cases or reference not in cases:
             raise NotSeenError(name)

@@ -1,0 +1,1 @@
+"""Claims of the article on benchmarks of compiling against executing."""

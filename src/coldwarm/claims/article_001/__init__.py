@@ -1,0 +1,1 @@
+"""Claims of the article that compares JAX with PyTorch."""

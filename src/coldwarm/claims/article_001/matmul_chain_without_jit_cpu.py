@@ -1,0 +1,56 @@
+"""Without jit, the chain of 100 matrix products is slower in JAX than in PyTorch on the CPU."""
+
+ARTICLE = {
+    "article": "001",
+    "place": "The JIT Wall",
+    "figure": "0.0095 s against 0.0087 s",
+    "low": 1.09,
+}
+QUANTITY = "A warm call of the chain in JAX without jit over one in eager PyTorch."
+PROTOCOL = """
+Both square a permutation matrix 100 times in float32 (256 × 256, not the source's 512 × 512, so
+that a call stays short),
+operation by operation. Fresh processes, warm calls, results waited for.
+"""
+RULE = """
+Confirmed where the interval of the ratio lies above 1, refuted where it lies below, otherwise
+inconclusive.
+"""
+BENCHES = (
+    {
+        "name": "chain",
+        "candidates": ("torch_eager", "jax_eager"),
+        "regime": "warm",
+        "seconds": 60.0,
+    },
+)
+WIDTH, TURNS = 256, 100
+
+
+def torch_eager():
+    """Multiply a permutation with itself, operation by operation."""
+    import torch
+
+    def chain(x):
+        for _ in range(TURNS):
+            x = x @ x
+        return x
+
+    return chain, (torch.roll(torch.eye(WIDTH), 1, dims=0),)
+
+
+def jax_eager():
+    """Multiply a permutation with itself, each product dispatched for itself."""
+    import jax.numpy as jnp
+
+    def chain(x):
+        for _ in range(TURNS):
+            x = x @ x
+        return x
+
+    return chain, (jnp.roll(jnp.eye(WIDTH), 1, axis=0),)
+
+
+def judge(seen):
+    """Decide by the rule."""
+    return seen.at_least(seen.ratio("jax_eager", "torch_eager", "warm_call"), 1.0)

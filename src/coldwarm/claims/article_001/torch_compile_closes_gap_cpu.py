@@ -1,0 +1,74 @@
+"""`torch.compile` closes the gap between PyTorch and jitted JAX on the CPU."""
+
+ARTICLE = {
+    "article": "001",
+    "place": "FAQ",
+    "figure": "torch.compile() closes the performance gap",
+}
+QUANTITY = "A warm call of a chain of elementwise operations, compiled by PyTorch, over jitted JAX."
+PROTOCOL = """
+Twenty turns of a tanh, a product and a sum over 200,000 numbers of float32: work where
+compiling pays, because it can be done in one pass over memory. Eager PyTorch, `torch.compile` and
+`jax.jit` in fresh processes, warm calls, results waited for.
+"""
+RULE = """
+Inconclusive where eager PyTorch is not surely slower than jitted JAX, as there is no gap then.
+Otherwise confirmed where the interval of compiled PyTorch over jitted JAX lies below 1.25, refuted
+where it lies above, inconclusive between.
+"""
+BENCHES = (
+    {
+        "name": "elementwise",
+        "candidates": ("jax_jit", "torch_eager", "torch_compiled"),
+        "regime": "warm",
+        "seconds": 120.0,
+        "tolerance": 1e-3,
+    },
+)
+SIZE, TURNS = 200000, 20
+
+
+def jax_jit():
+    """Run the chain compiled by XLA."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def chain(x):
+        for _ in range(TURNS):
+            x = jnp.tanh(x) * 1.01 + 0.01
+        return x
+
+    return chain, (jnp.linspace(-1.0, 1.0, SIZE),)
+
+
+def torch_eager():
+    """Run the chain operation by operation."""
+    import torch
+
+    def chain(x):
+        for _ in range(TURNS):
+            x = torch.tanh(x) * 1.01 + 0.01
+        return x
+
+    return chain, (torch.linspace(-1.0, 1.0, SIZE),)
+
+
+def torch_compiled():
+    """Run the chain compiled by PyTorch."""
+    import torch
+
+    @torch.compile
+    def chain(x):
+        for _ in range(TURNS):
+            x = torch.tanh(x) * 1.01 + 0.01
+        return x
+
+    return chain, (torch.linspace(-1.0, 1.0, SIZE),)
+
+
+def judge(seen):
+    """Decide by the rule."""
+    gap = seen.ratio("torch_eager", "jax_jit", "warm_call")
+    left = seen.ratio("torch_compiled", "jax_jit", "warm_call")
+    return seen.at_most(left, 1.25) if gap.low > 1.0 else "inconclusive"

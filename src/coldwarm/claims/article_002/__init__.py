@@ -1,0 +1,1 @@
+"""Claims of the collection of patterns for JAX."""
