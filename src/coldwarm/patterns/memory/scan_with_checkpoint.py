@@ -1,0 +1,66 @@
+"""Checkpoint the body of a `scan` over layers: else every turn stores all of its values."""
+
+FRAMEWORK = "jax"
+MEASURES = "peak_rss_bytes"
+SYMPTOM = "memory for a gradient grows with the number of layers, times the values in each"
+MECHANISM = """
+The gradient of a `scan` stacks up whatever its body computed in every turn. With a body that is
+checkpointed it stacks the carry alone, and computes the inside of one turn again when it is due.
+"""
+EXCEPTION = """
+Few turns, or a body with little inside, save little memory and still cost a second forward pass.
+"""
+DOCS = (
+    "https://docs.jax.dev/en/latest/gradient-checkpointing.html",
+    "https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html",
+)
+ARTICLES = (
+    {
+        "article": "002",
+        "place": "Gradient checkpointing for deep networks",
+        "figure": "90 % less memory",
+        "low": 10.0,
+    },
+)
+TOLERANCE = 1e-3
+
+
+def do():
+    """Take the gradient through a scan of 24 layers with a checkpointed body."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.checkpoint
+    def layer(x, w):
+        for _ in range(4):
+            x = jnp.tanh(jnp.sin(x) @ w) + x
+        return x, None
+
+    @jax.jit
+    @jax.grad
+    def gradient(weights, x):
+        x, _ = jax.lax.scan(layer, x, weights)
+        return jnp.mean(x**2)
+
+    weights = jax.random.normal(jax.random.key(0), (24, 64, 64)) / 64
+    return gradient, (weights, jnp.ones((16_384, 64)))
+
+
+def dont():
+    """Take the gradient through a scan of 24 layers."""
+    import jax
+    import jax.numpy as jnp
+
+    def layer(x, w):
+        for _ in range(4):
+            x = jnp.tanh(jnp.sin(x) @ w) + x
+        return x, None
+
+    @jax.jit
+    @jax.grad
+    def gradient(weights, x):
+        x, _ = jax.lax.scan(layer, x, weights)
+        return jnp.mean(x**2)
+
+    weights = jax.random.normal(jax.random.key(0), (24, 64, 64)) / 64
+    return gradient, (weights, jnp.ones((16_384, 64)))
