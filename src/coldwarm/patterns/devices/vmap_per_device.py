@@ -34,9 +34,7 @@ def do():
         return jax.lax.pmean(jnp.mean(jax.vmap(loss, in_axes=(None, 0))(w, part)), "data")
 
     mesh = jax.make_mesh((4,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
-    mean = jax.jit(
-        jax.shard_map(of_device, mesh=mesh, in_specs=(P(), P("data")), out_specs=P())
-    )
+    mean = jax.jit(jax.shard_map(of_device, mesh=mesh, in_specs=(P(), P("data")), out_specs=P()))
     w = jax.random.normal(jax.random.key(0), (128, 128)) / 12
     x = jax.random.normal(jax.random.key(1), (1024, 128))
     return mean, (
@@ -59,9 +57,7 @@ def dont():
         return jax.lax.pmean(jnp.mean(jax.lax.map(lambda x: loss(w, x), part)), "data")
 
     mesh = jax.make_mesh((4,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
-    mean = jax.jit(
-        jax.shard_map(of_device, mesh=mesh, in_specs=(P(), P("data")), out_specs=P())
-    )
+    mean = jax.jit(jax.shard_map(of_device, mesh=mesh, in_specs=(P(), P("data")), out_specs=P()))
     w = jax.random.normal(jax.random.key(0), (128, 128)) / 12
     x = jax.random.normal(jax.random.key(1), (1024, 128))
     return mean, (

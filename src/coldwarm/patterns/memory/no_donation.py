@@ -26,7 +26,7 @@ ARTICLES = (
 
 
 def do():
-    """Update 400 MB of state ten times in place."""
+    """Update 200 MB of state four times in place."""
     import jax
     import jax.numpy as jnp
 
@@ -36,8 +36,8 @@ def do():
     step = jax.jit(update, donate_argnums=0)
 
     def train(start):
-        state = jnp.full(100_000_000, start, dtype="float32")
-        for _ in range(10):
+        state = jnp.full(50_000_000, start, dtype="float32")
+        for _ in range(4):
             state = step(state)
         return state[:8]
 
@@ -45,7 +45,7 @@ def do():
 
 
 def dont():
-    """Update 400 MB of state ten times, each time into new memory."""
+    """Update 200 MB of state four times, each time into new memory."""
     import jax
     import jax.numpy as jnp
 
@@ -55,8 +55,8 @@ def dont():
     step = jax.jit(update)
 
     def train(start):
-        state = jnp.full(100_000_000, start, dtype="float32")
-        for _ in range(10):
+        state = jnp.full(50_000_000, start, dtype="float32")
+        for _ in range(4):
             state = step(state)
         return state[:8]
 

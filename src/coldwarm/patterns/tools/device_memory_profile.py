@@ -20,7 +20,9 @@ ARTICLES = (
     {"article": "002", "place": "Memory profiling"},
     {"article": "002", "place": "Detection cheat sheet", "figure": "out of memory"},
 )
-STATED = """The profile names the function that left 40 MB behind; the size of the process only grows."""
+STATED = (
+    """The profile names the function that left 40 MB behind; the size of the process only grows."""
+)
 
 
 def do():
@@ -66,9 +68,7 @@ def dont():
         forgetful(number)
     jax.block_until_ready(kept)
     after = Path("/proc/self/status").read_text()
-    resident = [
-        1024 * int(text.partition("VmRSS:")[2].split()[0]) for text in (before, after)
-    ]
+    resident = [1024 * int(text.partition("VmRSS:")[2].split()[0]) for text in (before, after)]
     return {"names_function": "forgetful" in after, "grown_bytes": resident[1] - resident[0]}
 
 
