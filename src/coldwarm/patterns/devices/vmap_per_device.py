@@ -1,4 +1,4 @@
-"""Use `vmap` inside the function of each device: devices do not vectorise their part by themselves."""
+"""Use `vmap` inside the function of each device: no device vectorises its part by itself."""
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"

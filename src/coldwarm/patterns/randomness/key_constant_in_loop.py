@@ -9,7 +9,8 @@ A key that is made of a constant inside the step is the same key in every step. 
 new key of one key and a number, so that steps need not hand a key on to each other.
 """
 EXCEPTION = """
-A test that must see the same numbers each time makes its key of a constant; so does a program, once.
+A test that must see the same numbers each time makes its key of a constant, and so does a program,
+once.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/_autosummary/jax.random.fold_in.html",

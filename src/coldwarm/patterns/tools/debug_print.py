@@ -55,7 +55,7 @@ def dont():
     @jax.jit
     def double(x):
         y = 2 * x
-        print(f"y = {y}")
+        print(f"y = {y}")  # noqa: T201
         return y
 
     with contextlib.redirect_stdout(io.StringIO()) as printed:

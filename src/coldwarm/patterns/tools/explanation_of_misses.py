@@ -14,8 +14,8 @@ another device, is not explained.
 """
 DOCS = ("https://docs.jax.dev/en/latest/debugging/slow_tracing_compilation.html",)
 ARTICLES = ({"article": "002", "place": "Essential configuration flags"},)
-STATED = """The explanation names the argument whose type has flipped from weak to strong; the log of
-compiles does not name it."""
+STATED = """The explanation names the argument whose type has flipped from weak to strong; the log
+of compiles does not name it."""
 
 
 def do():
@@ -41,8 +41,8 @@ def do():
 
     values = jnp.ones(8)
     scale(values, 0.1)
-    jax.config.update("jax_explain_cache_misses", True)
-    scale(values, jnp.float32(0.1))
+    with jax.explain_cache_misses():
+        scale(values, jnp.float32(0.1))
     text = "\n".join(lines)
     return {"names_argument": "learning_rate" in text, "names_reason": "weak_type" in text}
 
@@ -70,8 +70,8 @@ def dont():
 
     values = jnp.ones(8)
     scale(values, 0.1)
-    jax.config.update("jax_log_compiles", True)
-    scale(values, jnp.float32(0.1))
+    with jax.log_compiles():
+        scale(values, jnp.float32(0.1))
     text = "\n".join(lines)
     return {
         "names_argument": "learning_rate" in text,
