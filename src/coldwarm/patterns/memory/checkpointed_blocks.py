@@ -28,13 +28,13 @@ TOLERANCE = 1e-3
 
 
 def do():
-    """Take the gradient through 16 blocks that are computed again."""
+    """Take the gradient through 8 blocks that are computed again."""
     import jax
     import jax.numpy as jnp
 
     @jax.checkpoint
     def block(w, x):
-        for _ in range(8):
+        for _ in range(4):
             x = jnp.tanh(x @ w) + x
         return x
 
@@ -45,18 +45,18 @@ def do():
             x = block(w, x)
         return jnp.mean(x**2)
 
-    keys = jax.random.split(jax.random.key(0), 16)
+    keys = jax.random.split(jax.random.key(0), 8)
     weights = [jax.random.normal(key, (64, 64)) / 64 for key in keys]
-    return gradient, (weights, jnp.ones((8192, 64)))
+    return gradient, (weights, jnp.ones((16_384, 64)))
 
 
 def dont():
-    """Take the gradient through 16 blocks that keep all their values."""
+    """Take the gradient through 8 blocks that keep all their values."""
     import jax
     import jax.numpy as jnp
 
     def block(w, x):
-        for _ in range(8):
+        for _ in range(4):
             x = jnp.tanh(x @ w) + x
         return x
 
@@ -67,6 +67,6 @@ def dont():
             x = block(w, x)
         return jnp.mean(x**2)
 
-    keys = jax.random.split(jax.random.key(0), 16)
+    keys = jax.random.split(jax.random.key(0), 8)
     weights = [jax.random.normal(key, (64, 64)) / 64 for key in keys]
-    return gradient, (weights, jnp.ones((8192, 64)))
+    return gradient, (weights, jnp.ones((16_384, 64)))

@@ -32,7 +32,7 @@ def do():
 
     @jax.checkpoint
     def layer(x, w):
-        for _ in range(8):
+        for _ in range(4):
             x = jnp.tanh(x @ w) + x
         return x, None
 
@@ -43,7 +43,7 @@ def do():
         return jnp.mean(x**2)
 
     weights = jax.random.normal(jax.random.key(0), (24, 64, 64)) / 64
-    return gradient, (weights, jnp.ones((8192, 64)))
+    return gradient, (weights, jnp.ones((16_384, 64)))
 
 
 def dont():
@@ -52,7 +52,7 @@ def dont():
     import jax.numpy as jnp
 
     def layer(x, w):
-        for _ in range(8):
+        for _ in range(4):
             x = jnp.tanh(x @ w) + x
         return x, None
 
@@ -63,4 +63,4 @@ def dont():
         return jnp.mean(x**2)
 
     weights = jax.random.normal(jax.random.key(0), (24, 64, 64)) / 64
-    return gradient, (weights, jnp.ones((8192, 64)))
+    return gradient, (weights, jnp.ones((16_384, 64)))
