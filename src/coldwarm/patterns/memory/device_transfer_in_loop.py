@@ -10,8 +10,8 @@ nothing is left to overlap. Data that stays on the device is read at the speed o
 """
 EXCEPTION = """
 Data that does not fit on the device has to come in parts; then the next part is transferred while
-the step on the last one runs. On a CPU the device's memory is the host's, and a transfer is a copy
-or even less.
+the step on the last one runs. On a CPU the device's memory is the host's: a transfer is a copy
+there, or nothing at all where a NumPy array happens to be aligned.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/_autosummary/jax.device_put.html",
@@ -52,7 +52,7 @@ def do():
         return jax.device_get((w, losses))
 
     rng = np.random.default_rng(0)
-    host = [rng.standard_normal((1024, 256)).astype("float32") for _ in range(8)]
+    host = [rng.standard_normal((4096, 256)).astype("float32") for _ in range(8)]
     return train, (jnp.zeros(256), host)
 
 
@@ -76,5 +76,5 @@ def dont():
         return jax.device_get(w), losses
 
     rng = np.random.default_rng(0)
-    host = [rng.standard_normal((1024, 256)).astype("float32") for _ in range(8)]
+    host = [rng.standard_normal((4096, 256)).astype("float32") for _ in range(8)]
     return train, (jnp.zeros(256), host)
