@@ -19,7 +19,7 @@ DOCS = (
 ARTICLES = (
     {
         "article": "002",
-        "place": "Checkpoint policy options",
+        "place": "Gradient checkpointing for deep networks",
         "figure": "nothing, matrix products, everything",
     },
 )

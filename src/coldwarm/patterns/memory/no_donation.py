@@ -21,7 +21,16 @@ ARTICLES = (
         "low": 1.0,
         "high": 2.0,
     },
-    {"article": "002", "place": "Quick reference", "figure": "rule 6"},
+    {
+        "article": "002",
+        "place": "Hardware-specific considerations",
+        "figure": "limited benefit on a CPU",
+    },
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "rule 6",
+    },
 )
 
 

@@ -17,7 +17,11 @@ DOCS = (
 )
 ARTICLES = (
     {"article": "001", "place": "Random Number Generation", "figure": "identical masks"},
-    {"article": "002", "place": "Quick reference", "figure": "rule 5"},
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "rule 5",
+    },
 )
 STATED = """Twenty steps have twenty masks when the key is split, and one when it is not: the units
 that it leaves out are then never trained."""

@@ -36,7 +36,7 @@ def do():
     def forward(weights, x):
         for w in weights:
             x = jnp.tanh(x @ w)
-        return x[:, :1100].astype("float32").mean(axis=1)
+        return (x[:1024, :1100].astype("float32") ** 2).mean(axis=1)
 
     def padded(x):
         return jnp.pad(x, [(0, -length % 256) for length in x.shape]).astype("bfloat16")
@@ -55,7 +55,7 @@ def dont():
     def forward(weights, x):
         for w in weights:
             x = jnp.tanh(x @ w)
-        return x.astype("float32").mean(axis=1)
+        return (x.astype("float32") ** 2).mean(axis=1)
 
     keys = jax.random.split(jax.random.key(0), 16)
     weights = [(jax.random.normal(key, (1100, 1100)) / 33).astype("bfloat16") for key in keys]

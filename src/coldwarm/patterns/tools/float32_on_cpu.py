@@ -36,7 +36,7 @@ def do():
     def forward(weights, x):
         for w in weights:
             x = jnp.tanh(x @ w)
-        return x.mean(axis=1)
+        return (x**2).mean(axis=1)
 
     keys = jax.random.split(jax.random.key(0), 3)
     weights = [jax.random.normal(key, (512, 512), dtype="float32") / 23 for key in keys]
@@ -52,7 +52,7 @@ def dont():
     def forward(weights, x):
         for w in weights:
             x = jnp.tanh(x @ w)
-        return x.mean(axis=1).astype("float32")
+        return (x.astype("float32") ** 2).mean(axis=1)
 
     keys = jax.random.split(jax.random.key(0), 3)
     weights = [jax.random.normal(key, (512, 512), dtype="float32") / 23 for key in keys]

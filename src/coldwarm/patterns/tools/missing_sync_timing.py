@@ -22,8 +22,12 @@ ARTICLES = (
         "place": "Missing block_until_ready in benchmarks",
         "figure": "microseconds",
     },
-    {"article": "002", "place": "Quick reference", "figure": "rule 9"},
-    {"article": "000", "place": "Timing"},
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "rule 9",
+    },
+    {"article": "000", "place": "Definitions: what we time", "figure": "only CPU dispatch"},
 )
 STATED = """Without waiting, the clock sees less than half of the time after which the result is
 there; with waiting all of it."""

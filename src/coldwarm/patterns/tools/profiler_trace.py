@@ -18,7 +18,11 @@ DOCS = (
 )
 ARTICLES = (
     {"article": "002", "place": "Memory profiling"},
-    {"article": "002", "place": "Quick reference", "figure": "rule 10"},
+    {
+        "article": "002",
+        "place": "Quick reference: The 10 commandments of JAX performance",
+        "figure": "rule 10",
+    },
 )
 STATED = """The trace has an event of the sort inside a compiled step; Python's profile has not."""
 
