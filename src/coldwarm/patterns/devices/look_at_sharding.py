@@ -37,7 +37,9 @@ def do():
     from jax.sharding import NamedSharding
     from jax.sharding import PartitionSpec as P
 
-    mesh = jax.make_mesh((4,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
+    devices = jax.devices() if jax.device_count() >= 4 else jax.devices("cpu")
+    auto = (jax.sharding.AxisType.Auto,)
+    mesh = jax.make_mesh((4,), ("data",), auto, devices=devices[:4])
     batch = jnp.arange(32.0).reshape(16, 2)
     spread = jax.device_put(batch, NamedSharding(mesh, P("data")))
     copied = jax.device_put(batch, NamedSharding(mesh, P()))
@@ -60,7 +62,9 @@ def dont():
     from jax.sharding import NamedSharding
     from jax.sharding import PartitionSpec as P
 
-    mesh = jax.make_mesh((4,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
+    devices = jax.devices() if jax.device_count() >= 4 else jax.devices("cpu")
+    auto = (jax.sharding.AxisType.Auto,)
+    mesh = jax.make_mesh((4,), ("data",), auto, devices=devices[:4])
     batch = jnp.arange(32.0).reshape(16, 2)
     spread = jax.device_put(batch, NamedSharding(mesh, P("data")))
     copied = jax.device_put(batch, NamedSharding(mesh, P()))

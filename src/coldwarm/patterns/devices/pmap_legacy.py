@@ -35,7 +35,9 @@ def do():
     import jax.numpy as jnp
     from jax.sharding import PartitionSpec as P
 
-    mesh = jax.make_mesh((4,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
+    devices = jax.devices() if jax.device_count() >= 4 else jax.devices("cpu")
+    auto = (jax.sharding.AxisType.Auto,)
+    mesh = jax.make_mesh((4,), ("data",), auto, devices=devices[:4])
 
     def of_device(part):
         return part - jax.lax.pmean(part.mean(axis=0), "data")
@@ -56,7 +58,8 @@ def dont():
     def of_device(part):
         return part - jax.lax.pmean(part.mean(axis=0), "data")
 
-    centred = jax.pmap(of_device, axis_name="data")
+    devices = jax.devices() if jax.device_count() >= 4 else jax.devices("cpu")
+    centred = jax.pmap(of_device, axis_name="data", devices=devices[:4])
     return {"variance": float((centred(jnp.arange(64.0 * 3).reshape(64, 3)) ** 2).mean())}
 
 

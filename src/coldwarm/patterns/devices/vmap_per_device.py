@@ -33,7 +33,9 @@ def do():
     def of_device(w, part):
         return jax.lax.pmean(jnp.mean(jax.vmap(loss, in_axes=(None, 0))(w, part)), "data")
 
-    mesh = jax.make_mesh((4,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
+    devices = jax.devices() if jax.device_count() >= 4 else jax.devices("cpu")
+    auto = (jax.sharding.AxisType.Auto,)
+    mesh = jax.make_mesh((4,), ("data",), auto, devices=devices[:4])
     mean = jax.jit(jax.shard_map(of_device, mesh=mesh, in_specs=(P(), P("data")), out_specs=P()))
     w = jax.random.normal(jax.random.key(0), (128, 128)) / 12
     x = jax.random.normal(jax.random.key(1), (1024, 128))
@@ -56,7 +58,9 @@ def dont():
     def of_device(w, part):
         return jax.lax.pmean(jnp.mean(jax.lax.map(lambda x: loss(w, x), part)), "data")
 
-    mesh = jax.make_mesh((4,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
+    devices = jax.devices() if jax.device_count() >= 4 else jax.devices("cpu")
+    auto = (jax.sharding.AxisType.Auto,)
+    mesh = jax.make_mesh((4,), ("data",), auto, devices=devices[:4])
     mean = jax.jit(jax.shard_map(of_device, mesh=mesh, in_specs=(P(), P("data")), out_specs=P()))
     w = jax.random.normal(jax.random.key(0), (128, 128)) / 12
     x = jax.random.normal(jax.random.key(1), (1024, 128))

@@ -9,6 +9,7 @@ checkpointed it stacks the carry alone, and computes the inside of one turn agai
 """
 EXCEPTION = """
 Few turns, or a body with little inside, save little memory and still cost a second forward pass.
+What is compared here is the size of whole processes, which with JAX begins at some 200 MB.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/gradient-checkpointing.html",
