@@ -2,6 +2,7 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
+SECONDS = 40.0
 LINT = "device-transfer-in-loop"
 SYMPTOM = "the device waits between steps"
 MECHANISM = """

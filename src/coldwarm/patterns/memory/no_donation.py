@@ -2,6 +2,7 @@
 
 FRAMEWORK = "jax"
 MEASURES = "peak_rss_bytes"
+SECONDS = 45.0
 LINT = "no-donation"
 SYMPTOM = "memory use is twice the size of the state"
 MECHANISM = """

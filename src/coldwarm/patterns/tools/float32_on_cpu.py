@@ -2,6 +2,7 @@
 
 FRAMEWORK = "jax"
 MEASURES = "warm_call_s"
+SECONDS = 40.0
 SYMPTOM = "a model in 16 bits is no faster on a CPU, or slower"
 MECHANISM = """
 Few CPUs have instructions for 16-bit floating-point numbers, and compilers use them for few

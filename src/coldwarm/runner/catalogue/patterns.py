@@ -16,6 +16,8 @@ from coldwarm.runner.functions import bench, request
 from coldwarm.runner.machine import gpus
 from coldwarm.stats.catalogue import patterns as judging
 from coldwarm.stats.catalogue.patterns import Shown
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
+from coldwarm.stats.ratio import FEWEST_FOR_FAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 INDEX = "patterns.json"
 THRESHOLD = 0.02
+MEMORY = "peak_rss_bytes"
+"""Of what is counted, the one figure with noise: it needs rounds enough for a verdict."""
 
 
 @dataclass
@@ -117,7 +121,9 @@ class Session:
 
 def asked(spec: PatternSpec) -> request.Request:
     """Return the bench of a pattern: both sides, the DO as the reference."""
-    timed = spec.measures in TIMED
+    n_runs = (None, None) if spec.measures in TIMED else (1, 2)
+    if spec.measures == MEMORY:
+        n_runs = (FEWEST_FOR_FAR, FEWEST_FOR_CONFIDENCE)
     warm = spec.measures == "warm_call_s"
     return request.Request(
         targets=[spec.target(side) for side in SIDES],
@@ -130,8 +136,8 @@ def asked(spec: PatternSpec) -> request.Request:
             cold=not warm,
             warm=warm,
             time_budget_s=spec.seconds,
-            min_runs=None if timed else 1,
-            max_runs=None if timed else 2,
+            min_runs=n_runs[0],
+            max_runs=n_runs[1],
             threshold=THRESHOLD,
         ),
     )
