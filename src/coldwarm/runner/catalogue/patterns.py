@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.patterns import FACTS, SIDES, TIMED
@@ -121,10 +121,19 @@ class Session:
 
 def asked(spec: PatternSpec) -> request.Request:
     """Return the bench of a pattern: both sides, the DO as the reference."""
-    n_runs = (None, None) if spec.measures in TIMED else (1, 2)
-    if spec.measures == MEMORY:
-        n_runs = (FEWEST_FOR_FAR, FEWEST_FOR_CONFIDENCE)
+    timed = spec.measures in TIMED
+    n_runs = (FEWEST_FOR_FAR, FEWEST_FOR_CONFIDENCE) if spec.measures == MEMORY else (1, 2)
     warm = spec.measures == "warm_call_s"
+    options = request.options(
+        cold=not warm,
+        warm=warm,
+        time_budget_s=spec.seconds,
+        min_runs=None if timed else n_runs[0],
+        max_runs=None if timed else n_runs[1],
+        threshold=THRESHOLD,
+    )
+    if not warm:  # nothing is judged by starts with filled caches: the budget is for the others
+        options = replace(options, cache_modes=(judging.COLD,))
     return request.Request(
         targets=[spec.target(side) for side in SIDES],
         reference="do",
@@ -132,14 +141,7 @@ def asked(spec: PatternSpec) -> request.Request:
         tolerance=spec.tolerance,
         variables=[f"{name}={value}" for name, value in spec.variables.items()],
         name=spec.id.replace("-", "_"),
-        options=request.options(
-            cold=not warm,
-            warm=warm,
-            time_budget_s=spec.seconds,
-            min_runs=n_runs[0],
-            max_runs=n_runs[1],
-            threshold=THRESHOLD,
-        ),
+        options=options,
     )
 
 
