@@ -56,8 +56,8 @@ def do():
         return jnp.mean(x**2)
 
     keys = jax.random.split(jax.random.key(0), 8)
-    weights = [jax.random.normal(key, (64, 64)) / 64 for key in keys]
-    return gradient, (weights, jnp.ones((16_384, 64)))
+    weights = [jax.random.normal(key, (32, 32)) / 32 for key in keys]
+    return gradient, (weights, jnp.ones((32_768, 32)))
 
 
 def dont():
@@ -78,5 +78,5 @@ def dont():
         return jnp.mean(x**2)
 
     keys = jax.random.split(jax.random.key(0), 8)
-    weights = [jax.random.normal(key, (64, 64)) / 64 for key in keys]
-    return gradient, (weights, jnp.ones((16_384, 64)))
+    weights = [jax.random.normal(key, (32, 32)) / 32 for key in keys]
+    return gradient, (weights, jnp.ones((32_768, 32)))

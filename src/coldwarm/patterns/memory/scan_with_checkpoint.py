@@ -28,7 +28,7 @@ TOLERANCE = 1e-3
 
 
 def do():
-    """Take the gradient through a scan of 24 layers with a checkpointed body."""
+    """Take the gradient through a scan of 12 layers with a checkpointed body."""
     import jax
     import jax.numpy as jnp
 
@@ -44,12 +44,12 @@ def do():
         x, _ = jax.lax.scan(layer, x, weights)
         return jnp.mean(x**2)
 
-    weights = jax.random.normal(jax.random.key(0), (24, 64, 64)) / 64
-    return gradient, (weights, jnp.ones((16_384, 64)))
+    weights = jax.random.normal(jax.random.key(0), (12, 32, 32)) / 32
+    return gradient, (weights, jnp.ones((32_768, 32)))
 
 
 def dont():
-    """Take the gradient through a scan of 24 layers."""
+    """Take the gradient through a scan of 12 layers."""
     import jax
     import jax.numpy as jnp
 
@@ -64,5 +64,5 @@ def dont():
         x, _ = jax.lax.scan(layer, x, weights)
         return jnp.mean(x**2)
 
-    weights = jax.random.normal(jax.random.key(0), (24, 64, 64)) / 64
-    return gradient, (weights, jnp.ones((16_384, 64)))
+    weights = jax.random.normal(jax.random.key(0), (12, 32, 32)) / 32
+    return gradient, (weights, jnp.ones((32_768, 32)))
