@@ -2,7 +2,7 @@
 
 FRAMEWORK = "jax"
 MEASURES = "peak_rss_bytes"
-SECONDS = 45.0
+SECONDS = 60.0
 SYMPTOM = "memory for a gradient grows with the number of layers, times the values in each"
 MECHANISM = """
 The gradient of a `scan` stacks up whatever its body computed in every turn. With a body that is

@@ -17,7 +17,6 @@ from coldwarm.runner.machine import gpus
 from coldwarm.stats.catalogue import patterns as judging
 from coldwarm.stats.catalogue.patterns import Shown
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
-from coldwarm.stats.ratio import FEWEST_FOR_FAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,7 +121,7 @@ class Session:
 def asked(spec: PatternSpec) -> request.Request:
     """Return the bench of a pattern: both sides, the DO as the reference."""
     timed = spec.measures in TIMED
-    n_runs = (FEWEST_FOR_FAR, FEWEST_FOR_CONFIDENCE) if spec.measures == MEMORY else (1, 2)
+    n_runs = (FEWEST_FOR_CONFIDENCE,) * 2 if spec.measures == MEMORY else (1, 2)
     warm = spec.measures == "warm_call_s"
     options = request.options(
         cold=not warm,
