@@ -57,7 +57,7 @@ def do():
 
     keys = jax.random.split(jax.random.key(0), 8)
     weights = [jax.random.normal(key, (32, 32)) / 32 for key in keys]
-    return gradient, (weights, jnp.ones((32_768, 32)))
+    return gradient, (weights, jnp.ones((16_384, 32)))
 
 
 def dont():
@@ -79,4 +79,4 @@ def dont():
 
     keys = jax.random.split(jax.random.key(0), 8)
     weights = [jax.random.normal(key, (32, 32)) / 32 for key in keys]
-    return gradient, (weights, jnp.ones((32_768, 32)))
+    return gradient, (weights, jnp.ones((16_384, 32)))

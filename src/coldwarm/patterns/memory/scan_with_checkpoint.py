@@ -45,7 +45,7 @@ def do():
         return jnp.mean(x**2)
 
     weights = jax.random.normal(jax.random.key(0), (12, 32, 32)) / 32
-    return gradient, (weights, jnp.ones((32_768, 32)))
+    return gradient, (weights, jnp.ones((16_384, 32)))
 
 
 def dont():
@@ -65,4 +65,4 @@ def dont():
         return jnp.mean(x**2)
 
     weights = jax.random.normal(jax.random.key(0), (12, 32, 32)) / 32
-    return gradient, (weights, jnp.ones((32_768, 32)))
+    return gradient, (weights, jnp.ones((16_384, 32)))
