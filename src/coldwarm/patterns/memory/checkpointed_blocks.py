@@ -11,8 +11,8 @@ again, one block at a time.
 """
 EXCEPTION = """
 What fits into memory is faster without: everything inside a block is computed twice. On a CPU this
-form is not seen to save anything: XLA's default scheduler there repeats the blocks early, so that
-their values wait for the gradient as before. It saves with the compiler option
+form saves nothing, and takes a little more: XLA's default scheduler there repeats the blocks early,
+so that their values wait for the gradient as before. It saves with the compiler option
 `xla_cpu_scheduler_type` at `CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED`, and a `scan` over the blocks
 saves with the default.
 """
