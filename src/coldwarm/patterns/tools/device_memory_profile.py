@@ -68,7 +68,7 @@ def dont():
         forgetful(number)
     jax.block_until_ready(kept)
     after = Path("/proc/self/status").read_text()
-    resident = [1024 * int(text.partition("VmRSS:")[2].split()[0]) for text in (before, after)]
+    resident = [1024 * int(status.partition("VmRSS:")[2].split()[0]) for status in (before, after)]
     return {"names_function": "forgetful" in after, "grown_bytes": resident[1] - resident[0]}
 
 

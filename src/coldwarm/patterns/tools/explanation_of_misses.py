@@ -25,11 +25,11 @@ def do():
     import jax
     import jax.numpy as jnp
 
-    lines = []
+    entries = []
 
     class Keep(logging.Handler):
         def emit(self, record):
-            lines.append(record.getMessage())
+            entries.append(record.getMessage())
 
     logger = logging.getLogger("jax")
     logger.addHandler(Keep(logging.WARNING))
@@ -43,8 +43,8 @@ def do():
     scale(values, 0.1)
     with jax.explain_cache_misses():
         scale(values, jnp.float32(0.1))
-    text = "\n".join(lines)
-    return {"names_argument": "learning_rate" in text, "names_reason": "weak_type" in text}
+    log = "\n".join(entries)
+    return {"names_argument": "learning_rate" in log, "names_reason": "weak_type" in log}
 
 
 def dont():
@@ -54,11 +54,11 @@ def dont():
     import jax
     import jax.numpy as jnp
 
-    lines = []
+    entries = []
 
     class Keep(logging.Handler):
         def emit(self, record):
-            lines.append(record.getMessage())
+            entries.append(record.getMessage())
 
     logger = logging.getLogger("jax")
     logger.addHandler(Keep(logging.WARNING))
@@ -72,11 +72,11 @@ def dont():
     scale(values, 0.1)
     with jax.log_compiles():
         scale(values, jnp.float32(0.1))
-    text = "\n".join(lines)
+    log = "\n".join(entries)
     return {
-        "names_argument": "learning_rate" in text,
-        "names_reason": "differ" in text,
-        "told_of_compile": "Compiling jit(scale)" in text,
+        "names_argument": "learning_rate" in log,
+        "names_reason": "differ" in log,
+        "told_of_compile": "Compiling jit(scale)" in log,
     }
 
 

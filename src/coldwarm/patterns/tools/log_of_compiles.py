@@ -30,11 +30,11 @@ def do():
     import jax
     import numpy as np
 
-    lines = []
+    entries = []
 
     class Keep(logging.Handler):
         def emit(self, record):
-            lines.append(record.getMessage())
+            entries.append(record.getMessage())
 
     logger = logging.getLogger("jax")
     logger.addHandler(Keep(logging.WARNING))
@@ -47,7 +47,7 @@ def do():
     with jax.log_compiles():
         for length in (3, 4, 5):
             normalise(np.ones(length, dtype="float32"))
-    told = [line for line in lines if "Compiling" in line and "normalise" in line]
+    told = [one for one in entries if "Compiling" in one and "normalise" in one]
     return {"told": len(told)}
 
 
@@ -58,11 +58,11 @@ def dont():
     import jax
     import numpy as np
 
-    lines = []
+    entries = []
 
     class Keep(logging.Handler):
         def emit(self, record):
-            lines.append(record.getMessage())
+            entries.append(record.getMessage())
 
     logger = logging.getLogger("jax")
     logger.addHandler(Keep(logging.WARNING))
@@ -74,7 +74,7 @@ def dont():
 
     for length in (3, 4, 5):
         normalise(np.ones(length, dtype="float32"))
-    return {"told": len(lines)}
+    return {"told": len(entries)}
 
 
 def holds(do, dont):
