@@ -11,9 +11,9 @@ nothing is left to overlap. Data that stays on the device is read at the speed o
 """
 EXCEPTION = """
 Data that does not fit on the device has to come in parts; then the next part is transferred while
-the step on the last one runs. On a CPU the device's memory is the host's, and there is little or
-nothing to gain: a transfer is a copy there, or not even that, and steps so short that they end
-before the call returns are no slower when each is waited for.
+the step on the last one runs. On a CPU the device's memory is the host's, and there is less to
+gain: a transfer is a copy there, or not even that, and steps so short that they end before the
+call returns are no slower when each is waited for.
 """
 DOCS = (
     "https://docs.jax.dev/en/latest/_autosummary/jax.device_put.html",
