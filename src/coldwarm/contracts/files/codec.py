@@ -19,8 +19,8 @@ from coldwarm import __version__
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
-from coldwarm.contracts.checked import ComparedSnapshots, Replication, Verification
 from coldwarm.contracts.catalogue import ClaimResults, PatternResults
+from coldwarm.contracts.checked import ComparedSnapshots, Replication, Verification
 from coldwarm.contracts.comparison import RunComparison
 from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
