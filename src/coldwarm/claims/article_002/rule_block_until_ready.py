@@ -1,0 +1,26 @@
+"""Wait for the result before reading the clock."""
+
+ARTICLE = {
+    "article": "002",
+    "place": "The 10 commandments of JAX performance",
+    "figure": "9. block_until_ready",
+}
+QUANTITY = "The times of a call that were read with waiting and without."
+PROTOCOL = """
+As the pattern `missing-sync-timing` measures it: the rule's way against the other, on the same
+work.
+"""
+RULE = """
+Confirmed where the pattern shows what it states, with an interval or facts that exclude no
+difference; refuted where it shows the opposite or no difference that matters; otherwise
+inconclusive.
+"""
+PATTERNS = ("missing-sync-timing",)
+
+
+def judge(seen):
+    """Decide by the rule."""
+    verdicts = {seen.pattern(name).verdict for name in PATTERNS}
+    if verdicts == {"as_stated"}:
+        return "confirmed"
+    return "refuted" if verdicts & {"opposite", "same"} else "inconclusive"
