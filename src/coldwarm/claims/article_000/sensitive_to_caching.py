@@ -66,7 +66,7 @@ def _pair(name, variables):
             environment[variable] = str(path) if isinstance(value, str) else str(value)
         first_s = []
         for _ in range(2):
-            told = subprocess.run(  # noqa: S603 - this interpreter and this file
+            told = subprocess.run(
                 [sys.executable, "-c", program, __file__, name],
                 check=True,
                 env=environment,

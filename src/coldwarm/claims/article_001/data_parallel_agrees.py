@@ -72,7 +72,7 @@ def of_torch():
     program = "import runpy, sys; runpy.run_path(sys.argv[1])['worker'](*sys.argv[2:])"
     with tempfile.TemporaryDirectory() as folder:
         started = [
-            subprocess.Popen(  # noqa: S603 - this interpreter and this file
+            subprocess.Popen(
                 [sys.executable, "-c", program, __file__, folder, str(rank)],
                 stdout=subprocess.PIPE,
                 text=True,

@@ -35,7 +35,7 @@ def taken():
 
     def used_and_total_mib():
         query = ["--query-gpu=memory.used,memory.total", "--format=csv,noheader,nounits"]
-        told = subprocess.run(  # noqa: S603 - a fixed command
+        told = subprocess.run(
             ["nvidia-smi", "-i", "0", *query],  # noqa: S607 - where it lies differs
             check=True,
             capture_output=True,

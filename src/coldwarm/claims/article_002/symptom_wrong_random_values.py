@@ -31,7 +31,7 @@ def drawn():
         return None
 
     without = error_of(*[jax.random.key(0)] * 2)
-    jax.config.update("jax_debug_key_reuse", True)  # noqa: FBT003 - its only form
+    jax.config.update("jax_debug_key_reuse", True)
     reused = error_of(*[jax.random.key(1)] * 2)
     split = error_of(*jax.random.split(jax.random.key(2)))
     return {"without_setting": without, "reused": reused, "split": split}
