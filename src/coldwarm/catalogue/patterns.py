@@ -179,9 +179,9 @@ def _spec(module: ModuleType) -> PatternSpec:
     )
 
 
-def one_line(text: str) -> str:
+def one_line(paragraph: str) -> str:
     """Return a text of several lines as one."""
-    return " ".join(text.split())
+    return " ".join(paragraph.split())
 
 
 def code_of(path: Path, names: Sequence[Side]) -> dict[Side, str]:

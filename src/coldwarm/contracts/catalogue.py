@@ -8,6 +8,8 @@ from coldwarm.contracts.base import Count, NotNegative, Record, Seconds, Sha256
 from coldwarm.contracts.names import Name
 from coldwarm.contracts.reasons import Reason
 
+CLAIMS = "claims.json"
+"""The file of the results of claims, in their folder."""
 Fact = bool | int | float | str | None
 
 

@@ -59,7 +59,7 @@ def listed(form: str) -> None:
 def shown(name: str) -> None:
     """Show one claim: the statement, the protocol, the rule, and the code."""
     from coldwarm.catalogue.claims import claim
-    from coldwarm.report.claims import page
+    from coldwarm.report.catalogue.claims import page
     from coldwarm.report.shown import PlainConsole
 
     spec = claim(name)
@@ -79,9 +79,10 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
     """
     from coldwarm.catalogue.claims import claim, claims
     from coldwarm.contracts.files import codec
-    from coldwarm.report.claims import table, verdict
+    from coldwarm.report.catalogue.claims import table, verdict
     from coldwarm.report.shown import PlainConsole, line
     from coldwarm.runner.catalogue.claims import Session
+    from coldwarm.runner.functions import bench
 
     specs = [claim(name) for name in names] if names else list(claims().values())
     folder = out_dir or _options.new_directory("claims")
@@ -90,7 +91,7 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
     def told(one: ClaimResult) -> None:
         errors.print(line(f"{one.claim}: ") + verdict(one))
 
-    results, interrupted = Session(folder, told).measure(specs, resume=resume)
+    results, interrupted = Session(folder, told, bench.run).measure(specs, resume=resume)
     if form == "json":
         click.echo(codec.encode(results).decode(), nl=False)
     else:
@@ -113,7 +114,7 @@ def judge(folder: Path, form: str) -> int:
     Exit status: 0 where every verdict is the stored one, 3 where one is not.
     """
     from coldwarm.catalogue.claims import claims
-    from coldwarm.report.claims import changes, table
+    from coldwarm.report.catalogue.claims import changes, table
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.catalogue import stored
     from coldwarm.stats.catalogue.again import changed
@@ -140,7 +141,7 @@ def compare(a: Path, b: Path, form: str) -> int:
 
     Exit status: 0 where none does, 1 where one does.
     """
-    from coldwarm.report.claims import changes
+    from coldwarm.report.catalogue.claims import changes
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.catalogue import stored
     from coldwarm.stats.catalogue.again import changed

@@ -58,7 +58,7 @@ def listed(form: str) -> None:
 def shown(name: str) -> None:
     """Show one pattern: its code, why it matters, and when it does not."""
     from coldwarm.catalogue.patterns import pattern
-    from coldwarm.report.patterns import page
+    from coldwarm.report.catalogue.patterns import page
     from coldwarm.report.shown import PlainConsole
 
     PlainConsole().print(page(pattern(name), None))
@@ -93,9 +93,10 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
 def _measured(
     specs: Sequence[PatternSpec], folder: Path, *, resume: bool
 ) -> tuple[PatternResults, bool]:
-    from coldwarm.report.patterns import VERDICTS, measured
+    from coldwarm.report.catalogue.patterns import VERDICTS, measured
     from coldwarm.report.shown import PlainConsole, line
     from coldwarm.runner.catalogue.patterns import Session
+    from coldwarm.runner.functions import bench
 
     console = PlainConsole(stderr=True)
 
@@ -103,12 +104,12 @@ def _measured(
         text = f"{one.pattern}: {VERDICTS[one.verdict][0]}, {measured(one)}"
         console.print(line(text))
 
-    return Session(folder, told).measure(specs, resume=resume)
+    return Session(folder, told, bench.run).measure(specs, resume=resume)
 
 
 def _print(results: PatternResults, folder: Path) -> None:
     from coldwarm.catalogue.patterns import patterns
-    from coldwarm.report.patterns import table
+    from coldwarm.report.catalogue.patterns import table
     from coldwarm.report.shown import PlainConsole, line
 
     console = PlainConsole()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.patterns import pattern
-from coldwarm.contracts.catalogue import ClaimResult, ClaimResults
+from coldwarm.contracts.catalogue import CLAIMS, ClaimResult, ClaimResults
 from coldwarm.contracts.reasons import RefusedError
-from coldwarm.runner.catalogue import facts, patterns
+from coldwarm.runner.catalogue import facts, measuring, patterns
 from coldwarm.runner.catalogue.kept import Kept
 from coldwarm.runner.functions import request
 from coldwarm.stats.catalogue import claims as judging
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
-INDEX = "claims.json"
-
 
 @dataclass
 class Session:
@@ -31,6 +29,8 @@ class Session:
 
     folder: Path
     told: Callable[[ClaimResult], None]
+    bench: measuring.Bench
+    """What measures functions side by side."""
 
     def measure(self, specs: Sequence[ClaimSpec], *, resume: bool) -> tuple[ClaimResults, bool]:
         """Test what is missing, and write the index after each.
@@ -41,13 +41,13 @@ class Session:
             RunDirectoryError: the folder cannot be used.
             StorageError: a file could not be written.
         """
-        self.kept: Kept[ClaimResult] = Kept(self.folder, INDEX, ClaimResults)
+        self.kept: Kept[ClaimResult] = Kept(self.folder, CLAIMS, ClaimResults)
         self.kept.begin(lambda one: one.claim, resume=resume)
         finished = False
         try:
             for spec in specs:
                 known = self.kept.results.get(spec.id)
-                if known is None or known.claim_sha256 != patterns.sha256(spec.source):
+                if known is None or known.claim_sha256 != measuring.sha256(spec.source):
                     self.kept.results[spec.id] = self._one(spec)
                     self.kept.write(finished=False)
                 self.told(self.kept.results[spec.id])
@@ -56,11 +56,11 @@ class Session:
             pass
         made = self.kept.write(finished=finished)
         if not isinstance(made, ClaimResults):
-            raise TypeError(INDEX)
+            raise TypeError(CLAIMS)
         return made, not finished
 
     def _one(self, spec: ClaimSpec) -> ClaimResult:
-        against = patterns.reason_against(spec.needs)
+        against = measuring.reason_against(spec.needs)
         if against is not None:
             return self._result(spec, judging.Seen(), "not_tested", against)
         try:
@@ -74,7 +74,7 @@ class Session:
             return self._result(spec, judging.Seen(), "failed", error.reason)
 
     def _bench(self, spec: ClaimSpec, one: BenchOf) -> dict[str, CaseResult]:
-        return patterns.measured(_asked(spec, one), self.folder / spec.id / one.name)
+        return measuring.measured(self.bench, _asked(spec, one), self.folder / spec.id / one.name)
 
     def _sheets(self, spec: ClaimSpec) -> list[FactSheet]:
         return [
@@ -90,7 +90,7 @@ class Session:
             for known in one.patterns:
                 if known.pattern == name:
                     return known
-        session = patterns.Session(self.folder / "patterns", lambda _: None)
+        session = patterns.Session(self.folder / "patterns", lambda _: None, self.bench)
         made, interrupted = session.measure([pattern(name)], resume=True)
         if interrupted:
             raise KeyboardInterrupt
@@ -105,12 +105,12 @@ class Session:
     ) -> ClaimResult:
         versions = {k: v for sheet in seen.sheets for k, v in sheet.versions.items()}
         for cases in seen.cases.values():
-            versions |= patterns.versions(list(cases.values()))
+            versions |= measuring.versions(list(cases.values()))
         for one in seen.patterns.values():
             versions |= one.versions
         return ClaimResult(
             claim=spec.id,
-            claim_sha256=patterns.sha256(spec.source),
+            claim_sha256=measuring.sha256(spec.source),
             verdict=verdict,
             reason=reason,
             figures=seen.asked,
@@ -135,6 +135,6 @@ def _asked(spec: ClaimSpec, one: BenchOf) -> request.Request:
             cold=one.regime != "warm",
             warm=one.regime != "cold",
             time_budget_s=one.seconds,
-            threshold=patterns.THRESHOLD,
+            threshold=measuring.THRESHOLD,
         ),
     )

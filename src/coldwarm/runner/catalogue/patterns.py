@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.patterns import COUNTED, FACTS, SIDES
 from coldwarm.contracts.catalogue import PatternResult, PatternResults
-from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.runner.catalogue import facts
+from coldwarm.contracts.reasons import RefusedError
+from coldwarm.runner.catalogue import facts, measuring
 from coldwarm.runner.catalogue.kept import Kept
-from coldwarm.runner.functions import bench, request
-from coldwarm.runner.machine import gpus
+from coldwarm.runner.functions import request
 from coldwarm.stats.catalogue import patterns as judging
 from coldwarm.stats.catalogue.patterns import Shown
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
@@ -24,12 +21,8 @@ if TYPE_CHECKING:
 
     from coldwarm.catalogue.patterns import PatternSpec
     from coldwarm.contracts.catalogue import FactSheet
-    from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult
-    from coldwarm.specs import Source
 
 INDEX = "patterns.json"
-THRESHOLD = 0.02
 _RUNS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(COUNTED, (1, 2)),
     "peak_rss_bytes": (FEWEST_FOR_CONFIDENCE, FEWEST_FOR_CONFIDENCE),
@@ -43,6 +36,8 @@ class Session:
 
     folder: Path
     told: Callable[[PatternResult], None]
+    bench: measuring.Bench
+    """What measures functions side by side."""
 
     def measure(self, specs: Sequence[PatternSpec], *, resume: bool) -> tuple[PatternResults, bool]:
         """Measure what is missing, and write the index after each.
@@ -59,7 +54,7 @@ class Session:
         try:
             for spec in specs:
                 known = self.kept.results.get(spec.id)
-                if known is None or known.pattern_sha256 != sha256(spec.source):
+                if known is None or known.pattern_sha256 != measuring.sha256(spec.source):
                     self.kept.results[spec.id] = self.one(spec)
                     self.kept.write(finished=False)
                 self.told(self.kept.results[spec.id])
@@ -78,7 +73,7 @@ class Session:
             KeyboardInterrupt: measuring was interrupted.
             StorageError: a file could not be written.
         """
-        against = reason_against(spec.needs)
+        against = measuring.reason_against(spec.needs)
         if against is not None:
             return self._result(spec, Shown("not_tested", against))
         try:
@@ -96,9 +91,11 @@ class Session:
         return self._result(spec, shown, sheets=sheets, versions=sheets[0].versions)
 
     def _of_bench(self, spec: PatternSpec) -> PatternResult:
-        cases = measured(asked(spec), self.folder / spec.id)
+        cases = measuring.measured(self.bench, asked(spec), self.folder / spec.id)
         shown = judging.of_cases(spec.measures, cases["do"], cases["dont"])
-        return self._result(spec, shown, path=spec.id, versions=versions(list(cases.values())))
+        return self._result(
+            spec, shown, path=spec.id, versions=measuring.versions(list(cases.values()))
+        )
 
     def _result(
         self,
@@ -111,7 +108,7 @@ class Session:
     ) -> PatternResult:
         return PatternResult(
             pattern=spec.id,
-            pattern_sha256=sha256(spec.source),
+            pattern_sha256=measuring.sha256(spec.source),
             measures=spec.measures,
             **vars(shown),
             sheets=list(sheets),
@@ -131,7 +128,7 @@ def asked(spec: PatternSpec) -> request.Request:
         time_budget_s=spec.seconds,
         min_runs=runs[0] if runs else None,
         max_runs=runs[1] if runs else None,
-        threshold=THRESHOLD,
+        threshold=measuring.THRESHOLD,
     )
     if not warm:  # nothing is judged by starts with filled caches: the budget is for the others
         options = replace(options, cache_modes=(judging.COLD,))
@@ -144,37 +141,3 @@ def asked(spec: PatternSpec) -> request.Request:
         name=spec.id.replace("-", "_"),
         options=options,
     )
-
-
-def measured(what: request.Request, folder: Path) -> dict[str, CaseResult]:
-    """Run a bench into a folder, which is emptied; return its cases by candidate.
-
-    Raises:
-        KeyboardInterrupt: it was interrupted.
-        RefusedError: a candidate cannot be used.
-    """
-    if folder.exists():  # of a part that was interrupted in it
-        shutil.rmtree(folder)
-    outcome = bench.run(what, folder)
-    if outcome.interrupted:
-        raise KeyboardInterrupt
-    return {case.candidate: case for case in outcome.cases}
-
-
-def sha256(source: Source) -> str:
-    """Return the hash of a pattern's or a claim's file."""
-    return hashlib.sha256(source.read()).hexdigest()
-
-
-def reason_against(needs: str | None) -> Reason | None:
-    """Return why something cannot be tested here; ``None``: it can."""
-    if needs == "tpu":
-        return because("tpu_unavailable")
-    if needs in {"gpu", "gpus"} and not gpus.may_be_used():
-        return because("gpu_unavailable")
-    return None
-
-
-def versions(cases: Sequence[CaseResult]) -> dict[str, str]:
-    """Return the versions that the processes of cases have told."""
-    return {k: v for case in cases for seen in case.observations for k, v in seen.versions.items()}

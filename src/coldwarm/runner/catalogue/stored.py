@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.claims import claims
-from coldwarm.contracts.catalogue import ClaimResults
+from coldwarm.contracts.catalogue import CLAIMS, ClaimResults
 from coldwarm.contracts.files import codec, index
 from coldwarm.contracts.files.inside import inside
 from coldwarm.errors import UsageError
-from coldwarm.runner.catalogue.claims import INDEX
 from coldwarm.runner.stored import reading
 from coldwarm.stats.catalogue.again import judged_again
 
@@ -27,9 +26,9 @@ def read(folder: Path) -> ClaimResults:
         UsageError: there are none.
         ContractError: they do not keep their contract.
     """
-    path = folder / INDEX if folder.is_dir() else folder
+    path = folder / CLAIMS if folder.is_dir() else folder
     if not path.is_file():
-        text = f"{folder} holds no {INDEX}; name a folder of coldwarm claims run"
+        text = f"{folder} holds no {CLAIMS}; name a folder of coldwarm claims run"
         raise UsageError(text)
     return codec.load_as(ClaimResults, path)
 

@@ -1,0 +1,1 @@
+"""What the first call costs, and when a function is compiled again."""

@@ -1,0 +1,1 @@
+"""Gradients, what they are taken by, and what is left out of them."""

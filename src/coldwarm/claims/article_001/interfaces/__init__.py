@@ -1,0 +1,1 @@
+"""Names and interfaces, and whether they are there still."""

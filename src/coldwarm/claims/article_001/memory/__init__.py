@@ -1,0 +1,1 @@
+"""Copies, and memory taken beforehand."""

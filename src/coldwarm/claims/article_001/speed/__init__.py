@@ -1,0 +1,1 @@
+"""How fast one framework is against another."""

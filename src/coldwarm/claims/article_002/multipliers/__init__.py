@@ -1,0 +1,1 @@
+"""Factors and percentages."""

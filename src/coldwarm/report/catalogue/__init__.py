@@ -1,0 +1,1 @@
+"""Patterns and claims in a terminal: tables of results, and the page of each."""
