@@ -41,23 +41,15 @@ class Session:
             RunDirectoryError: the folder cannot be used.
             StorageError: a file could not be written.
         """
-        self.kept: Kept[ClaimResult] = Kept(self.folder, CLAIMS, ClaimResults)
+        self.kept: Kept[ClaimResult, ClaimResults] = Kept(self.folder, CLAIMS, ClaimResults)
         self.kept.begin(lambda one: one.claim, resume=resume)
-        finished = False
-        try:
-            for spec in specs:
-                known = self.kept.results.get(spec.id)
-                if known is None or known.claim_sha256 != measuring.sha256(spec.source):
-                    self.kept.results[spec.id] = self._one(spec)
-                    self.kept.write(finished=False)
-                self.told(self.kept.results[spec.id])
-            finished = True
-        except KeyboardInterrupt:
-            pass
-        made = self.kept.write(finished=finished)
-        if not isinstance(made, ClaimResults):
-            raise TypeError(CLAIMS)
-        return made, not finished
+        by_id = {spec.id: spec for spec in specs}
+        return self.kept.fill(
+            {name: measuring.sha256(spec.source) for name, spec in by_id.items()},
+            lambda known: known.claim_sha256,
+            lambda name: self._one(by_id[name]),
+            self.told,
+        )
 
     def _one(self, spec: ClaimSpec) -> ClaimResult:
         against = measuring.reason_against(spec.needs)

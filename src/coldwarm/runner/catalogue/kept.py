@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from coldwarm import __version__
 from coldwarm.clock import Clock
+from coldwarm.contracts.catalogue import ClaimResults, PatternResults
 from coldwarm.contracts.files import codec
 from coldwarm.errors import RunDirectoryError, storage_error
 from coldwarm.runner.harness import harness_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
-
-    from coldwarm.contracts.catalogue import ClaimResults, PatternResults
 
 
 class Result(Protocol):
@@ -28,15 +27,16 @@ class Result(Protocol):
 
 
 R = TypeVar("R", bound=Result)
+K = TypeVar("K", PatternResults, ClaimResults)
 
 
 @dataclass
-class Kept(Generic[R]):
+class Kept(Generic[R, K]):
     """The results of a folder, by id."""
 
     folder: Path
     index: str
-    kind: type[PatternResults | ClaimResults]
+    kind: type[K]
     clock: Clock = field(default_factory=Clock)
     results: dict[str, R] = field(default_factory=dict)
     started_at: str = ""
@@ -59,11 +59,39 @@ class Kept(Generic[R]):
             earlier = codec.load_as(self.kind, index)
             self.started_at, self._before_s = earlier.started_at, earlier.wall_s
             self.results = {name_of(one): one for one in cast("list[R]", earlier.results)}
-        elif self.folder.exists() and any(self.folder.iterdir()):
+        elif not resume and self.folder.exists() and any(self.folder.iterdir()):
             text = f"{self.folder} is not empty; give another folder"
             raise RunDirectoryError(text)
 
-    def write(self, *, finished: bool) -> PatternResults | ClaimResults:
+    def fill(
+        self,
+        wanted: Mapping[str, str],
+        sha256_of: Callable[[R], str],
+        one: Callable[[str], R],
+        told: Callable[[R], None],
+    ) -> tuple[K, bool]:
+        """Measure what is missing, and write the index after each.
+
+        ``wanted`` has the hash of the file of each id: what was measured of another is missing.
+        Returns all that there is now, and whether measuring was interrupted.
+
+        Raises:
+            StorageError: a file could not be written.
+        """
+        finished = False
+        try:
+            for name, sha256 in wanted.items():
+                known = self.results.get(name)
+                if known is None or sha256_of(known) != sha256:
+                    self.results[name] = one(name)
+                    self.write(finished=False)
+                told(self.results[name])
+            finished = True
+        except KeyboardInterrupt:
+            pass
+        return self.write(finished=finished), not finished
+
+    def write(self, *, finished: bool) -> K:
         """Write the index and return it.
 
         Raises:

@@ -48,23 +48,15 @@ class Session:
             RunDirectoryError: the folder cannot be used.
             StorageError: a file could not be written.
         """
-        self.kept: Kept[PatternResult] = Kept(self.folder, INDEX, PatternResults)
+        self.kept: Kept[PatternResult, PatternResults] = Kept(self.folder, INDEX, PatternResults)
         self.kept.begin(lambda one: one.pattern, resume=resume)
-        finished = False
-        try:
-            for spec in specs:
-                known = self.kept.results.get(spec.id)
-                if known is None or known.pattern_sha256 != measuring.sha256(spec.source):
-                    self.kept.results[spec.id] = self.one(spec)
-                    self.kept.write(finished=False)
-                self.told(self.kept.results[spec.id])
-            finished = True
-        except KeyboardInterrupt:
-            pass
-        made = self.kept.write(finished=finished)
-        if not isinstance(made, PatternResults):
-            raise TypeError(INDEX)
-        return made, not finished
+        by_id = {spec.id: spec for spec in specs}
+        return self.kept.fill(
+            {name: measuring.sha256(spec.source) for name, spec in by_id.items()},
+            lambda known: known.pattern_sha256,
+            lambda name: self.one(by_id[name]),
+            self.told,
+        )
 
     def one(self, spec: PatternSpec) -> PatternResult:
         """Measure one pattern.
