@@ -1,19 +1,18 @@
 """Frameworks as they arrive: each is watched from the moment its import has ended, however late.
 
-A finder of modules stands before all others. It finds nothing itself: of the few modules that
-a framework is recognised by, it lets the others find and load them, and is told when that is
-done. The module keeps its own loader, and nothing is imported for it. A framework that came in
-another way is noticed afterwards; what it did until then was counted by nobody, and is told so.
+The few modules that a framework is recognised by are awaited (``awaited``). A framework that came
+in another way is noticed afterwards; what it did until then was counted by nobody, and is told so.
 """
 
 import sys
+from functools import partial
 
+from coldwarm.frameworks.awaited import Awaited
 from coldwarm.frameworks.base import WATCHES, Watch, module_of
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import Any
 
 _AWAITED = {
@@ -34,35 +33,21 @@ class Arrivals:
         self._by_framework: dict[str, Watch] = {}
         self._kinds = {name: getattr(module_of(name), kind) for name, kind in WATCHES.items()}
         self._device = device
+        self._awaited = Awaited(
+            {name: partial(self._arrived, framework) for name, framework in _AWAITED.items()}
+        )
 
     def begin(self) -> None:
         """Follow imports from now on; frameworks that are there already are watched at once."""
-        sys.meta_path.insert(0, self)
+        self._awaited.begin()
         for framework in filter(_is_loaded, WATCHES):
             self._arrived(framework)
 
     def end(self) -> None:
         """Stop following and watching, and leave everything as it was."""
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
+        self._awaited.end()
         for watch in self.watches:
             watch.uninstall()
-
-    def find_spec(
-        self, name: str, path: "Sequence[str] | None" = None, target: "Any" = None
-    ) -> "Any":
-        """Return what the other finders find, set to tell when it is loaded; mostly ``None``."""
-        framework = _AWAITED.get(name)
-        if framework is None:
-            return None
-        for finder in list(sys.meta_path):
-            find = getattr(finder, "find_spec", None)
-            spec = None if finder is self or find is None else find(name, path, target)
-            if spec is not None:
-                if spec.loader is not None:
-                    spec.loader = _Telling(spec.loader, lambda: self._arrived(framework))
-                return spec
-        return None
 
     def check(self) -> "dict[str, Any] | None":
         """Notice what was missed since the last time; return why counts are not complete.
@@ -125,29 +110,6 @@ class Arrivals:
             watch.uninstall()
         watch.install()
         watch.begin_call()
-
-
-class _Telling:
-    """A module's own loader, with a word when the module is there."""
-
-    def __init__(self, loader: "Any", tell: "Callable[[], None]") -> None:
-        """Stand before ``loader``."""
-        self._loader = loader
-        self._tell = tell
-
-    def create_module(self, spec: "Any") -> "Any":
-        """Create the module as its loader does."""
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: "Any") -> None:
-        """Give the module its own loader back, let that execute it, and tell."""
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._tell()
-
-    def __getattr__(self, name: str) -> "Any":
-        """Be the loader in everything else."""
-        return getattr(self._loader, name)
 
 
 def _is_loaded(framework: str) -> bool:

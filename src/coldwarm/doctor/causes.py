@@ -1,0 +1,97 @@
+"""Why something was compiled again: what differs from what the same function was compiled for.
+
+Pure: signatures in, differences out.
+"""
+
+from coldwarm.doctor.signatures import Signature, shown, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    from coldwarm.doctor.signatures import Leaf
+
+    Difference = dict[str, str]
+    """``kind``, ``argument``, ``before`` and ``now``."""
+
+_OF_LEAVES = (
+    ("dtype", "dtype"),
+    ("shape", "shape"),
+    ("weak", "weak_type"),
+    ("committed", "commitment"),
+    ("sharding", "sharding"),
+)
+"""What is compared of an argument, and the kind of cause that it is."""
+_PLACES = ("committed", "sharding")
+"""Of arrays on a device; a NumPy array has none."""
+_IRRELEVANT = ("jax_log_compiles", "jax_explain_cache_misses", "jax_compiler_detailed_logging")
+
+
+def nearest(now: Signature, earlier: "Iterable[Signature]") -> "list[Difference] | None":
+    """Return how a call differs from the earlier one that it is most like.
+
+    ``None``: there was none; an empty list: nothing that is known differs.
+    """
+    found = [differences(before, now) for before in earlier]
+    return min(reversed(found), key=len) if found else None
+
+
+def differences(before: Signature, now: Signature) -> "list[Difference]":
+    """Return what differs between two calls."""
+    return [
+        *_static(before.static, now.static),
+        *_leaves(before, now),
+        *_transforms(before, now),
+        *_context(before.context, now.context),
+    ]
+
+
+def _static(before: "Mapping[str, str]", now: "Mapping[str, str]") -> "Iterator[Difference]":
+    for name in [*before, *(set(now) - set(before))]:
+        if before.get(name) != now.get(name):
+            yield _difference("static", name, before.get(name, "absent"), now.get(name, "absent"))
+
+
+def _leaves(before: Signature, now: Signature) -> "Iterator[Difference]":
+    if before.tree != now.tree or before.leaves.keys() != now.leaves.keys():
+        gone = [name for name in before.leaves if name not in now.leaves]
+        new = [name for name in now.leaves if name not in before.leaves]
+        name = (new or gone or [""])[0]
+        was, is_now = len(before.leaves), len(now.leaves)
+        place = name.partition("[")[0].partition(".")[0]
+        yield _difference("tree", place, f"{was} arrays", f"{is_now} arrays")
+        return
+    for name, leaf in now.leaves.items():
+        yield from _leaf(name, before.leaves[name], leaf)
+
+
+def _leaf(name: str, before: "Leaf", now: "Leaf") -> "Iterator[Difference]":
+    for key, kind in _OF_LEAVES:
+        if key in _PLACES and (key not in before or key not in now):
+            continue
+        if before.get(key) == now.get(key):
+            continue
+        if key in {"dtype", "shape"}:
+            yield _difference(kind, name, shown(before), shown(now))
+        elif key == "weak":
+            words = {True: "weakly typed", False: "strongly typed"}
+            yield _difference(kind, name, words[bool(before["weak"])], words[bool(now["weak"])])
+        else:
+            yield _difference(kind, name, str(before[key]), str(now[key]))
+
+
+def _transforms(before: Signature, now: Signature) -> "Iterator[Difference]":
+    if before.transforms != now.transforms:
+        words = [", ".join(one.transforms) or "none" for one in (before, now)]
+        yield _difference("transform", "", *words)
+
+
+def _context(before: "Mapping[str, Any]", now: "Mapping[str, Any]") -> "Iterator[Difference]":
+    for name, value in now.items():
+        if before.get(name, value) != value and name not in _IRRELEVANT:
+            yield _difference("context", name, text(before[name]), text(value))
+
+
+def _difference(kind: str, argument: str, before: str, now: str) -> "Difference":
+    return {"kind": kind, "argument": argument, "before": before, "now": now}

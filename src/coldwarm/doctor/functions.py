@@ -1,0 +1,137 @@
+"""The functions that were compiled in a process, and what each was compiled for."""
+
+import functools
+import inspect
+import os
+import weakref
+
+from coldwarm.doctor import causes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+    from coldwarm.doctor.signatures import Signature
+
+    Cause = dict[str, Any]
+
+KEPT = 16
+"""Signatures of one function that later ones are compared with, the last ones."""
+_OPERATION = "prim_fun"
+"""How JAX calls the function of an operation outside of ``jit``."""
+_MOST_OBJECTS = 256
+"""Function objects of one code that are compared with."""
+
+
+class _Known:
+    """One function object, or one operation."""
+
+    def __init__(self, function: "Any") -> None:
+        self.signatures: list[Signature] = []
+        try:
+            self.ref: Any = weakref.ref(function)
+        except TypeError:
+            self.ref = lambda: function  # it cannot go while it is kept here
+
+    def add(self, signature: "Signature") -> None:
+        self.signatures.append(signature)
+        del self.signatures[:-KEPT]
+
+
+class Functions:
+    """What has been compiled so far, to be compared with."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self._by_object: dict[int, _Known] = {}
+        self._by_code: dict[CodeType, list[_Known]] = {}
+        self._operations: dict[str, _Known] = {}
+        self._n_objects: dict[CodeType, int] = {}
+
+    def cause(self, function: "Any", name: str, signature: "Signature") -> "Cause":
+        """Return why a call is compiled, and remember what it is compiled for.
+
+        ``kind`` is ``first``, ``again`` (with ``differences``; empty where nothing that is known
+        differs), ``new_function`` (the same code in another function object, with the number of
+        these so far), or ``operation`` (one outside of ``jit``).
+        """
+        if is_operation(function):
+            known = self._operations.setdefault(name, _Known(function))
+            return self._compared(known, signature, "operation")
+        known = self._by_object.get(id(function)) or _Known(function)
+        if known.ref() is function and known.signatures:
+            return self._compared(known, signature, "again")
+        known = self._by_object[id(function)] = _Known(function)
+        code = code_of(function)
+        if code is None:
+            known.add(signature)
+            return {"kind": "first"}
+        others = self._by_code.setdefault(code, [])
+        self._n_objects[code] = n_objects = self._n_objects.get(code, 0) + 1
+        earlier = [one for other in others for one in other.signatures]
+        differing = causes.nearest(signature, earlier)
+        known.add(signature)
+        others.append(known)
+        del others[:-_MOST_OBJECTS]
+        if differing is None:
+            return {"kind": "first"}
+        return {"kind": "new_function", "n_objects": n_objects, "differences": differing}
+
+    @staticmethod
+    def _compared(known: _Known, signature: "Signature", kind: str) -> "Cause":
+        differing = causes.nearest(signature, known.signatures)
+        known.add(signature)
+        if differing is None:
+            return {"kind": kind if kind == "operation" else "first", "differences": []}
+        return {"kind": kind, "differences": differing}
+
+
+def is_operation(function: "Any") -> bool:
+    """Say whether a function is that of a single operation outside of ``jit``."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_name == _OPERATION
+
+
+def code_of(function: "Any") -> "CodeType | None":
+    """Return the code that somebody wrote, inside of partials, methods and wrappers."""
+    for _ in range(32):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            break
+    code = getattr(function, "__code__", None)
+    if code is None and not isinstance(function, type):
+        code = getattr(getattr(type(function), "__call__", None), "__code__", None)
+    return code
+
+
+def described(function: "Any", name: str) -> "dict[str, Any]":
+    """Return a function as it is written: its name, and where its code is."""
+    code = code_of(function)
+    if code is None:
+        return {"name": name}
+    shown = name if is_operation(function) else code.co_qualname
+    return {
+        "name": shown.replace("<locals>.", ""),
+        "path": os.path.abspath(code.co_filename),
+        "line": code.co_firstlineno,
+        "operation": is_operation(function),
+        "kind": _kind(function),
+    }
+
+
+def _kind(function: "Any") -> str:
+    """Return what sort of callable was given to ``jit``."""
+    if isinstance(function, functools.partial):
+        return "partial"
+    if inspect.ismethod(function):
+        return "method"
+    code = getattr(function, "__code__", None)
+    if code is not None and code.co_name == "<lambda>":
+        return "lambda"
+    return "transformed" if hasattr(function, "__wrapped__") else "function"

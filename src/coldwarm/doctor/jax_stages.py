@@ -1,0 +1,228 @@
+"""What JAX traces, lowers and compiles: for which line of the user's, for which call, and why.
+
+JAX tells a listener when a stage begins, in the thread that computes and inside the call that
+needs it. The stack of that moment has the user's line, and the call's function and arguments.
+"""
+
+import sys
+import threading
+import time
+
+from coldwarm.doctor import functions, signatures, sites
+from coldwarm.doctor.programs import looked_into
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+    from coldwarm.doctor.journal import Journal
+
+_now_ns = time.perf_counter_ns
+STAGES = {
+    "/jax/core/compile/jaxpr_trace_duration": "trace",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
+    "/jax/core/compile/backend_compile_duration": "compile",
+}
+_ORDER = {"trace": 0, "lower": 1, "compile": 2}
+_RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
+_HIT = "/jax/compilation_cache/cache_hits"
+_REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
+MOST_LINES = 300
+"""Calls of one place that are written one by one; later ones are counted."""
+_NEAR = 6
+"""Frames above a listener in which JAX holds what it lowers."""
+
+
+class _Open:
+    """A stage that has begun and not ended."""
+
+    __slots__ = ("begin_ns", "event", "inner_ns", "stage")
+
+    def __init__(self, event: str) -> None:
+        self.event = event
+        self.stage = STAGES[event]
+        self.inner_ns = 0
+        self.begin_ns = _now_ns()
+
+
+class _Call:
+    """A call for which something is traced, lowered or compiled."""
+
+    __slots__ = ("hit", "lowered", "miss", "number", "order", "own_ns", "place", "slot")
+
+    def __init__(self, number: int, miss: int, place: "Any", slot: "int | None") -> None:
+        self.number, self.miss, self.place, self.slot = number, miss, place, slot
+        self.order = -1
+        self.own_ns: dict[str, int] = {}
+        self.hit = False
+        self.lowered: Any = None
+
+
+class _Thread(threading.local):
+    """What is open in one thread."""
+
+    def __init__(self) -> None:
+        self.open: list[_Open] = []
+        self.call: _Call | None = None
+
+
+class JaxStages:
+    """Writes what JAX tells of its stages."""
+
+    def __init__(self, journal: "Journal") -> None:
+        """Write into ``journal``."""
+        self._journal = journal
+        self._threads = _Thread()
+        self._functions = functions.Functions()
+        self._lock = threading.Lock()
+        self._n_calls = 0
+        self._places: dict[Any, list[int | None]] = {}
+        """By the user's line and the function: how many calls, and where they are counted."""
+        self.spent_ns = 0
+        """In here: no cost of the program's."""
+
+    def on_scalar(self, event: str, _value: float, fun_name: str = "?", **_more: "Any") -> None:
+        """Note that a stage begins."""
+        if event not in STAGES:
+            return
+        begin_ns = _now_ns()
+        mine = self._threads
+        if not mine.open:
+            self._enter(event, fun_name)
+        if event.endswith("mlir_module_duration") and mine.call is not None:
+            mine.call.lowered = _lowering(sys._getframe(1))  # noqa: SLF001 - a caller's frame
+        spent_ns = _now_ns() - begin_ns
+        self.spent_ns += spent_ns
+        for one in mine.open:
+            one.begin_ns += spent_ns  # what was done here is no part of what is open
+        mine.open.append(_Open(event))
+
+    def on_duration(self, event: str, seconds: float, **_more: "Any") -> None:
+        """Note that a stage has ended."""
+        mine = self._threads
+        if event == _RETRIEVAL and mine.call is not None and mine.open:
+            read_ns = max(0, int(seconds * 1e9))
+            mine.open[-1].inner_ns += read_ns
+            _add(mine.call.own_ns, "cache_read", read_ns)
+        if event not in STAGES or not any(one.event == event for one in mine.open):
+            return
+        end_ns = _now_ns()
+        while mine.open:
+            one = mine.open.pop()
+            whole_ns = end_ns - one.begin_ns
+            if mine.call is not None:
+                _add(mine.call.own_ns, one.stage, max(0, whole_ns - one.inner_ns))
+            if mine.open:
+                mine.open[-1].inner_ns += whole_ns
+            if one.event == event:
+                break
+        if not mine.open and mine.call is not None:
+            self._leave(mine.call, one.stage, one.begin_ns, end_ns)
+
+    def on_event(self, event: str, **_more: "Any") -> None:
+        """Note that a program was read from the cache on disk."""
+        call = self._threads.call
+        if event == _HIT and call is not None:
+            call.hit = True
+
+    def _enter(self, event: str, name: str) -> None:
+        """Find out for which call an outermost stage begins."""
+        order = _ORDER[STAGES[event]]
+        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - a caller's frame
+        miss = _miss(frame)
+        known = self._threads.call
+        if known is not None and known.miss == id(miss) and order > known.order:
+            known.order = order
+            return
+        self._threads.call = call = self._new(frame, miss, name)
+        call.order = order
+
+    def _new(self, frame: "FrameType | None", miss: "FrameType | None", name: str) -> _Call:
+        stack = sites.stack(frame)
+        held = miss.f_locals if miss is not None else {}
+        function = held.get("fun")
+        place = (stack[0] if stack else None, name)
+        with self._lock:
+            self._n_calls += 1
+            number = self._n_calls
+            counted = self._places.setdefault(place, [0, None])
+            counted[0] = (counted[0] or 0) + 1
+            if counted[1] is None:
+                counted[1] = self._journal.slot()
+        call = _Call(number, id(miss), place, counted[1])
+        cause: dict[str, Any] = {"kind": "apart"}  # of what is compiled without a call
+        signature = None
+        if function is not None:
+            signature = signatures.of_call(
+                function, held.get("jit_info"), held.get("args", ()), held.get("kwargs", {})
+            )
+            with self._lock:
+                cause = self._functions.cause(function, name, signature)
+        if counted[0] <= MOST_LINES:
+            self._journal.write(
+                "call",
+                call=number,
+                slot=counted[1],
+                stack=stack,
+                thread=threading.get_ident(),
+                function=functions.described(function, name) if function else {"name": name},
+                cause=cause,
+                signature=signature.told() if signature else None,
+            )
+        return call
+
+    def _leave(self, call: _Call, stage: str, begin_ns: int, end_ns: int) -> None:
+        """Write that an outermost stage has ended."""
+        begun_ns = _now_ns()
+        counted = self._places[call.place]
+        if call.slot is not None:
+            counts = self._journal.counts
+            counts[call.slot] = counted[0] or 0
+            counts[call.slot + 1] += end_ns - begin_ns
+            counts[call.slot + 2] += (stage == "compile") and not call.hit
+            counts[call.slot + 3] += (stage == "compile") and call.hit
+        if (counted[0] or 0) <= MOST_LINES:
+            lowered = call.lowered if stage == "compile" else None
+            self._journal.write(
+                "stage",
+                call=call.number,
+                stage=stage,
+                begin_s=begin_ns / 1e9,
+                seconds=(end_ns - begin_ns) / 1e9,
+                own_s={name: ns / 1e9 for name, ns in call.own_ns.items()},
+                hit=call.hit if stage == "compile" else None,
+                program=looked_into(lowered) if lowered else None,
+            )
+        call.own_ns = {}
+        if stage == "compile":
+            call.hit, call.lowered = False, None
+        self.spent_ns += _now_ns() - begun_ns
+
+
+def _add(sums: "dict[str, int]", name: str, ns: int) -> None:
+    sums[name] = sums.get(name, 0) + ns
+
+
+def _miss(frame: "FrameType | None") -> "FrameType | None":
+    """Return the frame in which JAX holds the call that it has no program for."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "cache_miss" and code.co_filename.endswith("pjit.py"):
+            return frame
+        if sites.is_users(code):
+            return None
+        frame = frame.f_back
+    return None
+
+
+def _lowering(frame: "FrameType | None") -> "Any":
+    """Return what is about to be lowered, and which of its inputs are given away."""
+    for _ in range(_NEAR):
+        if frame is None:
+            return None
+        if "closed_jaxpr" in frame.f_code.co_varnames:
+            held = frame.f_locals
+            return held.get("closed_jaxpr"), held.get("donated_invars") or ()
+        frame = frame.f_back
+    return None

@@ -1,0 +1,81 @@
+"""What a program that JAX has lowered is made of: its constants, its inputs, its equations."""
+
+import sys
+
+from coldwarm.doctor import sites
+from coldwarm.frameworks.programs import n_equations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_EQUATIONS = 20_000
+FEWEST_EQUATIONS = 200
+"""From so many on it is asked which lines they are from."""
+_LINES = 3
+"""The user's lines that have the most equations."""
+
+
+def looked_into(lowered: "Any") -> "dict[str, Any] | None":
+    """Return what is known of a program; ``None``: this version of JAX shows nothing."""
+    closed, donated = lowered
+    if closed is None:
+        return None
+    jaxpr = closed.jaxpr
+    n_all = n_equations(jaxpr)
+    inputs = [_bytes(var.aval) for var in jaxpr.invars]
+    return {
+        "equations": n_all,
+        "lines": _lines(jaxpr) if FEWEST_EQUATIONS <= n_all <= MOST_EQUATIONS else [],
+        "constants_bytes": sum(map(_bytes, closed.consts)),
+        "constants": [str(getattr(one, "shape", "")) for one in closed.consts[:4]],
+        "input_bytes": sum(inputs),
+        "output_bytes": sum(_bytes(var.aval) for var in jaxpr.outvars),
+        "donated_bytes": sum(n for n, given in zip(inputs, donated, strict=False) if given),
+        "reusable_bytes": _reusable(jaxpr, donated),
+    }
+
+
+def _reusable(jaxpr: "Any", donated: "Any") -> int:
+    """Return the bytes of outputs that could take the place of an input of the same form."""
+    given = [*donated, *[False] * len(jaxpr.invars)]
+    free = [_form(var.aval) for var, gone in zip(jaxpr.invars, given, strict=False) if not gone]
+    found = 0
+    for var in jaxpr.outvars:
+        form = _form(var.aval)
+        if form in free:
+            free.remove(form)
+            found += _bytes(var.aval)
+    return found
+
+
+def _form(aval: "Any") -> "tuple[Any, ...]":
+    return getattr(aval, "shape", None), str(getattr(aval, "dtype", None))
+
+
+def _bytes(array: "Any") -> int:
+    size, dtype = getattr(array, "size", 0), getattr(array, "dtype", None)
+    try:
+        return int(size) * int(getattr(dtype, "itemsize", 0))
+    except TypeError:  # a size that is not known
+        return 0
+
+
+def _lines(jaxpr: "Any") -> "list[Any]":
+    """Return the user's lines that have the most equations, and how many."""
+    counts: dict[Any, int] = {}
+    for equation in jaxpr.eqns:
+        line = _line(equation.source_info)
+        if line is not None:
+            counts[line] = counts.get(line, 0) + 1
+    most = sorted(counts.items(), key=lambda item: -item[1])[:_LINES]
+    return [[*line, number] for line, number in most]
+
+
+def _line(source: "Any") -> "tuple[str, int] | None":
+    """Return the user's file and line that an equation is from."""
+    util = sys.modules["jax._src.source_info_util"]
+    for frame in util.user_frames(getattr(source, "traceback", source)):
+        if sites.kind(frame.file_name) == sites.USERS:
+            return frame.file_name, frame.start_line
+    return None

@@ -1,0 +1,76 @@
+"""Begins to record in this process, and goes on in those that are forked from it."""
+
+import atexit
+import os
+import sys
+
+from coldwarm.doctor import imports
+from coldwarm.doctor.journal import Journal
+from coldwarm.frameworks.awaited import Awaited
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_begun: "list[Any]" = []
+
+
+def begin(folder: str) -> None:
+    """Record into a folder, from now until the process ends. A second call does nothing.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    if _begun:
+        return
+    journal = Journal(folder)
+    recorder = Recorder(journal)
+    _begun.append(recorder)
+    recorder.begin()
+
+
+class Recorder:
+    """What follows this process."""
+
+    def __init__(self, journal: Journal) -> None:
+        """Write into ``journal``."""
+        self.journal = journal
+        self.stages: Any = None
+
+    def begin(self) -> None:
+        """Follow imports, and each framework from when it is there."""
+        self._tell()
+        imports.follow(self.journal)
+        Awaited({"jax": self._jax}).begin()
+        atexit.register(self._end)
+        os.register_at_fork(after_in_child=self._forked)
+
+    def _tell(self) -> None:
+        self.journal.write(
+            "process",
+            pid=os.getpid(),
+            parent=os.getppid(),
+            argv=sys.orig_argv,
+            folder=os.getcwd(),
+            python=sys.version.split()[0],
+        )
+
+    def _jax(self) -> None:
+        from coldwarm.doctor.jax_stages import JaxStages
+        from coldwarm.frameworks.base import versions
+
+        monitoring = sys.modules["jax"].monitoring
+        self.stages = JaxStages(self.journal)
+        monitoring.register_event_listener(self.stages.on_event)
+        monitoring.register_event_duration_secs_listener(self.stages.on_duration)
+        if hasattr(monitoring, "register_scalar_listener"):
+            monitoring.register_scalar_listener(self.stages.on_scalar)
+        self.journal.write("framework", name="jax", versions=versions("jax", "jaxlib", "numpy"))
+
+    def _forked(self) -> None:
+        self.journal.reopen()
+        self._tell()
+
+    def _end(self) -> None:
+        spent_ns = self.stages.spent_ns if self.stages else 0
+        self.journal.write("end", doctor_s=spent_ns / 1e9)

@@ -1,0 +1,144 @@
+"""What a call is compiled for: its arguments by name, as texts. Nothing of an argument is kept."""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Leaf = dict[str, Any]
+
+MOST_LEAVES = 400
+"""Of one call that are described; those after them are not compared."""
+_LONGEST = 120
+_SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c"}
+
+
+class Signature:
+    """What one call was compiled for."""
+
+    __slots__ = ("context", "leaves", "static", "transforms", "tree")
+
+    def __init__(self) -> None:
+        """Start with nothing known."""
+        self.leaves: dict[str, Leaf] = {}
+        """By the argument's name and the place in it: what it is."""
+        self.static: dict[str, str] = {}
+        """Of static arguments: their values as texts."""
+        self.tree = ""
+        """How the arguments are nested."""
+        self.context: dict[str, Any] = {}
+        """Settings that programs depend on."""
+        self.transforms: tuple[str, ...] = ()
+        """Transformations that the call is part of, as JAX names their tracers."""
+
+    def told(self) -> "dict[str, Any]":
+        """Return it as it is written."""
+        return {
+            "arguments": {name: shown(leaf) for name, leaf in self.leaves.items()},
+            "static": self.static,
+        }
+
+
+def of_call(
+    function: "Any", info: "Any", args: "tuple[Any, ...]", kwargs: "Mapping[str, Any]"
+) -> Signature:
+    """Return what a call of a jitted function is compiled for."""
+    found = Signature()
+    names = argument_names(function, len(args))
+    n_args = len(args)
+    static = getattr(info, "static_argnums", ()) or ()
+    fixed_places = {place if place >= 0 else place + n_args for place in static}
+    fixed_names = set(getattr(info, "static_argnames", ()) or ())
+    dynamic: dict[str, Any] = {}
+    named = [*enumerate(zip(names, args, strict=True)), *((-1, each) for each in kwargs.items())]
+    for place, (name, value) in named:
+        if place in fixed_places or name in fixed_names:
+            found.static[name] = text(value)
+        else:
+            dynamic[name] = value
+    _describe(dynamic, found)
+    found.context = context()
+    return found
+
+
+def argument_names(function: "Any", n_args: int) -> "list[str]":
+    """Return the names of positional arguments, as the function's author wrote them."""
+    import inspect
+
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names: list[str] = []
+    for one in parameters:
+        if one.kind == one.VAR_POSITIONAL:
+            names += [f"{one.name}[{at}]" for at in range(n_args - len(names))]
+        elif one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD}:
+            names.append(one.name)
+    return [names[at] if at < len(names) else f"argument {at + 1}" for at in range(n_args)]
+
+
+def _describe(dynamic: "dict[str, Any]", found: Signature) -> None:
+    tree_util = sys.modules["jax.tree_util"]
+    kinds: set[str] = set()
+    trees: list[str] = []
+    for name, value in dynamic.items():
+        leaves, tree = tree_util.tree_flatten_with_path(value)
+        trees.append(f"{name}: {hash(tree)}")
+        for path, leaf in leaves:
+            described = describe(leaf)
+            if described.get("tracer"):
+                kinds.add(described.pop("tracer"))
+            if len(found.leaves) < MOST_LEAVES:
+                found.leaves[name + tree_util.keystr(path)] = described
+    found.tree = ", ".join(trees)
+    found.transforms = tuple(sorted(kinds))
+
+
+def describe(leaf: "Any") -> "Leaf":
+    """Return what a compiled program depends on of one array, or of one number."""
+    aval = getattr(leaf, "aval", None)
+    shape = getattr(leaf, "shape", None)
+    if shape is None:
+        return {"dtype": type(leaf).__name__, "shape": [], "weak": True, "place": "python"}
+    described: Leaf = {
+        "dtype": str(getattr(leaf, "dtype", "?")),
+        "shape": [int(n) if isinstance(n, int) else str(n) for n in shape],
+        "weak": bool(getattr(aval, "weak_type", False)),
+        "place": "numpy" if type(leaf).__module__.startswith("numpy") else "device",
+    }
+    if type(leaf).__name__.endswith("Tracer"):
+        described["tracer"] = type(leaf).__name__
+    elif hasattr(leaf, "_committed"):
+        described["committed"] = bool(leaf._committed)  # noqa: SLF001 - nothing public tells it
+        described["sharding"] = text(getattr(leaf, "sharding", ""))
+    return described
+
+
+def shown(leaf: "Leaf") -> str:
+    """Return a leaf as a person reads it, such as ``f32[8,3]``."""
+    dtype = leaf["dtype"]
+    for long, short in _SHORT.items():
+        if dtype.startswith(long) and dtype != long:
+            dtype = short + dtype[len(long) :]
+            break
+    if leaf["place"] == "python":
+        return f"Python {dtype}"
+    sizes = ",".join(map(str, leaf["shape"]))
+    return f"{dtype}[{sizes}]"
+
+
+def context() -> "dict[str, Any]":
+    """Return JAX's settings, among which are those that programs depend on, by name."""
+    holders = getattr(sys.modules["jax"].config, "_value_holders", {})
+    return {name: holder.value for name, holder in holders.items() if hasattr(holder, "value")}
+
+
+def text(value: "Any") -> str:
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001 - a user's own __repr__ may do anything
+        text = f"<{type(value).__name__}: {type(error).__name__} in its __repr__>"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
