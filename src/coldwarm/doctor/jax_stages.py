@@ -76,11 +76,14 @@ class JaxStages:
         self._threads = _Thread()
         self._functions = functions.Functions()
         self._lock = threading.Lock()
-        self._n_calls = 0
         self._places: dict[Any, list[int | None]] = {}
         """By the user's line and the function: how many calls, and where they are counted."""
         self.spent_ns = 0
         """In here: no cost of the program's."""
+
+    def is_tracing(self) -> bool:
+        """Say whether this thread traces a function."""
+        return any(one.stage == "trace" for one in self._threads.open)
 
     def on_scalar(self, event: str, _value: float, fun_name: str = "?", **_more: "Any") -> None:
         """Note that a stage begins."""
@@ -144,8 +147,7 @@ class JaxStages:
         function = held.get("fun")
         place = (stack[0] if stack else None, name)
         with self._lock:
-            self._n_calls += 1
-            number = self._n_calls
+            number = self._journal.number()
             counted = self._places.setdefault(place, [0, None])
             counted[0] = (counted[0] or 0) + 1
             if counted[1] is None:
@@ -162,6 +164,7 @@ class JaxStages:
         if counted[0] <= MOST_LINES:
             self._journal.write(
                 "call",
+                framework="jax",
                 call=number,
                 slot=counted[1],
                 stack=stack,

@@ -4,6 +4,7 @@ A line is given to the kernel when it is written, and the counts lie in a file t
 memory, so that both are there whatever ends the process.
 """
 
+import itertools
 import json
 import mmap
 import os
@@ -47,6 +48,11 @@ class Journal:
         self.counts = memoryview(self._mapped).cast("q")
         """``FIELDS`` numbers for each place."""
         self.used = 0
+        self._numbers = itertools.count(1)
+
+    def number(self) -> int:
+        """Return the number of another call for which something is compiled."""
+        return next(self._numbers)
 
     def reopen(self) -> None:
         """Go on in files of its own: of a process that was forked."""

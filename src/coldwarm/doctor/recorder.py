@@ -5,6 +5,7 @@ import os
 import sys
 
 from coldwarm.doctor import imports
+from coldwarm.doctor.calls import Calls
 from coldwarm.doctor.journal import Journal
 from coldwarm.frameworks.awaited import Awaited
 
@@ -36,12 +37,16 @@ class Recorder:
         """Write into ``journal``."""
         self.journal = journal
         self.stages: Any = None
+        self.compiles: list[Any] = []
+        self._calls = Calls(journal, lambda: self.stages)
+        self._sees_calls = False
 
     def begin(self) -> None:
-        """Follow imports, and each framework from when it is there."""
+        """Follow imports, calls, and each framework from when it is there."""
+        self._sees_calls = self._calls.begin()
         self._tell()
         imports.follow(self.journal)
-        Awaited({"jax": self._jax}).begin()
+        Awaited({"jax": self._jax, "torch._dynamo": self._torch, "numba": self._numba}).begin()
         atexit.register(self._end)
         os.register_at_fork(after_in_child=self._forked)
 
@@ -53,6 +58,7 @@ class Recorder:
             argv=sys.orig_argv,
             folder=os.getcwd(),
             python=sys.version.split()[0],
+            sees_calls=self._sees_calls,
         )
 
     def _jax(self) -> None:
@@ -65,7 +71,21 @@ class Recorder:
         monitoring.register_event_duration_secs_listener(self.stages.on_duration)
         if hasattr(monitoring, "register_scalar_listener"):
             monitoring.register_scalar_listener(self.stages.on_scalar)
+        if self._sees_calls:
+            self._calls.jax_is_here()
         self.journal.write("framework", name="jax", versions=versions("jax", "jaxlib", "numpy"))
+
+    def _torch(self) -> None:
+        from coldwarm.doctor.torch_compiles import TorchCompiles
+
+        TorchCompiles(self.journal).begin()
+        self.journal.write("framework", name="torch", versions=versions("torch"))
+
+    def _numba(self) -> None:
+        from coldwarm.doctor.numba_compiles import NumbaCompiles
+
+        NumbaCompiles(self.journal).begin()
+        self.journal.write("framework", name="numba", versions=versions("numba", "llvmlite"))
 
     def _forked(self) -> None:
         self.journal.reopen()

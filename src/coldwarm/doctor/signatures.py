@@ -63,6 +63,20 @@ def of_call(
     return found
 
 
+def of_values(values: "Mapping[str, Any]") -> Signature:
+    """Return what a function is compiled for whose numbers and texts are part of the program."""
+    found = Signature()
+    for name, value in values.items():
+        if isinstance(value, (bool, int, float, str, bytes, type(None))):
+            found.static[name] = text(value)
+        elif hasattr(value, "shape"):
+            found.leaves[name] = {**describe(value), "weak": False}
+        else:
+            found.leaves[name] = {"dtype": type(value).__name__, "shape": [], "weak": False, "place": "python"}
+    found.tree = ", ".join(values)
+    return found
+
+
 def argument_names(function: "Any", n_args: int) -> "list[str]":
     """Return the names of positional arguments, as the function's author wrote them."""
     import inspect
@@ -104,7 +118,7 @@ def describe(leaf: "Any") -> "Leaf":
     if shape is None:
         return {"dtype": type(leaf).__name__, "shape": [], "weak": True, "place": "python"}
     described: Leaf = {
-        "dtype": str(getattr(leaf, "dtype", "?")),
+        "dtype": str(getattr(leaf, "dtype", "?")).removeprefix("torch."),
         "shape": [int(n) if isinstance(n, int) else str(n) for n in shape],
         "weak": bool(getattr(aval, "weak_type", False)),
         "place": "numpy" if type(leaf).__module__.startswith("numpy") else "device",

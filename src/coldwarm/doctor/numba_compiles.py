@@ -1,0 +1,130 @@
+"""What Numba compiles: for which line of the user's, for which types, and whether it was kept.
+
+Its events arrive in the thread that compiles, and carry the function and the types of the call.
+"""
+
+import sys
+import threading
+import time
+
+from coldwarm.doctor import sites
+from coldwarm.frameworks.numba import NumbaWatch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from coldwarm.doctor.journal import Journal
+
+_now_s = time.perf_counter
+_COMPILE = "numba:compile"
+_LONGEST = 200
+
+
+class NumbaCompiles:
+    """Writes what Numba tells of its compilations: the outermost one, with all that is inside."""
+
+    def __init__(self, journal: "Journal") -> None:
+        """Write into ``journal``."""
+        self._journal = journal
+        self._watch = NumbaWatch()
+        self._depth = 0
+        self._open: tuple[int, float] = (0, 0.0)
+        self._types: dict[int, list[list[str]]] = {}
+
+    def begin(self) -> None:
+        """Follow compilations from now on. Numba is loaded."""
+        from numba.core import event
+
+        self._watch.install()
+        ours = self
+
+        class Listener(event.Listener):  # type: ignore[misc] # Numba has no types
+            def on_start(self, event: "Any") -> None:
+                ours.on_start(event.data or {})
+
+            def on_end(self, event: "Any") -> None:
+                ours.on_end(event.data or {})
+
+        event.register(_COMPILE, Listener())
+
+    def on_start(self, data: "dict[str, Any]") -> None:
+        """Note that compiling begins."""
+        self._depth += 1
+        if self._depth > 1:
+            return
+        dispatcher = data.get("dispatcher")
+        types = [str(one)[:_LONGEST] for one in data.get("args") or ()]
+        earlier = self._types.setdefault(id(dispatcher), [])
+        stats = getattr(dispatcher, "stats", None)
+        number = self._journal.number()
+        self._journal.write(
+            "call",
+            framework="numba",
+            call=number,
+            slot=None,
+            stack=sites.stack(sys._getframe(1)),  # noqa: SLF001 - a caller's frame
+            thread=threading.get_ident(),
+            function=_described(dispatcher),
+            cause=_cause(types, earlier, _names(dispatcher)),
+            signature={"arguments": dict(zip(_names(dispatcher), types, strict=False)), "static": {}},
+            keeps=bool(getattr(stats, "cache_path", None)),
+        )
+        earlier.append(types)
+        del earlier[:-16]
+        self._watch.begin_call()
+        self._open = number, _now_s()
+
+    def on_end(self, _data: "dict[str, Any]") -> None:
+        """Note that compiling has ended."""
+        self._depth = max(0, self._depth - 1)
+        if self._depth:
+            return
+        number, begin_s = self._open
+        parts = self._watch.parts()
+        self._journal.write(
+            "stage",
+            call=number,
+            stage="compile",
+            begin_s=begin_s,
+            seconds=_now_s() - begin_s,
+            own_s={k.removesuffix("_s"): v for k, v in parts.items() if k.endswith("_s") and v},
+            hit=False,
+            program=None,
+        )
+
+
+def _cause(types: "list[str]", earlier: "list[list[str]]", names: "list[str]") -> "dict[str, Any]":
+    """Return which arguments have another type than in the earlier call that is most alike."""
+    if not earlier:
+        return {"kind": "first"}
+    alike = min(reversed(earlier), key=lambda one: sum(a != b for a, b in zip(one, types, strict=False)))
+    if len(alike) != len(types):
+        counts = {"before": f"{len(alike)} arguments", "now": f"{len(types)} arguments"}
+        return {"kind": "again", "differences": [{"kind": "tree", "argument": "", **counts}]}
+    differing = [
+        {"kind": "type", "argument": name, "before": a, "now": b}
+        for name, a, b in zip(names, alike, types, strict=False)
+        if a != b
+    ]
+    return {"kind": "again", "differences": differing}
+
+
+def _names(dispatcher: "Any") -> "list[str]":
+    code = getattr(getattr(dispatcher, "py_func", None), "__code__", None)
+    return list(code.co_varnames[: code.co_argcount]) if code is not None else []
+
+
+def _described(dispatcher: "Any") -> "dict[str, Any]":
+    function = getattr(dispatcher, "py_func", None)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return {"name": str(getattr(function, "__name__", "?"))}
+    closure = bool(getattr(function, "__closure__", None))
+    return {
+        "name": code.co_qualname.replace("<locals>.", ""),
+        "path": code.co_filename,
+        "line": code.co_firstlineno,
+        "operation": False,
+        "kind": "closure" if closure else "function",
+    }

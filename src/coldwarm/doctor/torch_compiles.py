@@ -1,0 +1,144 @@
+"""What ``torch.compile`` compiles: for which line of the user's, for which function, and why.
+
+PyTorch calls back when it begins to compile, in the thread and inside the call that needs it. The
+stack of that moment has the user's line, and the code and arguments of what is compiled.
+"""
+
+import logging
+import sys
+import threading
+import time
+
+from coldwarm.doctor import causes, signatures, sites
+from coldwarm.frameworks.torch import CompileWatch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+    from coldwarm.doctor.journal import Journal
+    from coldwarm.doctor.signatures import Signature
+
+_now_s = time.perf_counter
+_BREAKS = "torch._dynamo.symbolic_convert.__graph_breaks"
+_MOST_BREAKS = 200
+
+
+class TorchCompiles:
+    """Writes what PyTorch tells of its compilations."""
+
+    def __init__(self, journal: "Journal") -> None:
+        """Write into ``journal``."""
+        self._journal = journal
+        self._watch = CompileWatch()
+        self._known: dict[CodeType, list[Signature]] = {}
+        self._open: tuple[int, float] | None = None
+        self._n_breaks = 0
+
+    def begin(self) -> None:
+        """Follow compilations from now on. Dynamo is loaded."""
+        from torch._dynamo import callback
+
+        callback.on_compile_start(self._on_start)
+        callback.on_compile_end(self._on_end)
+        self._watch.install()
+        logger = logging.getLogger(_BREAKS)
+        told = logger.isEnabledFor(logging.DEBUG)
+        logger.addFilter(lambda record: self._on_break(record) or told)
+        logger.setLevel(logging.DEBUG)
+
+    def _on_start(self, *_told: "Any") -> None:
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - a caller's frame
+        code, held = _compiled(frame)
+        signature = signatures.of_values(held)
+        earlier = self._known.setdefault(code, []) if code is not None else []
+        differing = causes.nearest(signature, earlier)
+        earlier.append(signature)
+        del earlier[:-16]
+        number = self._journal.number()
+        self._journal.write(
+            "call",
+            framework="torch",
+            call=number,
+            slot=None,
+            stack=sites.stack(frame),
+            thread=threading.get_ident(),
+            function=_described(code),
+            cause={"kind": "first"} if differing is None else {"kind": "again", "differences": differing},
+            signature=signature.told(),
+        )
+        self._watch.begin_call()
+        self._open = number, _now_s()
+
+    def _on_end(self, *_told: "Any") -> None:
+        if self._open is None:
+            return
+        number, begin_s = self._open
+        self._open = None
+        parts = self._watch.parts()
+        own_s = {name.removesuffix("_s"): parts[name] for name in parts if parts[name] and name.endswith("_s")}
+        self._journal.write(
+            "stage",
+            call=number,
+            stage="compile",
+            begin_s=begin_s,
+            seconds=_now_s() - begin_s,
+            own_s=own_s,
+            hit=bool(own_s.get("cache_read")),
+            program=None,
+        )
+
+    def _on_break(self, record: logging.LogRecord) -> bool:
+        """Write where a graph ends, and let nobody else be told who would not have been."""
+        self._n_breaks += 1
+        if self._n_breaks <= _MOST_BREAKS:
+            stack = _broken(sys._getframe(1))  # noqa: SLF001 - a caller's frame
+            self._journal.write("break", stack=stack, text=_reason(record.getMessage()))
+        return False
+
+
+def _compiled(frame: "FrameType | None") -> "tuple[CodeType | None, dict[str, Any]]":
+    """Return the code that PyTorch compiles, and the values of its arguments."""
+    while frame is not None and not sites.is_users(frame.f_code):
+        if frame.f_code.co_name == "_compile" and "convert_frame" in frame.f_code.co_filename:
+            held = frame.f_locals
+            code = held.get("code")
+            if code is not None:
+                names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+                values = held.get("locals") or {}
+                return code, {name: values[name] for name in names if name in values}
+        frame = frame.f_back
+    return None, {}
+
+
+def _described(code: "CodeType | None") -> "dict[str, Any]":
+    if code is None:
+        return {"name": "backward"}
+    return {
+        "name": code.co_qualname.replace("<locals>.", ""),
+        "path": code.co_filename,
+        "line": code.co_firstlineno,
+        "operation": False,
+        "kind": "function",
+    }
+
+
+def _broken(frame: "FrameType | None") -> "list[Any]":
+    """Return the line that PyTorch was at, which it interprets itself, and those that called it."""
+    inner: list[Any] = []
+    while frame is not None and not sites.is_users(frame.f_code):
+        me = frame.f_locals.get("self")
+        if frame.f_code.co_name in {"run", "step"} and hasattr(me, "current_instruction"):
+            code, line = getattr(me, "f_code", None), getattr(me, "lineno", None)
+            if code is not None and line and sites.is_users(code):
+                place = (code.co_filename, line, code.co_qualname)
+                if place not in inner:
+                    inner.append(place)
+        frame = frame.f_back
+    return [*inner, *sites.stack(frame)]
+
+
+def _reason(message: str) -> str:
+    """Return the first lines of a message that say something."""
+    return " ".join(line.strip() for line in message.splitlines()[:4] if line.strip())[:300]
