@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.catalogue.claims import BenchOf, ClaimSpec, called, claims, spec_of
+from coldwarm.catalogue.claims import BenchOf, ClaimSpec, FactsOf, called, claims, spec_of
 from coldwarm.catalogue.patterns import COUNTED, FACTS, SIDES, TIMED, PatternSpec, patterns
 from coldwarm.errors import PluginError
 from coldwarm.runner.catalogue.measuring import sha256
@@ -68,7 +68,8 @@ def test_a_claim_says_what_is_measured_and_what_decides(spec: ClaimSpec) -> None
     assert all(text.endswith(".") for text in (spec.quantity, spec.protocol, spec.rule))
     assert spec.benches or spec.facts or spec.patterns
     assert set(spec.patterns) <= set(patterns())
-    for one in (*spec.benches, *spec.facts):
+    asked: list[BenchOf | FactsOf] = [*spec.benches, *spec.facts]
+    for one in asked:
         defined = runpy.run_path(str(spec.file_of(one)))
         names = one.candidates if isinstance(one, BenchOf) else one.functions
         assert len(set(map(called, names))) == len(names)
@@ -107,6 +108,13 @@ def test_a_claim_is_another_one_when_the_file_that_it_shares_changes(tmp_path: P
     before = sha256(source)
     shared.write_text(shared.read_text("utf-8") + "# changed\n", "utf-8")
     assert sha256(source) != before
+
+
+def test_a_claim_is_shown_with_the_file_that_it_shares(tmp_path: Path) -> None:
+    module, shared = _with_a_shared_file(tmp_path)
+    text = spec_of(module).text()
+    assert shared.name in text
+    assert shared.read_text("utf-8") in text
 
 
 def test_a_shared_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -80,6 +80,12 @@ class ClaimSpec:
         """Return the file that functions are in."""
         return self.source.path if one.file is None else self.source.path.with_name(one.file)
 
+    def text(self) -> str:
+        """Return the text of its file, and below it that of each that it shares, with its name."""
+        own = self.source.path.read_text(encoding="utf-8")
+        shared = (f"# {one.name}\n{one.read_text(encoding='utf-8')}" for one in self.source.shared)
+        return "\n\n".join((own, *shared))
+
 
 _REQUIRED = ("ARTICLE", "QUANTITY", "PROTOCOL", "RULE", "judge")
 

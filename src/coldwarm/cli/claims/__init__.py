@@ -57,15 +57,13 @@ def listed(form: str) -> None:
 @command.command("show")
 @click.argument("name", metavar="ID")
 def shown(name: str) -> None:
-    """Show one claim: the statement, the protocol, the rule, and the code, shared files too."""
+    """Show one claim: the statement, the protocol, the rule, and the code."""
     from coldwarm.catalogue.claims import claim
     from coldwarm.report.catalogue.claims import page
     from coldwarm.report.shown import PlainConsole
 
     spec = claim(name)
-    files = (spec.source.path, *spec.source.shared)
-    code = {file.name: file.read_text(encoding="utf-8") for file in files}
-    PlainConsole().print(page(spec, code))
+    PlainConsole().print(page(spec, spec.text()))
 
 
 @command.command("run")

@@ -61,8 +61,8 @@ def verdict(one: ClaimResult) -> Text:
     return text if one.reason is None else text + line(f" ({words(one.reason)})", "dim")
 
 
-def page(spec: ClaimSpec, code: Mapping[str, str]) -> RenderableType:
-    """Return all there is to say about a claim, with the text of its files by name."""
+def page(spec: ClaimSpec, code: str) -> RenderableType:
+    """Return all there is to say about a claim."""
     parts: list[RenderableType] = [
         line(spec.title, "bold"),
         line(f"{spec.id} · article {spec.article.article}, {spec.article.place}", "dim"),
@@ -77,9 +77,7 @@ def page(spec: ClaimSpec, code: Mapping[str, str]) -> RenderableType:
     ):
         if text:
             parts += [line(""), line(name, "bold"), line(text)]
-    for name, text in code.items():
-        shown = Syntax(text.rstrip(), "python", background_color="default", word_wrap=True)
-        parts += [line(""), line(name, "bold"), shown]
+    parts += [line(""), Syntax(code.rstrip(), "python", background_color="default", word_wrap=True)]
     parts += [line(address, "dim") for address in spec.docs]
     return Group(*parts)
 
