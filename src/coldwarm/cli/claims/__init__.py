@@ -63,7 +63,7 @@ def shown(name: str) -> None:
     from coldwarm.report.shown import PlainConsole
 
     spec = claim(name)
-    PlainConsole().print(page(spec, spec.source.path.read_text(encoding="utf-8")))
+    PlainConsole().print(page(spec, spec.text()))
 
 
 @command.command("run")
