@@ -20,6 +20,7 @@ BENCHES = (
         "candidates": ("jax_vmap", "torch_loop"),
         "file": "_per_example.py",
         "regime": "warm",
+        "variables": {"JAX_PLATFORMS": "cpu"},
         "seconds": 60.0,
         "tolerance": 1e-4,
     },
