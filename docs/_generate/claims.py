@@ -206,8 +206,10 @@ def _index(every: Sequence[Evidence]) -> str:
     text = (
         heading("Claims", label="claims")
         + f"{len(specs)} statements of the articles, each put to a test by a rule that was\n"
-        + "written down before. :doc:`/how-to/patterns` says how to test them on another machine,\n"
-        + "and :ref:`sources` has every item of the articles with what covers it.\n\n"
+        + "written down before. *Here* are the figures that it looks at, with their bounds\n"
+        + "where they have some; the confidence stands on each page.\n\n"
+        + ":doc:`/how-to/patterns` says how to test them on another machine, and\n"
+        + ":ref:`sources` has every item of the articles with what covers it.\n\n"
     )
     if main and main.machine:
         text += f"Measured on: {plain(main.machine)}.\n\n"
@@ -227,6 +229,6 @@ def _row(spec: ClaimSpec, result: ClaimResult | None) -> tuple[str, ...]:
     here, verdict = units.MISSING, "not measured yet"
     if result is not None:
         verdict = measured.verdict(result.verdict)
-        here = "; ".join(map(measured.interval, result.figures)) or units.MISSING
+        here = measured.in_short(result.figures)
     ours = f":ref:`{spec.id} <claim-{spec.id}>`"
     return ours, plain(spec.title), plain(spec.article.figure) or units.MISSING, here, verdict

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from _generate.evidence import version
 from _generate.rst import code, literal, plain, table
@@ -29,7 +32,8 @@ _TONES = {
     "failed": "bad",
 }
 _SAID = {"as_stated": "as stated", "opposite": "the opposite", "same": "no difference"}
-_SMALLEST = 1e-12
+_SMALLEST, _MOST_DIGITS = 1e-12, 1e6
+_FEW = 3
 
 
 def verdict(kind: str) -> str:
@@ -62,7 +66,9 @@ def number(name: str, value: float) -> str:
         return units.duration(value)
     if bare.endswith("_bytes"):
         return units.size(value)
-    return units.significant(value) if value > _SMALLEST or value == 0 else f"{value:.1e}"
+    if value.is_integer() and value < _MOST_DIGITS:
+        return f"{value:,.0f}"
+    return units.significant(value) if value > _SMALLEST else f"{value:.1e}"
 
 
 def unit_name(name: str) -> str:
@@ -84,12 +90,20 @@ def is_ratio(name: str) -> bool:
     return " over " in bare or bare.endswith(("ratio", "_over"))
 
 
+def in_short(figures: Sequence[Bound]) -> str:
+    """Return what a table of many claims has room for: figures with bounds, or a few exact ones."""
+    bounded = [one for one in figures if one.low < one.high]
+    if bounded:
+        return "; ".join(interval(replace(one, confidence=None)) for one in bounded)
+    exact = (f"{fact_name(one.name.rpartition(': ')[2])} {interval(one)}" for one in figures)
+    return "; ".join(map(plain, islice(exact, _FEW))) or units.MISSING
+
+
 def interval(bound: Bound) -> str:
     """Return a figure with its bounds and their confidence, where they are not the same."""
     sign = "×" if is_ratio(bound.name) else ""
     if bound.low == bound.high:
-        value = int(bound.value) if bound.value.is_integer() else bound.value
-        return f"{number(bound.name, value)}{sign}"
+        return f"{number(bound.name, bound.value)}{sign}"
     return f"{number(bound.name, bound.value)}{sign} {_range(bound, sign)}"
 
 
@@ -100,7 +114,11 @@ def _range(bound: Bound, sign: str) -> str:
 
 def at(confidence: float | None) -> str:
     """Return the confidence of an interval, to stand behind it."""
-    return "" if confidence is None else f" at {100 * confidence:.3g} %"
+    return (
+        ""
+        if confidence is None
+        else f" at\N{NO-BREAK SPACE}{100 * confidence:.3g}\N{NO-BREAK SPACE}%"
+    )
 
 
 def fact(name: str, value: Fact) -> str:

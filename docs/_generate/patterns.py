@@ -33,14 +33,15 @@ def pages(package: Path) -> dict[str, str]:
     return {"index": _index(every), "symptoms": _symptoms(), **found}
 
 
-def ratio(one: PatternResult) -> str:
-    """Return DON'T over DO with its bounds and their confidence."""
+def ratio(one: PatternResult, *, in_short: bool = False) -> str:
+    """Return DON'T over DO with its bounds and, if not in short, their confidence."""
     if one.ratio is None:
         return units.MISSING
     if one.low is None or one.high is None or one.low == one.high:
         return units.times(one.ratio)
     low, high = (units.times(end).removesuffix("×") for end in (one.low, one.high))
-    return f"{units.times(one.ratio)} ({low}–{high}×{measured.at(one.confidence)})"
+    confidence = "" if in_short else measured.at(one.confidence)
+    return f"{units.times(one.ratio)} ({low}–{high}×{confidence})"
 
 
 def said_by(article: Article) -> str:
@@ -162,7 +163,7 @@ def _drawn(one: OfPattern, *, main: bool) -> list[figures.Row]:
         return [figures.Row(version(one), ratio(result), *ends, "main" if main else "other")]
     if len(result.sheets) != len(SIDES):
         return []
-    do, dont = (sheet.seen for sheet in result.sheets)
+    do, dont = (sheet.facts for sheet in result.sheets)
     rows = []
     for name in do:
         first, second = do[name], dont.get(name)
@@ -207,7 +208,7 @@ def _row(spec: PatternSpec, result: PatternResult | None) -> tuple[str, ...]:
     said = ", ".join(dict.fromkeys(plain(one.figure) for one in spec.articles if one.figure))
     here, verdict = units.MISSING, "not measured yet"
     if result is not None:
-        here, verdict = ratio(result), measured.verdict(result.verdict)
+        here, verdict = ratio(result, in_short=True), measured.verdict(result.verdict)
     ours = f":ref:`{spec.id} <pattern-{spec.id}>`"
     return ours, plain(spec.title), said or units.MISSING, here, verdict
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ from coldwarm.runner.catalogue.patterns import INDEX
 PACKAGE = Path(coldwarm.__file__).parent
 TIMED, FACTS = "jit-outermost", "key-reuse"
 TESTED = "first-call-small-mlp"
-KEPT = {
+KEPT: dict[str, Any] = {
     "started_at": "2026-11-01T10:00:00+00:00",
     "finished_at": None,
     "complete": False,
@@ -130,7 +131,7 @@ def test_a_page_has_both_sides_and_two_versions_side_by_side(package: Path) -> N
     for side in ("do", "dont"):
         assert f".. rst-class:: {side}\n" in page
     assert page.index("JAX 0.10.2") < page.index("JAX 0.6.2"), "the main one stands first"
-    assert page.count("3.0× (2.5–3.5× at 97 %)") >= 2
+    assert page.count("3.0× (2.5–3.5× at\N{NO-BREAK SPACE}97\N{NO-BREAK SPACE}%)") >= 2
     assert 'class="measured only-dark"' in page
     assert "edited since it was measured" in page, "of the second, whose hash is another"
 

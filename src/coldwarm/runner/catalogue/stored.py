@@ -63,7 +63,7 @@ def of_pattern(folder: Path, name: str) -> PatternResult:
 
 def _missing(folder: Path, name: str, there: Collection[str]) -> UsageError:
     """Return the error that results hold no such id."""
-    text = f"{folder} holds {len(there)} results, but none of {name}; measure it with --resume"
+    text = f"{folder} holds results of {len(there)} others, and none of {name}; add it by --resume"
     return UsageError(text)
 
 
