@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ _TONES = {
 _SAID = {"as_stated": "as stated", "opposite": "the opposite", "same": "no difference"}
 _SMALLEST, _MOST_DIGITS = 1e-12, 1e6
 _FEW = 3
+_UNITS = re.compile(r"^n_|_bytes$|_s$")
 
 
 def verdict(kind: str) -> str:
@@ -87,7 +89,7 @@ def words_of(name: str) -> str:
 def is_ratio(name: str) -> bool:
     """Say whether a figure, by its name, is one figure over another of the same unit."""
     bare = unit_name(name)
-    return " over " in bare or bare.endswith(("ratio", "_over"))
+    return " over " in bare or bare.endswith("ratio")
 
 
 def in_short(figures: Sequence[Bound]) -> str:
@@ -136,7 +138,7 @@ def fact(name: str, value: Fact) -> str:
 def fact_name(name: str) -> str:
     """Return the name of a fact in words; its unit stands with its values."""
     known = {"raised": "raises", "programs": "programs compiled"}
-    return known.get(name, name.removesuffix("_bytes").removesuffix("_s").replace("_", " "))
+    return known.get(name, _UNITS.sub("", name).replace("_", " "))
 
 
 def sides(found: Sequence[OfPattern]) -> str:
@@ -160,14 +162,17 @@ def functions(one: OfClaim) -> str:
     for sheet in one.result.sheets:
         by_name.setdefault(sheet.function, []).append(sheet)
     rows = [
-        (literal(function), fact_name(name), _over(name, of))
+        (_called(function, len(of)), fact_name(name), _over(name, of))
         for function, of in by_name.items()
         for name in dict.fromkeys(name for sheet in of for name in sheet.seen)
         if any(sheet.seen.get(name) is not None for sheet in of)
     ]
-    n_processes = max(map(len, by_name.values()), default=0)
-    last = "seen" if n_processes <= 1 else f"seen in {n_processes} processes"
-    return table(("function", "what", last), rows, "measured") if rows else ""
+    return table(("function", "what", "seen"), rows, "measured") if rows else ""
+
+
+def _called(function: str, n_processes: int) -> str:
+    """Return a function's name, and how many processes have called it if several."""
+    return literal(function) + (f", {n_processes} processes" if n_processes > 1 else "")
 
 
 def _over(name: str, sheets: Sequence[FactSheet]) -> str:

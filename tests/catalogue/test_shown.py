@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -55,24 +55,16 @@ def results(tmp_path: Path) -> Path:
         measured_at=AT,
         versions={"jax": "0.9"},
     )
-    patterns = PatternResults(
-        started_at=AT,
-        finished_at=AT,
-        complete=True,
-        harness_version="0.1.0",
-        harness_sha256="0" * 64,
-        results=[pattern],
-        wall_s=1.0,
-    )
-    claims = ClaimResults(
-        started_at=AT,
-        finished_at=AT,
-        complete=True,
-        harness_version="0.1.0",
-        harness_sha256="0" * 64,
-        results=[claim],
-        wall_s=1.0,
-    )
+    kept: dict[str, Any] = {
+        "started_at": AT,
+        "finished_at": AT,
+        "complete": True,
+        "harness_version": "0.1.0",
+        "harness_sha256": "0" * 64,
+        "wall_s": 1.0,
+    }
+    patterns = PatternResults(results=[pattern], **kept)
+    claims = ClaimResults(results=[claim], **kept)
     (tmp_path / INDEX).write_bytes(codec.encode(patterns))
     (tmp_path / CLAIMS).write_bytes(codec.encode(claims))
     return tmp_path
