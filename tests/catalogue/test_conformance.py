@@ -112,9 +112,9 @@ def test_a_claim_is_another_one_when_the_file_that_it_shares_changes(tmp_path: P
 
 def test_a_claim_is_shown_with_the_file_that_it_shares(tmp_path: Path) -> None:
     module, shared = _with_a_shared_file(tmp_path)
-    text = spec_of(module).text()
+    text = spec_of(module).code()
     assert shared.name in text
-    assert shared.read_text("utf-8") in text
+    assert shared.read_text("utf-8").strip() in text
 
 
 def test_a_shared_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import coldwarm.claims
+from coldwarm.catalogue.definitions import defined
 from coldwarm.catalogue.patterns import Article, modules, one_line
 from coldwarm.errors import PluginError
 from coldwarm.registry import unknown
@@ -80,11 +81,19 @@ class ClaimSpec:
         """Return the file that functions are in."""
         return self.source.path if one.file is None else self.source.path.with_name(one.file)
 
-    def text(self) -> str:
-        """Return the text of its file, and below it that of each that it shares, with its name."""
-        own = self.source.path.read_text(encoding="utf-8")
-        shared = (f"# {one.name}\n{one.read_text(encoding='utf-8')}" for one in self.source.shared)
-        return "\n\n".join((own, *shared))
+    def functions(self) -> set[str]:
+        """Return the names of what it measures and calls, in its own file and in shared ones."""
+        named = [name for one in self.facts for name in one.functions]
+        named += [name for one in self.benches for name in one.candidates]
+        return {name.partition(".")[0] for name in named}
+
+    def code(self) -> str:
+        """Return what its file defines, and below it what it uses of those that it shares."""
+        parts = [defined(self.source.path)]
+        parts += [
+            f"# {path.name}\n{defined(path, self.functions())}" for path in self.source.shared
+        ]
+        return "\n\n\n".join(parts)
 
 
 _REQUIRED = ("ARTICLE", "QUANTITY", "PROTOCOL", "RULE", "judge")
