@@ -351,6 +351,45 @@ CODES: dict[str, str] = {
     "facts_otherwise": "",
     "no_verdict_on": "metric",
     "counted": "count_name n_do n_dont",
+    # What the doctor has seen.
+    **{
+        f"doctor_{kind}": "function n_compiles argument n_values before now"
+        for kind in (
+            "static",
+            "shape",
+            "dtype",
+            "weak_type",
+            "tree",
+            "type",
+            "commitment",
+            "sharding",
+            "context",
+            "transform",
+            "new_function",
+            "unknown",
+        )
+    },
+    "doctor_pending": "clock n_reads",
+    "doctor_first_call": "clock compiled_s interval_s",
+    "doctor_reads": "n_reads n_waited blocked_s",
+    "doctor_transfers": "call n_transfers sent_bytes",
+    "doctor_growing": "call n_lengths",
+    "doctor_constants": "function constants_bytes",
+    "doctor_equations": "function n_equations n_all",
+    "doctor_donation": "function state_bytes argument_names",
+    "doctor_effect": "call n_times",
+    "doctor_error": "error",
+    "doctor_break": "text",
+    "doctor_wrong_figure": "",
+    "doctor_wrong_result": "",
+    "doctor_ended": "",
+    "doctor_overlap": "",
+    "doctor_untimed": "",
+    "doctor_depends": "",
+    "doctor_memory": "",
+    "needs_monitoring": "",
+    "journal_cut": "",
+    "no_journal": "",
 }
 """By code, the names of its parameters."""
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _now_ns = time.perf_counter_ns
 CLOCKS = ("perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "monotonic_ns")
+_WORTH_S = 0.001
+"""Shorter times of JAX's own functions are not written."""
 _MOST_SHARE = 0.01
 """Of the time so far that may go into looking for arrays that are not ready."""
 _MOST_MOMENTS = 64
@@ -42,7 +44,9 @@ class Calls:
         self._stages = stages
         self._slots: dict[Any, int | None] = {}
         self._threads = threading.local()
-        self._wanted: dict[Any, Callable[..., None]] = {getattr(time, name): self._clock for name in CLOCKS}
+        self._wanted: dict[Any, Callable[..., None]] = {
+            getattr(time, name): self._clock for name in CLOCKS
+        }
         self._wanted |= dict.fromkeys(_EFFECTS, self._effect)
         self._jitted: type | None = None
         self._array: type | None = None
@@ -51,6 +55,8 @@ class Calls:
         self._began_ns = _now_ns()
         self._looked_ns = 0
         self._moments: dict[Any, int] = {}
+        self._spans: dict[CodeType, str] = {}
+        """Functions of JAX whose time is told, and as what."""
 
     def begin(self) -> bool:
         """Follow calls from now on; return whether this Python can."""
@@ -62,6 +68,9 @@ class Calls:
         events = monitoring.events
         monitoring.register_callback(tool, events.PY_START, self._start)
         monitoring.register_callback(tool, events.CALL, self._call)
+        monitoring.register_callback(tool, events.C_RETURN, self._returned)
+        monitoring.register_callback(tool, events.C_RAISE, self._returned)
+        monitoring.register_callback(tool, events.PY_RETURN, self._ended)
         monitoring.set_events(tool, events.PY_START)
         return True
 
@@ -81,20 +90,63 @@ class Calls:
         for name in _GROWING:
             if hasattr(jnp, name):
                 self._wanted[getattr(jnp, name)] = self._grown
+        self._waits(jax)
         reads = {"_value": self._array._value.fget, "item": self._array.item}  # noqa: SLF001
         for name, read in reads.items():
             code = getattr(inspect.unwrap(read), "__code__", None)
             if code is not None:
                 self._reads[code] = name
+        bridge = sys.modules.get("jax._src.xla_bridge")
+        opened = getattr(inspect.unwrap(getattr(bridge, "backends", None)), "__code__", None)
+        if opened is not None:
+            self._spans[opened] = "devices"
+            self._monitoring.set_local_events(self._tool, opened, self._monitoring.events.PY_RETURN)
         self._monitoring.restart_events()
+
+    def _waits(self, jax: "Any") -> None:
+        """Time what waits for results."""
+        self._wanted[jax.block_until_ready] = self._wait
+        self._wanted[self._array.block_until_ready] = self._wait
 
     def _start(self, code: "CodeType", _offset: int) -> "Any":
         if code in self._reads:
             self._read()
             return None
+        if code in self._spans:
+            self._threads.began_ns = _now_ns()
+            return None
         if sites.kind(code.co_filename) != sites.NOBODYS:
             self._monitoring.set_local_events(self._tool, code, self._monitoring.events.CALL)
         return self._monitoring.DISABLE
+
+    def _ended(self, code: "CodeType", _offset: int, _returned: "Any") -> "Any":
+        """Write how long a function of JAX took."""
+        if code not in self._spans:
+            return self._monitoring.DISABLE
+        seconds = (_now_ns() - self._threads.began_ns) / 1e9
+        if seconds >= _WORTH_S:
+            self._journal.write(self._spans[code], seconds=seconds)
+            self._threads.apart_ns = getattr(self._threads, "apart_ns", 0) + int(seconds * 1e9)
+        return None
+
+    def _returned(self, _code: "CodeType", _offset: int, called: "Any", _first: "Any") -> "Any":
+        """Add up the time of a compiled function, without what was compiled meanwhile."""
+        if type(called) is not self._jitted:
+            return None
+        begun = getattr(self._threads, "begun", None)
+        if not begun:
+            return None
+        slot, begin_ns, apart_ns = begun.pop()
+        if slot is not None:
+            spent_ns = _now_ns() - begin_ns - (self._apart_ns() - apart_ns)
+            self._journal.counts[slot + 1] += max(0, spent_ns)
+        return None
+
+    def _apart_ns(self) -> int:
+        """Return what this thread has spent so far in stages and in starting devices."""
+        stages = self._stages()
+        staged_ns = stages.staged_ns() if stages is not None else 0
+        return staged_ns + int(getattr(self._threads, "apart_ns", 0))
 
     def _call(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
         if type(called) is self._jitted:
@@ -114,6 +166,23 @@ class Calls:
         slot = self._slot("jitted", code, offset, called)
         if slot is not None:
             self._journal.counts[slot] += 1
+        stages = self._stages()
+        if stages is not None and stages.is_tracing():
+            slot = None  # its time is that of tracing
+        begun = getattr(self._threads, "begun", None)
+        if begun is None:
+            begun = self._threads.begun = []
+        begun.append((slot, _now_ns(), self._apart_ns()))
+
+    def _wait(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
+        """Time a wait for a result, by waiting first."""
+        slot = self._slot("wait", code, offset, called)
+        if slot is None:
+            return
+        begin_ns = _now_ns()
+        sys.modules["jax"].block_until_ready(first)
+        self._journal.counts[slot] += 1
+        self._journal.counts[slot + 1] += _now_ns() - begin_ns
 
     def _clock(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> None:
         stages = self._stages()
@@ -196,7 +265,9 @@ class Calls:
             key = (kind, code, offset)
             if key not in self._slots:
                 line = _line(code, offset)
-                self._slots[key] = self._new(kind, (code.co_filename, line, code.co_qualname), called)
+                self._slots[key] = self._new(
+                    kind, (code.co_filename, line, code.co_qualname), called
+                )
             return self._slots[key]
         stack = sites.stack(sys._getframe(3))  # noqa: SLF001 - a caller's frame
         return self._at(kind, stack[0], called) if stack else None

@@ -65,6 +65,7 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.open: list[_Open] = []
         self.call: _Call | None = None
+        self.staged_ns = 0
 
 
 class JaxStages:
@@ -80,6 +81,10 @@ class JaxStages:
         """By the user's line and the function: how many calls, and where they are counted."""
         self.spent_ns = 0
         """In here: no cost of the program's."""
+
+    def staged_ns(self) -> int:
+        """Return the nanoseconds of all stages of this thread that have ended."""
+        return self._threads.staged_ns
 
     def is_tracing(self) -> bool:
         """Say whether this thread traces a function."""
@@ -120,6 +125,8 @@ class JaxStages:
                 mine.open[-1].inner_ns += whole_ns
             if one.event == event:
                 break
+        if not mine.open:
+            mine.staged_ns += end_ns - one.begin_ns
         if not mine.open and mine.call is not None:
             self._leave(mine.call, one.stage, one.begin_ns, end_ns)
 

@@ -67,7 +67,10 @@ class NumbaCompiles:
             thread=threading.get_ident(),
             function=_described(dispatcher),
             cause=_cause(types, earlier, _names(dispatcher)),
-            signature={"arguments": dict(zip(_names(dispatcher), types, strict=False)), "static": {}},
+            signature={
+                "arguments": dict(zip(_names(dispatcher), types, strict=False)),
+                "static": {},
+            },
             keeps=bool(getattr(stats, "cache_path", None)),
         )
         earlier.append(types)
@@ -98,7 +101,9 @@ def _cause(types: "list[str]", earlier: "list[list[str]]", names: "list[str]") -
     """Return which arguments have another type than in the earlier call that is most alike."""
     if not earlier:
         return {"kind": "first"}
-    alike = min(reversed(earlier), key=lambda one: sum(a != b for a, b in zip(one, types, strict=False)))
+    alike = min(
+        reversed(earlier), key=lambda one: sum(a != b for a, b in zip(one, types, strict=False))
+    )
     if len(alike) != len(types):
         counts = {"before": f"{len(alike)} arguments", "now": f"{len(types)} arguments"}
         return {"kind": "again", "differences": [{"kind": "tree", "argument": "", **counts}]}

@@ -4,7 +4,7 @@ import atexit
 import os
 import sys
 
-from coldwarm.doctor import imports
+from coldwarm.doctor import imports, sites
 from coldwarm.doctor.calls import Calls
 from coldwarm.doctor.journal import Journal
 from coldwarm.frameworks.awaited import Awaited
@@ -92,5 +92,24 @@ class Recorder:
         self._tell()
 
     def _end(self) -> None:
+        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+        if error is not None:
+            self.journal.write("error", **told(error))
         spent_ns = self.stages.spent_ns if self.stages else 0
         self.journal.write("end", doctor_s=spent_ns / 1e9)
+
+
+def told(error: BaseException) -> "dict[str, Any]":
+    """Return an error that ended the program: its class, the user's lines, what it went through."""
+    stack: list[sites.Site] = []
+    inside: list[str] = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if sites.is_users(code):
+            place = os.path.abspath(code.co_filename), trace.tb_lineno, code.co_qualname
+            stack.insert(0, place)
+        else:
+            inside.append(code.co_name)
+        trace = trace.tb_next
+    return {"error": type(error).__name__, "stack": stack[: sites.MOST], "inside": inside[-32:]}

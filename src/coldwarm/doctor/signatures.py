@@ -72,7 +72,12 @@ def of_values(values: "Mapping[str, Any]") -> Signature:
         elif hasattr(value, "shape"):
             found.leaves[name] = {**describe(value), "weak": False}
         else:
-            found.leaves[name] = {"dtype": type(value).__name__, "shape": [], "weak": False, "place": "python"}
+            found.leaves[name] = {
+                "dtype": type(value).__name__,
+                "shape": [],
+                "weak": False,
+                "place": "python",
+            }
     found.tree = ", ".join(values)
     return found
 

@@ -65,7 +65,9 @@ class TorchCompiles:
             stack=sites.stack(frame),
             thread=threading.get_ident(),
             function=_described(code),
-            cause={"kind": "first"} if differing is None else {"kind": "again", "differences": differing},
+            cause={"kind": "first"}
+            if differing is None
+            else {"kind": "again", "differences": differing},
             signature=signature.told(),
         )
         self._watch.begin_call()
@@ -77,7 +79,11 @@ class TorchCompiles:
         number, begin_s = self._open
         self._open = None
         parts = self._watch.parts()
-        own_s = {name.removesuffix("_s"): parts[name] for name in parts if parts[name] and name.endswith("_s")}
+        own_s = {
+            name.removesuffix("_s"): parts[name]
+            for name in parts
+            if parts[name] and name.endswith("_s")
+        }
         self._journal.write(
             "stage",
             call=number,

@@ -1,0 +1,125 @@
+"""What the doctor says of a program that it watched."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from coldwarm.contracts.base import Count, Record, Seconds
+from coldwarm.contracts.reasons import Reason
+
+CauseKind = Literal[
+    "static",
+    "shape",
+    "dtype",
+    "weak_type",
+    "tree",
+    "type",
+    "commitment",
+    "sharding",
+    "context",
+    "transform",
+    "new_function",
+    "unknown",
+]
+
+
+class Cause(Record, frozen=True, kw_only=True):
+    """Why something was compiled again: what differed from the earlier call that is most alike."""
+
+    kind: CauseKind
+    """``unknown``: nothing that is watched differed."""
+    argument: str = ""
+    """Its name and the place in it; of ``context`` the name of the setting."""
+    before: str = ""
+    now: str = ""
+    n_values: Count = 0
+    """How many different values, shapes or function objects there were."""
+
+
+class Finding(Record, frozen=True, kw_only=True):
+    """One thing to change, at one line."""
+
+    pattern: str
+    """The id of the pattern whose page shows the DO and the DON'T."""
+    framework: str
+    path: str
+    line: Count
+    function: str
+    source: str
+    """The line as it stands in the file; empty where that cannot be read."""
+    n: Count
+    """How often it happened."""
+    cost_s: Seconds | None
+    """Of the watched run, what this took."""
+    saving_s: Seconds | None
+    """About what the change would save in a run like this one."""
+    says: Reason
+    """The evidence."""
+    cause: Cause | None = None
+    null_reasons: dict[str, Reason] = {}
+
+
+class CallSite(Record, frozen=True, kw_only=True):
+    """A line of the user's at which something was compiled, or read from a cache on disk."""
+
+    path: str
+    line: Count
+    caller: str
+    """The function that the line is in."""
+    framework: str
+    function: str
+    """What was compiled."""
+    n_compiles: Count
+    n_reads: Count
+    """Programs that were read from a cache on disk."""
+    n_calls: Count | None
+    """Of the compiled function, from this line; ``None``: calls could not be counted."""
+    total_s: Seconds
+    trace_s: Seconds
+    lower_s: Seconds
+    compile_s: Seconds
+    cache_s: Seconds
+    causes: dict[CauseKind, Count]
+    """How often each kind of cause made it compile again."""
+
+
+class Account(Record, frozen=True, kw_only=True):
+    """Where the time of the first process went: parts that do not overlap, in seconds."""
+
+    total_s: Seconds
+    import_s: Seconds
+    """Imports of installed packages that the user's code asks for."""
+    devices_s: Seconds | None
+    trace_s: Seconds
+    lower_s: Seconds
+    compile_s: Seconds
+    cache_s: Seconds
+    """Reading programs from a cache on disk."""
+    run_s: Seconds | None
+    """In compiled functions, and waiting for their results."""
+    other_s: Seconds
+    """Everything else: Python, and what is not watched."""
+    doctor_s: Seconds
+    """Of ``other_s``, what the doctor itself took."""
+    null_reasons: dict[str, Reason] = {}
+
+
+class DoctorReport(Record, frozen=True, kw_only=True):
+    """What the doctor saw of one run of a program."""
+
+    schema_version: Literal["coldwarm.doctor_report.v1"] = "coldwarm.doctor_report.v1"
+    harness_version: str
+    started_at: str
+    command: list[str]
+    exit_status: int | None
+    """``None``: it is not known; negative: the signal that ended it."""
+    python: str
+    versions: dict[str, str]
+    n_processes: Count
+    account: Account
+    findings: list[Finding]
+    """Those that cost most first."""
+    sites: list[CallSite]
+    """Those that took longest first."""
+    unseen: list[Reason] = []
+    """What could not be watched, and why."""

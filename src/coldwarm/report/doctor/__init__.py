@@ -1,0 +1,1 @@
+"""What the doctor says, for a terminal and for programs."""

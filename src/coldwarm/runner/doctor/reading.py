@@ -1,0 +1,130 @@
+"""Reads the journals of a program's processes, and says what they show."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import coldwarm
+from coldwarm.contracts.doctor import DoctorReport
+from coldwarm.contracts.reasons import because
+from coldwarm.doctor.journal import COUNTS, LINES
+from coldwarm.errors import UsageError
+from coldwarm.stats.doctor.account import account
+from coldwarm.stats.doctor.findings import findings
+from coldwarm.stats.doctor.seen import Seen
+from coldwarm.stats.doctor.sites import call_sites
+from coldwarm.stats.doctor.sources import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.runner.doctor.starting import Ended
+
+_MOST_SOURCE = 2**20
+"""Bytes of a source file that is read."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The processes of a program, the first one first."""
+
+    processes: Sequence[Seen]
+    sources: Sources
+
+
+def read(folder: Path) -> Watched:
+    """Return what the processes of a program have written into a folder.
+
+    Raises:
+        UsageError: there is no journal in it.
+    """
+    journals = sorted(folder.glob(f"*{LINES}"), key=lambda one: one.stat().st_mtime_ns)
+    rows = [list(_rows(one)) for one in journals]
+    rows = [one for one in rows if one and one[0]["kind"] == "process"]
+    if not rows:
+        text = f"{folder} holds no journal of the doctor's: was the program a Python program?"
+        raise UsageError(text)
+    sources = Sources(_texts([row for one in rows for row in one]))
+    paired = zip(rows, journals, strict=False)
+    seen = [Seen(one, _counts(path.with_suffix(COUNTS)), sources) for one, path in paired]
+    seen.sort(key=lambda one: one.rows[0]["at_s"])
+    return Watched(seen, sources)
+
+
+def report(watched: Watched, ended: Ended | None, started_at: str) -> DoctorReport:
+    """Return what the doctor says; ``ended`` is how the program did, where that is known."""
+    first = watched.processes[0]
+    begin_s = ended.begin_s if ended else first.rows[0]["at_s"]
+    end_s = ended.end_s if ended else first.rows[-1]["at_s"]
+    found = [one for seen in watched.processes for one in findings(seen)]
+    sites = [one for seen in watched.processes for one in call_sites(seen)]
+    return DoctorReport(
+        harness_version=coldwarm.__version__,
+        started_at=started_at,
+        command=[str(one) for one in first.process.get("argv", [])],
+        exit_status=ended.status if ended else None,
+        python=str(first.process.get("python", "")),
+        versions=_versions(watched.processes),
+        n_processes=len(watched.processes),
+        account=account(first, begin_s, end_s),
+        findings=sorted(found, key=lambda one: -(one.cost_s or 0.0)),
+        sites=sorted(sites, key=lambda one: -one.total_s),
+        unseen=list(_unseen(watched.processes)),
+    )
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a journal; the last one may have been cut off."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(row, dict) and "kind" in row:
+                yield row
+
+
+def _counts(path: Path) -> memoryview:
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        raw = b""
+    return memoryview(raw[: len(raw) // 8 * 8]).cast("q")
+
+
+def _texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return the source files that the rows name."""
+    from pathlib import Path
+
+    names = {
+        str(place[0])
+        for row in rows
+        for place in row.get("stack") or ()
+        if not str(place[0]).startswith("<")
+    }
+    found = {}
+    for name in names:
+        try:
+            path = Path(name)
+            if path.stat().st_size <= _MOST_SOURCE:
+                found[name] = path.read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def _versions(processes: Sequence[Seen]) -> dict[str, str]:
+    rows = [row for seen in processes for row in seen.of_kind("framework")]
+    return {name: version for row in rows for name, version in row["versions"].items()}
+
+
+def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
+    if not all(one.sees_calls for one in processes):
+        yield because("needs_monitoring")
+    if any(True for one in processes for _ in one.of_kind("cut")):
+        yield because("journal_cut")

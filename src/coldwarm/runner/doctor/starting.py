@@ -1,0 +1,75 @@
+"""Starts a program as it would start by itself, with a recorder inside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import coldwarm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+from contextlib import contextmanager
+
+HOOK = Path(coldwarm.__file__).parent / "doctor" / "hook"
+"""The folder that starts the recorder, where it is on ``PYTHONPATH``."""
+VARIABLE = "COLDWARM_DOCTOR"
+_PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended."""
+
+    begin_s: float
+    """On the clock that its processes use too."""
+    end_s: float
+    status: int
+    """Negative: the signal that ended it."""
+
+
+def environment(journal: Path, base: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables with which Python starts the recorder."""
+    before = base.get("PYTHONPATH")
+    path = os.pathsep.join(filter(None, (str(HOOK), before)))
+    return {**base, VARIABLE: str(journal), "PYTHONPATH": path}
+
+
+def run(command: Sequence[str], journal: Path, python: str = sys.executable) -> Ended:
+    """Run a Python program to its end; its input, output and errors are ours.
+
+    ``command`` is what stands behind ``python``: a file or ``-m`` and a module, and arguments.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    begin_s = time.perf_counter()
+    process = subprocess.Popen(  # noqa: S603 - what the user asked for
+        [python, *command], env=environment(journal, os.environ)
+    )
+    with _handed_on(process):
+        status = process.wait()
+    return Ended(begin_s, time.perf_counter(), status)
+
+
+@contextmanager
+def _handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Leave Ctrl-C to the program, which gets it from the terminal, and pass on other signals."""
+
+    def pass_on(number: int, _frame: object) -> None:
+        process.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,1 @@
+"""From what the doctor's journals hold to what it says. Pure."""

@@ -1,0 +1,49 @@
+"""All that the rules find, those that cost most first. Pure."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.doctor import Finding
+from coldwarm.stats.doctor import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from coldwarm.stats.doctor.drafts import Draft
+    from coldwarm.stats.doctor.seen import Seen
+
+    Rule = Callable[[Seen], Iterator[Draft]]
+
+
+@cache
+def _rules() -> Sequence[Rule]:
+    names = sorted(module.name for module in iter_modules(rules.__path__))
+    return [import_module(f"{rules.__name__}.{name}").findings for name in names if name[0] != "_"]
+
+
+def findings(seen: Seen) -> list[Finding]:
+    """Return what every rule finds."""
+    drafts = [draft for rule in _rules() for draft in rule(seen)]
+    drafts.sort(key=lambda one: (-(one.cost_s or 0.0), one.site, one.pattern))
+    return [_finding(seen, one) for one in drafts]
+
+
+def _finding(seen: Seen, one: Draft) -> Finding:
+    return Finding(
+        pattern=one.pattern,
+        framework=one.framework,
+        path=one.site.path,
+        line=one.site.line,
+        function=one.site.function,
+        source=seen.sources.line(one.site.path, one.site.line),
+        n=one.n,
+        cost_s=one.cost_s,
+        saving_s=one.saving_s,
+        says=one.says,
+        cause=one.cause,
+        null_reasons=one.null_reasons,
+    )

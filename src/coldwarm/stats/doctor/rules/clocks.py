@@ -1,0 +1,110 @@
+"""Clocks that are read before the work is done, and times that have compiling in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.drafts import Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from coldwarm.stats.doctor.seen import Call, Line, Place, Seen
+
+MOST_COMPILING = 0.5
+"""Of an interval: where more of it is compiling, it is no time of calls."""
+
+
+def findings(seen: Seen) -> Iterator[Draft]:
+    """Name clocks by what was wrong when they were read."""
+    clocks = {one.slot: one for one in seen.places_of("clock")}
+    ends = {
+        slot: one
+        for slot, one in clocks.items()
+        if seen.sources.ends_interval(one.site.path, one.site.line)
+    }
+    reads = [row for row in seen.of_kind("clock") if row["slot"] in clocks]
+    first = {
+        slot: one for slot, one in ends.items() if _measured_first_call(seen, slot, reads, clocks)
+    }
+    for slot, one in ends.items():
+        if one.counts[1]:
+            yield _missing_sync(one)
+        elif slot in first:
+            yield _first_call(one, *_compiled_before(seen, slot, reads))
+
+
+def _missing_sync(one: Place) -> Draft:
+    return Draft(
+        pattern="missing-sync-timing",
+        framework="jax",
+        site=one.site,
+        n=one.counts[1],
+        cost_s=None,
+        saving_s=None,
+        says=because("doctor_pending", clock=one.name, n_reads=one.counts[1]),
+        null_reasons=_no_time(),
+    )
+
+
+def _first_call(one: Place, compiled_s: float, interval_s: float) -> Draft:
+    return Draft(
+        pattern="first-call-in-timing",
+        framework="jax",
+        site=one.site,
+        n=1,
+        cost_s=None,
+        saving_s=None,
+        says=because(
+            "doctor_first_call", clock=one.name, compiled_s=compiled_s, interval_s=interval_s
+        ),
+        null_reasons=_no_time(),
+    )
+
+
+def _no_time() -> dict[str, Any]:
+    why = because("doctor_wrong_figure")
+    return {"cost_s": why, "saving_s": why}
+
+
+def _measured_first_call(
+    seen: Seen, slot: int, reads: list[Mapping[str, Any]], clocks: Mapping[int, Place]
+) -> bool:
+    """Say whether every interval that ends at a clock is mostly compiling, of user's functions."""
+    shares = [
+        _compiling_s(seen.calls, begin, end) / (end - begin)
+        for begin, end in _intervals(slot, reads, clocks)
+        if end > begin
+    ]
+    return bool(shares) and min(shares) > MOST_COMPILING
+
+
+def _intervals(
+    slot: int, reads: list[Mapping[str, Any]], clocks: Mapping[int, Place]
+) -> Iterator[tuple[float, float]]:
+    """Yield from when to when the clocks of one function were read, that end at this one."""
+    place = clocks[slot].site
+    by_function: dict[tuple[str, str, int], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in reads:
+        site: Line = clocks[row["slot"]].site
+        by_function[site.path, site.function, row["thread"]].append(row)
+    for (path, function, _), rows in by_function.items():
+        if (path, function) != (place.path, place.function):
+            continue
+        for before, after in pairwise(rows):
+            if after["slot"] == slot:
+                yield before["at_s"], after["at_s"]
+
+
+def _compiling_s(calls: list[Call], begin: float, end: float) -> float:
+    spans = [span for one in calls if not one.is_operation for span in one.spans]
+    return sum(max(0.0, min(end, b) - max(begin, a)) for a, b in spans)
+
+
+def _compiled_before(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> tuple[float, float]:
+    clocks = {one.slot: one for one in seen.places_of("clock")}
+    begin, end = next(_intervals(slot, reads, clocks))
+    return _compiling_s(seen.calls, begin, end), end - begin

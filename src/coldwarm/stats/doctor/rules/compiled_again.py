@@ -1,0 +1,116 @@
+"""What is compiled again and again at one line, by the cause that most of it has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.doctor import Cause
+from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.sites import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.contracts.doctor import CauseKind
+    from coldwarm.stats.doctor.seen import Call, Line, Seen
+
+FEWEST: dict[CauseKind, int] = {
+    "static": 3,
+    "shape": 4,
+    "dtype": 1,
+    "weak_type": 1,
+    "tree": 2,
+    "type": 1,
+    "commitment": 1,
+    "sharding": 1,
+    "context": 1,
+    "transform": 4,
+    "new_function": 2,
+    "unknown": 3,
+}
+"""How often a cause must have made a function compile again to be worth a word: a few static
+values and a few shapes are what they are for."""
+PATTERNS: dict[CauseKind, str] = {
+    "static": "varying-static-arg",
+    "shape": "shape-change",
+    "dtype": "dtype-change",
+    "weak_type": "weak-type-flip",
+    "tree": "tree-change",
+    "type": "numba-signatures",
+    "commitment": "recompile-by-commitment",
+    "sharding": "recompile-by-commitment",
+    "context": "context-change",
+    "transform": "transform-of-traced",
+    "new_function": "fresh-callable",
+    "unknown": "recompile",
+}
+
+
+def findings(seen: Seen) -> Iterator[Draft]:
+    """Name each line at which one cause made a function compile again."""
+    groups: dict[tuple[Line, str, CauseKind], list[Call]] = {}
+    for call in seen.calls:
+        kind = kind_of(call)
+        if kind is not None and call.site is not None:
+            groups.setdefault((call.site, call.name, kind), []).append(call)
+    for (site, name, kind), calls in groups.items():
+        if len(calls) >= FEWEST[kind]:
+            yield _draft(seen, site, name, kind, calls)
+
+
+def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]) -> Draft:
+    cost_s = sum(one.total_s for one in calls)
+    cause = _cause(kind, calls)
+    return Draft(
+        pattern=_pattern(seen, site, kind, calls),
+        framework=calls[0].framework,
+        site=site,
+        n=len(calls),
+        cost_s=cost_s,
+        saving_s=cost_s,
+        says=because(
+            f"doctor_{kind}",
+            function=name,
+            n_compiles=len(calls) + 1,
+            argument=cause.argument,
+            n_values=cause.n_values,
+            before=cause.before,
+            now=cause.now,
+        ),
+        cause=cause,
+    )
+
+
+def _cause(kind: CauseKind, calls: list[Call]) -> Cause:
+    if kind in {"new_function", "unknown"}:
+        return Cause(kind=kind, n_values=len(calls) + 1)
+    differing = [one for call in calls for one in call.differences if one["kind"] == kind]
+    argument = Counter(one["argument"] for one in differing).most_common(1)[0][0]
+    ours = [one for one in differing if one["argument"] == argument]
+    values = {one[side] for one in ours for side in ("before", "now")}
+    last = ours[-1]
+    return Cause(
+        kind=kind,
+        argument=argument,
+        before=last["before"],
+        now=last["now"],
+        n_values=len(values),
+    )
+
+
+def _pattern(seen: Seen, site: Line, kind: CauseKind, calls: list[Call]) -> str:
+    framework = calls[0].framework
+    if framework == "torch" and kind == "static":
+        return "torch-changing-scalar"
+    if kind == "new_function" and _made_in_loop(seen, site, calls[0]):
+        return "jit-in-loop"
+    return PATTERNS[kind]
+
+
+def _made_in_loop(seen: Seen, site: Line, call: Call) -> bool:
+    """Say whether the function is written inside of the loop that calls it."""
+    loop = seen.sources.loop(site.path, site.line)
+    path, line = call.function.get("path"), int(call.function.get("line", 0))
+    return loop is not None and path == site.path and loop[0] <= line <= loop[1]

@@ -1,0 +1,110 @@
+"""What is wrong with a program itself: constants in it, loops written out, state not given away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.seen import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.stats.doctor.seen import Call, Seen
+
+LARGE_BYTES = 2**20
+"""Of constants, and of state that could be given away."""
+FEWEST_EQUATIONS = 100
+"""From one line, for it to be a loop that was written out."""
+FEWEST_CALLS = 3
+
+
+def findings(seen: Seen) -> Iterator[Draft]:
+    """Look into every program that was compiled."""
+    done: set[tuple[str, Line]] = set()
+    for call in seen.calls:
+        if call.program is None or call.is_operation or call.site is None:
+            continue
+        for draft in (_constants(call), _unrolled(seen, call), _not_donated(seen, call)):
+            if draft is not None and (draft.pattern, draft.site) not in done:
+                done.add((draft.pattern, draft.site))
+                yield draft
+
+
+def _constants(call: Call) -> Draft | None:
+    n_bytes = int(call.program["constants_bytes"]) if call.program else 0
+    if n_bytes < LARGE_BYTES:
+        return None
+    return Draft(
+        pattern="large-constant-capture",
+        framework=call.framework,
+        site=_definition(call),
+        n=1,
+        cost_s=call.total_s,
+        saving_s=None,
+        says=because("doctor_constants", function=call.name, constants_bytes=n_bytes),
+        null_reasons={"saving_s": because("doctor_depends")},
+    )
+
+
+def _unrolled(seen: Seen, call: Call) -> Draft | None:
+    lines = call.program["lines"] if call.program else []
+    for path, line, number in lines:
+        if number >= FEWEST_EQUATIONS and seen.sources.loop(path, line):
+            share = number / call.program["equations"] if call.program else 0.0
+            return Draft(
+                pattern="python-loop-unrolled",
+                framework=call.framework,
+                site=Line(path, line, call.name),
+                n=number,
+                cost_s=call.total_s * min(1.0, share),
+                saving_s=None,
+                says=because(
+                    "doctor_equations",
+                    function=call.name,
+                    n_equations=number,
+                    n_all=call.program["equations"] if call.program else 0,
+                ),
+                null_reasons={"saving_s": because("doctor_depends")},
+            )
+    return None
+
+
+def _not_donated(seen: Seen, call: Call) -> Draft | None:
+    """Name state that goes in and comes out again, where its memory is not given away."""
+    n_bytes = int(call.program["reusable_bytes"]) if call.program else 0
+    site = call.site
+    if site is None or n_bytes < LARGE_BYTES or not seen.sources.loop(site.path, site.line):
+        return None
+    targets, used = seen.sources.assigned(site.path, site.line)
+    if not targets & used or _n_calls(seen, site) < FEWEST_CALLS:
+        return None
+    return Draft(
+        pattern="no-donation",
+        framework=call.framework,
+        site=site,
+        n=_n_calls(seen, site),
+        cost_s=None,
+        saving_s=None,
+        says=because(
+            "doctor_donation",
+            function=call.name,
+            state_bytes=n_bytes,
+            argument_names=sorted(targets & used),
+        ),
+        null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_memory")),
+    )
+
+
+def _n_calls(seen: Seen, site: Line) -> int:
+    if not seen.sees_calls:
+        return FEWEST_CALLS  # in a loop: it is called again
+    return sum(one.n for one in seen.places_of("jitted") if one.site == site)
+
+
+def _definition(call: Call) -> Line:
+    path, line = call.function.get("path"), call.function.get("line")
+    if path and line:
+        return Line(str(path), int(line), call.name)
+    return call.stack[0]

@@ -1,0 +1,194 @@
+"""What was seen of one process: the lines of its journal, put together by call and by place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from coldwarm.stats.doctor.sources import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+FIELDS = 4
+"""Numbers of each place in the file of counts."""
+
+
+class Line(NamedTuple):
+    """A line of a file, and the function that it is in."""
+
+    path: str
+    line: int
+    function: str
+
+
+@dataclass
+class Call:
+    """A call for which something was traced, lowered, compiled or read from a cache."""
+
+    number: int
+    framework: str
+    stack: list[Line]
+    function: Mapping[str, Any]
+    cause: Mapping[str, Any]
+    arguments: Mapping[str, str]
+    static: Mapping[str, str]
+    thread: int
+    at_s: float
+    slot: int | None
+    keeps: bool | None
+    own_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Exclusive seconds by stage."""
+    spans: list[tuple[float, float]] = field(default_factory=list)
+    """From when to when a stage of it lasted."""
+    compiled: bool = False
+    hit: bool = False
+    program: Mapping[str, Any] | None = None
+
+    @property
+    def site(self) -> Line | None:
+        """The innermost line of the user's; ``None``: there is none."""
+        return self.stack[0] if self.stack else None
+
+    @property
+    def total_s(self) -> float:
+        """Seconds of all its stages."""
+        return sum(self.own_s.values())
+
+    @property
+    def name(self) -> str:
+        """The name of what is compiled."""
+        return str(self.function.get("name", "?"))
+
+    @property
+    def is_operation(self) -> bool:
+        """Whether it is a single operation outside of ``jit``."""
+        return bool(self.function.get("operation"))
+
+    @property
+    def differences(self) -> list[Mapping[str, str]]:
+        """What differs from the earlier call that is most alike."""
+        return list(self.cause.get("differences") or ())
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the user's that calls something of interest, and how often."""
+
+    what: str
+    """``jitted``, ``clock``, ``read``, ``transfer``, ``concatenation`` or ``effect``."""
+    name: str
+    """Of what is called."""
+    stack: list[Line]
+    slot: int
+    counts: tuple[int, ...]
+    """How often, and further numbers that depend on ``what``."""
+
+    @property
+    def site(self) -> Line:
+        """The innermost line."""
+        return self.stack[0]
+
+    @property
+    def n(self) -> int:
+        """How often."""
+        return self.counts[0]
+
+
+@dataclass
+class Seen:
+    """One process."""
+
+    rows: Sequence[Mapping[str, Any]]
+    counts: Sequence[int]
+    sources: Sources
+    calls: list[Call] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Put the rows together."""
+        calls: dict[int, Call] = {}
+        for row in self.rows:
+            if row["kind"] == "call":
+                calls[row["call"]] = _call(row)
+            elif row["kind"] == "stage" and row["call"] in calls:
+                _add_stage(calls[row["call"]], row)
+        self.calls = list(calls.values())
+
+    def of_kind(self, kind: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the rows of one kind."""
+        return (row for row in self.rows if row["kind"] == kind)
+
+    @cached_property
+    def process(self) -> Mapping[str, Any]:
+        """What the process says of itself."""
+        return next(self.of_kind("process"), {})
+
+    @property
+    def sees_calls(self) -> bool:
+        """Whether calls, clocks and reads could be watched."""
+        return bool(self.process.get("sees_calls"))
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """The places whose calls were counted."""
+        return [
+            Place(row["what"], row["name"], _stack(row["stack"]), row["slot"], numbers)
+            for row in self.of_kind("place")
+            if (numbers := self._numbers(row["slot"]))
+        ]
+
+    def places_of(self, what: str) -> list[Place]:
+        """Return the places of one kind."""
+        return [one for one in self.places if one.what == what]
+
+    def _numbers(self, slot: int) -> tuple[int, ...]:
+        return tuple(self.counts[slot : slot + FIELDS])
+
+    def in_loop(self, stack: Iterable[Line]) -> bool:
+        """Say whether one of these lines is inside of a loop of the program."""
+        return any(self.sources.loop(line.path, line.line) for line in stack)
+
+    def n_jitted_near(self, site: Line) -> int:
+        """Return how many compiled functions were called in the innermost loop around a line."""
+        loop = self.sources.loop(site.path, site.line)
+        if loop is None:
+            return 0
+        return sum(
+            one.n
+            for one in self.places_of("jitted")
+            for line in one.stack[:1]
+            if line.path == site.path and loop[0] <= line.line <= loop[1]
+        )
+
+
+def _stack(rows: Iterable[Sequence[Any]]) -> list[Line]:
+    return [Line(str(path), int(line), str(function)) for path, line, function in rows]
+
+
+def _call(row: Mapping[str, Any]) -> Call:
+    signature = row.get("signature") or {}
+    return Call(
+        number=row["call"],
+        framework=row["framework"],
+        stack=_stack(row["stack"]),
+        function=row["function"],
+        cause=row["cause"],
+        arguments=signature.get("arguments", {}),
+        static=signature.get("static", {}),
+        thread=row["thread"],
+        at_s=row["at_s"],
+        slot=row.get("slot"),
+        keeps=row.get("keeps"),
+    )
+
+
+def _add_stage(call: Call, row: Mapping[str, Any]) -> None:
+    for name, seconds in row["own_s"].items():
+        call.own_s[name] += seconds
+    call.spans.append((row["begin_s"], row["begin_s"] + row["seconds"]))
+    if row["stage"] == "compile":
+        call.compiled = True
+        call.hit = bool(row["hit"])
+        call.program = row["program"]

@@ -1,0 +1,146 @@
+"""The user's source files, as far as findings need them: lines, loops, and how a line uses a call.
+
+Pure: the texts are given.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Extent = tuple[int, int]
+    """The first and the last line of something."""
+
+_LOOPS = (
+    ast.For,
+    ast.While,
+    ast.AsyncFor,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass
+class Sources:
+    """Files by path; those that are missing or no Python are known not to be."""
+
+    texts: Mapping[str, str]
+    _trees: dict[str, ast.Module | None] = field(default_factory=dict)
+
+    def line(self, path: str, number: int) -> str:
+        """Return a line without its indentation; empty where there is none."""
+        lines = self.texts.get(path, "").splitlines()
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+    def tree(self, path: str) -> ast.Module | None:
+        """Return a file as Python reads it."""
+        if path not in self._trees:
+            try:
+                self._trees[path] = ast.parse(self.texts.get(path, ""))
+            except (SyntaxError, ValueError, RecursionError):
+                self._trees[path] = None
+        return self._trees[path]
+
+    def loop(self, path: str, line: int) -> Extent | None:
+        """Return the extent of the innermost loop that a line is in, of its own function."""
+        found: Extent | None = None
+        for node in self._around(path, line):
+            if isinstance(node, _FUNCTIONS):
+                found = None if line > _header(node) else found
+            elif isinstance(node, _LOOPS) and _repeats(node, line):
+                found = _extent(node)
+        return found
+
+    def _around(self, path: str, line: int) -> Iterator[ast.AST]:
+        """Yield what a line is inside of, the outermost first."""
+        tree = self.tree(path)
+        nodes: list[ast.AST] = [tree] if tree is not None else []
+        while nodes:
+            node = nodes.pop(0)
+            inner = [
+                child
+                for child in ast.iter_child_nodes(node)
+                if (extent := _extent(child)) is not None and extent[0] <= line <= extent[1]
+            ]
+            yield from (child for child in inner if isinstance(child, (*_LOOPS, *_FUNCTIONS)))
+            nodes += inner
+
+    def assigned(self, path: str, line: int) -> tuple[set[str], set[str]]:
+        """Return the names that a line assigns from calls, and those that go into these calls."""
+        targets: set[str] = set()
+        used: set[str] = set()
+        for node in self.statements(path, line):
+            if isinstance(node, ast.Assign):
+                targets |= {name for target in node.targets for name in _names(target)}
+                for call in ast.walk(node.value):
+                    if isinstance(call, ast.Call):
+                        used |= {name for each in call.args for name in _names(each)}
+        return targets, used
+
+    def statements(self, path: str, line: int) -> Iterator[ast.stmt]:
+        """Yield the innermost statement at a line."""
+        tree = self.tree(path)
+        found: ast.stmt | None = None
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.stmt):
+                extent = _extent(node)
+                if extent and extent[0] <= line <= extent[1]:
+                    smaller = found is None or extent[1] - extent[0] <= _length(found)
+                    found = node if smaller else found
+        if found is not None:
+            yield found
+
+    def ends_interval(self, path: str, line: int) -> bool:
+        """Say whether a clock that is read at a line is what an earlier reading is taken from."""
+        for node in self.statements(path, line):
+            if any(_subtracts_from_call(one) for one in ast.walk(node)):
+                return True
+            names = {n for t in getattr(node, "targets", ()) for n in _names(t)}
+            tree = self.tree(path)
+            for one in ast.walk(tree) if tree is not None and names else ():
+                if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub):
+                    left = one.left
+                    if isinstance(left, ast.Name) and left.id in names:
+                        return True
+        return False
+
+
+def _subtracts_from_call(node: ast.AST) -> bool:
+    minus = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+    return minus and isinstance(node.left, ast.Call)  # type: ignore[attr-defined]
+
+
+def _repeats(node: ast.AST, line: int) -> bool:
+    """Say whether a line of a loop is in what is repeated, not in what it goes through."""
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return line >= node.body[0].lineno
+    return True
+
+
+def _header(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return node.body[0].lineno - 1
+
+
+def _extent(node: ast.AST) -> Extent | None:
+    begin, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
+    decorators = getattr(node, "decorator_list", ())
+    if begin is None or end is None:
+        return None
+    return min([begin, *(one.lineno for one in decorators)]), end
+
+
+def _length(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            yield one.id
