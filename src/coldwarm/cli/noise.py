@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @_options.seed
 @_options.threads
 @_options.output("json")
-def command(  # noqa: PLR0917 - click hands options over by name
+def command(
     target: str | None,
     inputs: tuple[str, ...],
     time_s: float,

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 )
 @click.option("--group", help="Only these candidates, such as matmul_512_f32; see `cases`.")
 @_options.output("json", note=" JSON: every pair of candidates.")
-def command(  # noqa: PLR0917 - click hands options over by name
+def command(
     directory: Path,
     calls: int,
     shapes: int,

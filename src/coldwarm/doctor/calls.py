@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-    from coldwarm.doctor.journal import Journal
     from coldwarm.doctor.jax_stages import JaxStages
+    from coldwarm.doctor.journal import Journal
 
     Place = tuple[str, int, str]
 
@@ -49,7 +49,7 @@ class Calls:
         }
         self._wanted |= dict.fromkeys(_EFFECTS, self._effect)
         self._jitted: type | None = None
-        self._array: type | None = None
+        self._array: Any = None
         self._numpy: type | None = None
         self._reads: dict[CodeType, str] = {}
         self._began_ns = _now_ns()
@@ -91,13 +91,13 @@ class Calls:
             if hasattr(jnp, name):
                 self._wanted[getattr(jnp, name)] = self._grown
         self._waits(jax)
-        reads = {"_value": self._array._value.fget, "item": self._array.item}  # noqa: SLF001
+        reads = {"_value": self._array._value.fget, "item": self._array.item}
         for name, read in reads.items():
             code = getattr(inspect.unwrap(read), "__code__", None)
             if code is not None:
                 self._reads[code] = name
         bridge = sys.modules.get("jax._src.xla_bridge")
-        opened = getattr(inspect.unwrap(getattr(bridge, "backends", None)), "__code__", None)
+        opened = getattr(inspect.unwrap(getattr(bridge, "backends", _free_tool)), "__code__", None)
         if opened is not None:
             self._spans[opened] = "devices"
             self._monitoring.set_local_events(self._tool, opened, self._monitoring.events.PY_RETURN)
@@ -150,7 +150,7 @@ class Calls:
 
     def _call(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
         if type(called) is self._jitted:
-            self._jitted_call(code, offset, called, first)
+            self._jitted_call(code, offset, called)
             return None
         try:
             wanted = self._wanted.get(called)
@@ -161,7 +161,7 @@ class Calls:
         wanted(code, offset, called, first)
         return None
 
-    def _jitted_call(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
+    def _jitted_call(self, code: "CodeType", offset: int, called: "Any") -> None:
         self._threads.dispatched = True
         slot = self._slot("jitted", code, offset, called)
         if slot is not None:
@@ -240,7 +240,7 @@ class Calls:
 
     def _read(self) -> None:
         """Count a read of an array's value, at the user's line."""
-        frame = sys._getframe(2)  # noqa: SLF001 - the frame of the property
+        frame = sys._getframe(2)
         array = frame.f_locals.get("self")
         if getattr(array, "_npy_value", None) is not None:
             return  # it was read before
@@ -269,7 +269,7 @@ class Calls:
                     kind, (code.co_filename, line, code.co_qualname), called
                 )
             return self._slots[key]
-        stack = sites.stack(sys._getframe(3))  # noqa: SLF001 - a caller's frame
+        stack = sites.stack(sys._getframe(3))
         return self._at(kind, stack[0], called) if stack else None
 
     def _at(self, kind: str, place: "Place", called: "Any") -> "int | None":

@@ -106,7 +106,8 @@ def code_of(function: "Any") -> "CodeType | None":
             break
     code = getattr(function, "__code__", None)
     if code is None and not isinstance(function, type):
-        code = getattr(getattr(type(function), "__call__", None), "__code__", None)
+        called = vars(type(function)).get("__call__")
+        code = getattr(called, "__code__", None)
     return code
 
 

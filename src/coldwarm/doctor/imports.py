@@ -30,8 +30,8 @@ class _Open(threading.local):
 
 def follow(journal: "Journal") -> None:
     """Write how long imports take, from now on."""
-    bootstrap: Any = importlib._bootstrap  # type: ignore[attr-defined]  # noqa: SLF001 - what both kinds of import call
-    load, threads = bootstrap._find_and_load, _Open()  # noqa: SLF001
+    bootstrap: Any = importlib._bootstrap
+    load, threads = bootstrap._find_and_load, _Open()
 
     def _call_with_frames_removed(name: str, import_: "Any") -> "Any":
         threads.inner.append([])
@@ -44,7 +44,7 @@ def follow(journal: "Journal") -> None:
     # Python leaves frames of this file out of the tracebacks of imports that fail.
     timed = _call_with_frames_removed
     timed.__code__ = timed.__code__.replace(co_filename=_FROZEN)
-    bootstrap._find_and_load = timed  # noqa: SLF001
+    bootstrap._find_and_load = timed
 
 
 def _ended(threads: _Open, name: str, begin_s: float, journal: "Journal") -> None:

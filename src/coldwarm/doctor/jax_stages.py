@@ -99,7 +99,7 @@ class JaxStages:
         if not mine.open:
             self._enter(event, fun_name)
         if event.endswith("mlir_module_duration") and mine.call is not None:
-            mine.call.lowered = _lowering(sys._getframe(1))  # noqa: SLF001 - a caller's frame
+            mine.call.lowered = _lowering(sys._getframe(1))
         spent_ns = _now_ns() - begin_ns
         self.spent_ns += spent_ns
         for one in mine.open:
@@ -116,6 +116,7 @@ class JaxStages:
         if event not in STAGES or not any(one.event == event for one in mine.open):
             return
         end_ns = _now_ns()
+        one = mine.open[-1]
         while mine.open:
             one = mine.open.pop()
             whole_ns = end_ns - one.begin_ns
@@ -139,7 +140,7 @@ class JaxStages:
     def _enter(self, event: str, name: str) -> None:
         """Find out for which call an outermost stage begins."""
         order = _ORDER[STAGES[event]]
-        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - a caller's frame
+        frame: FrameType | None = sys._getframe(2)
         miss = _miss(frame)
         known = self._threads.call
         if known is not None and known.miss == id(miss) and order > known.order:
@@ -168,7 +169,7 @@ class JaxStages:
             )
             with self._lock:
                 cause = self._functions.cause(function, name, signature)
-        if counted[0] <= MOST_LINES:
+        if (counted[0] or 0) <= MOST_LINES:
             self._journal.write(
                 "call",
                 framework="jax",

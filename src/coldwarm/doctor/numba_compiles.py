@@ -63,7 +63,7 @@ class NumbaCompiles:
             framework="numba",
             call=number,
             slot=None,
-            stack=sites.stack(sys._getframe(1)),  # noqa: SLF001 - a caller's frame
+            stack=sites.stack(sys._getframe(1)),
             thread=threading.get_ident(),
             function=_described(dispatcher),
             cause=_cause(types, earlier, _names(dispatcher)),

@@ -77,12 +77,14 @@ class Recorder:
 
     def _torch(self) -> None:
         from coldwarm.doctor.torch_compiles import TorchCompiles
+        from coldwarm.frameworks.base import versions
 
         TorchCompiles(self.journal).begin()
         self.journal.write("framework", name="torch", versions=versions("torch"))
 
     def _numba(self) -> None:
         from coldwarm.doctor.numba_compiles import NumbaCompiles
+        from coldwarm.frameworks.base import versions
 
         NumbaCompiles(self.journal).begin()
         self.journal.write("framework", name="numba", versions=versions("numba", "llvmlite"))

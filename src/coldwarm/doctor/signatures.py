@@ -131,7 +131,7 @@ def describe(leaf: "Any") -> "Leaf":
     if type(leaf).__name__.endswith("Tracer"):
         described["tracer"] = type(leaf).__name__
     elif hasattr(leaf, "_committed"):
-        described["committed"] = bool(leaf._committed)  # noqa: SLF001 - nothing public tells it
+        described["committed"] = bool(leaf._committed)
         described["sharding"] = text(getattr(leaf, "sharding", ""))
     return described
 
@@ -156,8 +156,9 @@ def context() -> "dict[str, Any]":
 
 
 def text(value: "Any") -> str:
+    """Return a value as a short text."""
     try:
         text = repr(value)
-    except Exception as error:  # noqa: BLE001 - a user's own __repr__ may do anything
+    except Exception as error:
         text = f"<{type(value).__name__}: {type(error).__name__} in its __repr__>"
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -40,7 +40,7 @@ def kind(filename: str) -> int:
 def _kind(filename: str) -> int:
     if filename.startswith("<"):
         return USERS if filename.startswith(_INTERACTIVE) else NOBODYS
-    if filename.startswith(_OURS) or filename.startswith(_framework_folders()):
+    if filename.startswith((_OURS, *_framework_folders())):
         return NOBODYS
     if any(part in filename for part in _INSTALLED):
         return INSTALLED

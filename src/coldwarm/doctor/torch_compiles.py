@@ -49,7 +49,7 @@ class TorchCompiles:
         logger.setLevel(logging.DEBUG)
 
     def _on_start(self, *_told: "Any") -> None:
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - a caller's frame
+        frame: FrameType | None = sys._getframe(1)
         code, held = _compiled(frame)
         signature = signatures.of_values(held)
         earlier = self._known.setdefault(code, []) if code is not None else []
@@ -99,7 +99,7 @@ class TorchCompiles:
         """Write where a graph ends, and let nobody else be told who would not have been."""
         self._n_breaks += 1
         if self._n_breaks <= _MOST_BREAKS:
-            stack = _broken(sys._getframe(1))  # noqa: SLF001 - a caller's frame
+            stack = _broken(sys._getframe(1))
             self._journal.write("break", stack=stack, text=_reason(record.getMessage()))
         return False
 

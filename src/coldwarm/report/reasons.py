@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.private.masking import cleaned
 from coldwarm.report import units
+from coldwarm.report.doctor.evidence import EVIDENCE
 from coldwarm.report.words import either, mode_name
 
 if TYPE_CHECKING:
@@ -447,55 +448,7 @@ WORDS: dict[str, str] = {
     "facts_otherwise": "the two sides have not shown what the pattern says",
     "no_verdict_on": "nothing was measured that decides on {metric}{parts}",
     "counted": "{n_do} against {n_dont} {count_name}",
-    # What the doctor has seen.
-    "doctor_static": "{function} was compiled {n_compiles:# time}: its argument `{argument}` is static"
-    " and took {n_values:# value}, such as {before}, then {now}",
-    "doctor_shape": "{function} was compiled {n_compiles:# time}: `{argument}` had {n_values:# shape},"
-    " such as {before}, then {now}",
-    "doctor_dtype": "{function} was compiled {n_compiles:# time}: `{argument}` was {before}, then {now}",
-    "doctor_weak_type": "{function} was compiled {n_compiles:# time}: `{argument}` was {before}, then"
-    " {now}",
-    "doctor_tree": "{function} was compiled {n_compiles:# time}: `{argument}` was built otherwise,"
-    " {before}, then {now}",
-    "doctor_type": "{function} was compiled {n_compiles:# time}: `{argument}` was {before}, then {now}",
-    "doctor_commitment": "{function} was compiled {n_compiles:# time}: `{argument}` was put on a device"
-    " once and not the other time",
-    "doctor_sharding": "{function} was compiled {n_compiles:# time}: `{argument}` lay in {before}, then"
-    " in {now}",
-    "doctor_context": "{function} was compiled {n_compiles:# time}: the setting `{argument}` was"
-    " {before}, then {now}",
-    "doctor_transform": "{function} was compiled {n_compiles:# time}, as part of {before}, then of"
-    " {now}",
-    "doctor_new_function": "{function} was compiled {n_compiles:# time}: each time `jit` got another"
-    " function object of the same code",
-    "doctor_unknown": "{function} was compiled {n_compiles:# time}, and nothing that is watched differed",
-    "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
-    "doctor_first_call": "of the {interval_s} between two readings of {clock}(), {compiled_s} were"
-    " compiling",
-    "doctor_reads": "the loop reads a value {n_reads:# time}, and waited {n_waited:# time}: {blocked_s}"
-    " in all",
-    "doctor_transfers": "{call} sent {n_transfers:# array} from the host, {sent_bytes} in all",
-    "doctor_growing": "{call} made arrays of {n_lengths:# length}, each compiled for itself",
-    "doctor_constants": "{function} holds {constants_bytes} of arrays that it takes from outside of"
-    " its arguments",
-    "doctor_equations": "this line gave {n_equations} of the {n_all:# equation} of {function}",
-    "doctor_donation": "{function} takes {argument_names} and gives them back in other memory:"
-    " {state_bytes} that it could use again",
-    "doctor_effect": "{call}() ran {n_times:# time} while its function was traced, and does not run when"
-    " the compiled function is called",
-    "doctor_error": "the program ended here with {error}",
-    "doctor_break": "torch.compile ends a graph here: {text}",
-    "doctor_wrong_figure": "it makes a figure wrong, and costs no time",
-    "doctor_wrong_result": "it makes a result other than what the code says, and costs no time",
-    "doctor_ended": "the program ended here",
-    "doctor_overlap": "how much the host could do meanwhile is not known",
-    "doctor_untimed": "its time is not measured by itself",
-    "doctor_depends": "it depends on what takes its place",
-    "doctor_memory": "it costs memory",
-    "needs_monitoring": "calls, clocks and reads of values can be watched from Python 3.12 on, unless"
-    " other tools take all places",
-    "journal_cut": "the program compiled so often that the last part is counted, not told one by one",
-    "no_journal": "no process has written a journal",
+    **EVIDENCE,
 }
 """By code, the sentence. ``{parts}`` are the reasons that it rests on. After a colon: how a value
 is written, one of ``WRITTEN``, a format of Python's own, or ``# process`` for a counted noun."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from coldwarm.cli import _options
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.doctor import DoctorReport
 
 
 @click.command(
@@ -54,7 +58,7 @@ def command(
     context.exit(ended.status if ended.status >= 0 else 128 - ended.status)
 
 
-def _print(report: object, form: str, out: Path | None, *, verbose: bool) -> None:
+def _print(report: DoctorReport, form: str, out: Path | None, *, verbose: bool) -> None:
     """Write what the doctor says."""
     from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""Python runs this file when it starts, where its folder is on ``PYTHONPATH``: it starts the doctor.
+"""Starts the doctor: Python runs this file first, where its folder is on ``PYTHONPATH``.
 
 Then it runs the file of the same name that would have run without it.
 """
@@ -9,7 +9,7 @@ import os
 import sys
 
 
-def _begin():
+def _begin() -> None:
     """Start to record, where a journal is asked for."""
     journal = os.environ.get("COLDWARM_DOCTOR")
     if not journal:
@@ -23,7 +23,7 @@ def _begin():
     recorder.begin(journal)
 
 
-def _hand_on():
+def _hand_on() -> None:
     """Run the next ``sitecustomize``, if there is one."""
     here = os.path.abspath(os.path.dirname(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != here]

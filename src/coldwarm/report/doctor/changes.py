@@ -1,33 +1,42 @@
 """What to change, by pattern."""
 
 CHANGES: dict[str, str] = {
-    "varying-static-arg": "pass it as a plain argument: leave it out of static_argnums and"
-    " static_argnames",
+    "varying-static-arg": (
+        "pass it as a plain argument: leave it out of static_argnums and static_argnames"
+    ),
     "shape-change": "pad to a few fixed sizes, or sort what is of one size together",
     "dtype-change": "make it of one dtype before the call",
-    "weak-type-flip": "start from an array of the dtype that comes back, such as jnp.asarray(0.0,"
-    " x.dtype)",
+    "weak-type-flip": (
+        "start from an array of the dtype that comes back, such as jnp.asarray(0.0, x.dtype)"
+    ),
     "tree-change": "give the same keys and lengths in each call; begin with all of them",
     "list-argument": "make it one array with jnp.asarray before the call",
-    "numba-signatures": "convert to one dtype and layout before the call, or declare the signatures",
-    "recompile-by-commitment": "put the argument on its device before the first call, with"
-    " jax.device_put",
+    "numba-signatures": (
+        "convert to one dtype and layout before the call, or declare the signatures"
+    ),
+    "recompile-by-commitment": (
+        "put the argument on its device before the first call, with jax.device_put"
+    ),
     "context-change": "set it once, before the first call",
     "transform-of-traced": "apply jit outside of the transformation",
-    "fresh-callable": "make the function once, outside of what is called again, and keep what jit"
-    " returns",
+    "fresh-callable": (
+        "make the function once, outside of what is called again, and keep what jit returns"
+    ),
     "jit-in-loop": "move the function and its jit out of the loop",
     "recompile": "look at what changed between the calls",
     "torch-changing-scalar": "pass it as a tensor, or mark it with torch._dynamo.mark_dynamic",
     "torch-graph-break": "move this out of the compiled function, or use a torch operation for it",
     "missing-sync-timing": "wait before the clock is read: jax.block_until_ready(result)",
-    "first-call-in-timing": "call once before the clock starts, or give the first call a figure of its"
-    " own",
-    "host-sync-in-loop": "keep the values on the device and read them after the loop, or every so many"
-    " steps",
+    "first-call-in-timing": (
+        "call once before the clock starts, or give the first call a figure of its own"
+    ),
+    "host-sync-in-loop": (
+        "keep the values on the device and read them after the loop, or every so many steps"
+    ),
     "device-transfer-in-loop": "send it once before the loop, with jax.device_put",
-    "growing-array-concat": "collect the parts in a list and join them once, or write into an array of"
-    " full length",
+    "growing-array-concat": (
+        "collect the parts in a list and join them once, or write into an array of full length"
+    ),
     "large-constant-capture": "pass the array as an argument",
     "python-loop-unrolled": "use jax.lax.scan or jax.lax.fori_loop for the loop",
     "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",

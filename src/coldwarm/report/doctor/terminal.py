@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -110,7 +111,7 @@ def _finding(place: int, one: Finding) -> RenderableType:
 
 def _place(path: str) -> str:
     """Return a path as short as it can be from here."""
-    near = os.path.relpath(path) if os.path.isabs(path) else path
+    near = os.path.relpath(path) if Path(path).is_absolute() else path
     return near if not near.startswith("..") else path
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import coldwarm
@@ -19,7 +20,6 @@ from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.doctor.starting import Ended
@@ -99,8 +99,6 @@ def _counts(path: Path) -> memoryview:
 
 def _texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     """Return the source files that the rows name."""
-    from pathlib import Path
-
     names = {
         str(place[0])
         for row in rows

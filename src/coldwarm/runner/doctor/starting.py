@@ -51,9 +51,7 @@ def run(command: Sequence[str], journal: Path, python: str = sys.executable) -> 
         OSError: it could not be started.
     """
     begin_s = time.perf_counter()
-    process = subprocess.Popen(  # noqa: S603 - what the user asked for
-        [python, *command], env=environment(journal, os.environ)
-    )
+    process = subprocess.Popen([python, *command], env=environment(journal, os.environ))
     with _handed_on(process):
         status = process.wait()
     return Ended(begin_s, time.perf_counter(), status)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coldwarm.stats.doctor.sources import Sources
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from coldwarm.stats.doctor.sources import Sources
 
 FIELDS = 4
 """Numbers of each place in the file of counts."""

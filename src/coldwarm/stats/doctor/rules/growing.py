@@ -8,7 +8,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from coldwarm.stats.doctor.seen import Seen
 
@@ -39,5 +39,5 @@ def findings(seen: Seen) -> Iterator[Draft]:
             )
 
 
-def _grows(differences: list[dict[str, str]], *, operation: bool) -> bool:
+def _grows(differences: list[Mapping[str, str]], *, operation: bool) -> bool:
     return operation and any(one["kind"] == "shape" for one in differences)
