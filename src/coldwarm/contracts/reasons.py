@@ -380,6 +380,7 @@ CODES: dict[str, str] = {
     "doctor_effect": "call n_times",
     "doctor_error": "error",
     "doctor_break": "text",
+    "doctor_key": "name first",
     "doctor_wrong_figure": "",
     "doctor_wrong_result": "",
     "doctor_ended": "",

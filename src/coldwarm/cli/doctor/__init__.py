@@ -11,6 +11,7 @@ from coldwarm.cli import _options
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.runner.doctor.starting import Pass
 
 
 @click.command(
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 @click.option(
     "--python", default=None, help="The interpreter. Default: the one that runs coldwarm."
 )
+@click.option(
+    "--passes",
+    default="timing",
+    help="What to look for, each in a run of its own, with commas: timing, keys (random keys that"
+    " are used twice). Default: timing.",
+)
+@click.option("--all", "every", is_flag=True, help="All passes.")
 @_options.verbose
 @_options.output("json")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
@@ -32,8 +40,10 @@ def command(
     module: str | None,
     out: Path | None,
     python: str | None,
+    passes: str,
     form: str,
     *,
+    every: bool,
     verbose: bool,
 ) -> None:
     """Run a Python program as it is, and say where its time went and what to change.
@@ -51,11 +61,35 @@ def command(
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
     started_at = Clock().date()
+    program_of = python or sys.executable
+    wanted = starting.PASSES if every else _passes(passes)
     with tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder:
-        ended = starting.run(command_line, Path(folder), python or sys.executable)
-        report = reading.report(reading.read(Path(folder)), ended, started_at)
+        first = Path(folder) / wanted[0]
+        ended = starting.run(command_line, first, program_of, wanted[0])
+        others = []
+        for one in wanted[1:]:
+            starting.run(command_line, Path(folder) / one, program_of, one)
+            others.append(reading.read(Path(folder) / one))
+        report = reading.report(reading.read(first), ended, started_at, others)
     _print(report, form, out, verbose=verbose)
     context.exit(ended.status if ended.status >= 0 else 128 - ended.status)
+
+
+def _passes(written: str) -> list[Pass]:
+    """Return the passes that are asked for, the timing first.
+
+    Raises:
+        UsageError: there is no such pass.
+    """
+    from coldwarm.errors import UsageError
+    from coldwarm.runner.doctor.starting import PASSES
+
+    names = {name.strip() for name in written.split(",") if name.strip()}
+    unknown = sorted(names - set(PASSES))
+    if unknown or not names:
+        text = f"--passes: there is no {', '.join(unknown) or 'pass named'}; there are "
+        raise UsageError(text + ", ".join(PASSES))
+    return ["timing", *(one for one in PASSES if one in names and one != "timing")]
 
 
 def _print(report: DoctorReport, form: str, out: Path | None, *, verbose: bool) -> None:

@@ -46,6 +46,8 @@ CHANGES: dict[str, str] = {
     "numpy-on-traced": "use jax.numpy inside of jit",
     "traced-shape": "make it a static argument, or work on the full length with a mask",
     "use-after-donation": "use what the function returns, not the argument that was given away",
+    "key-not-split-in-loop": "split the key in each turn: key, now = jax.random.split(key)",
+    "key-constant-in-loop": "make the key once before the loop, and split it in each turn",
     "key-reuse": "split the key, and use each part once",
 }
 """Each in the words of somebody who has seen the line."""

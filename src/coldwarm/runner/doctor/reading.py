@@ -21,6 +21,7 @@ from coldwarm.stats.doctor.sources import Sources
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.doctor.starting import Ended
 
@@ -55,12 +56,21 @@ def read(folder: Path) -> Watched:
     return Watched(seen, sources)
 
 
-def report(watched: Watched, ended: Ended | None, started_at: str) -> DoctorReport:
-    """Return what the doctor says; ``ended`` is how the program did, where that is known."""
+def report(
+    watched: Watched, ended: Ended | None, started_at: str, others: Sequence[Watched] = ()
+) -> DoctorReport:
+    """Return what the doctor says; ``ended`` is how the program did, where that is known.
+
+    ``others`` are further passes, each a run of its own, of which only the findings count.
+    """
     first = watched.processes[0]
     begin_s = ended.begin_s if ended else first.rows[0]["at_s"]
     end_s = ended.end_s if ended else first.rows[-1]["at_s"]
     found = [one for seen in watched.processes for one in findings(seen)]
+    for one_pass in others:
+        known = {(one.pattern, one.path, one.line) for one in found}
+        more = [one for seen in one_pass.processes for one in findings(seen) if _of_a_pass(one)]
+        found += [one for one in more if (one.pattern, one.path, one.line) not in known]
     sites = [one for seen in watched.processes for one in call_sites(seen)]
     return DoctorReport(
         harness_version=coldwarm.__version__,
@@ -75,6 +85,11 @@ def report(watched: Watched, ended: Ended | None, started_at: str) -> DoctorRepo
         sites=sorted(sites, key=lambda one: -one.total_s),
         unseen=list(_unseen(watched.processes)),
     )
+
+
+def _of_a_pass(one: Finding) -> bool:
+    """Say whether a finding is what a further pass is for: its times are of no use."""
+    return one.says.code in {"doctor_key"}
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -9,9 +9,10 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import coldwarm
+from coldwarm.doctor.recorder import PASS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,23 +36,40 @@ class Ended:
     """Negative: the signal that ended it."""
 
 
-def environment(journal: Path, base: Mapping[str, str]) -> dict[str, str]:
+Pass = Literal["timing", "keys"]
+PASSES: tuple[Pass, ...] = get_args(Pass)
+_SETTINGS: dict[Pass, dict[str, str]] = {
+    "timing": {},
+    # Every use of a key has a value then.
+    "keys": {PASS: "keys", "JAX_DISABLE_JIT": "1"},
+}
+
+
+def environment(journal: Path, base: Mapping[str, str], one: Pass = "timing") -> dict[str, str]:
     """Return the variables with which Python starts the recorder."""
     before = base.get("PYTHONPATH")
     path = os.pathsep.join(filter(None, (str(HOOK), before)))
-    return {**base, VARIABLE: str(journal), "PYTHONPATH": path}
+    return {**base, VARIABLE: str(journal), "PYTHONPATH": path, **_SETTINGS[one]}
 
 
-def run(command: Sequence[str], journal: Path, python: str = sys.executable) -> Ended:
-    """Run a Python program to its end; its input, output and errors are ours.
+def run(
+    command: Sequence[str], journal: Path, python: str = sys.executable, one: Pass = "timing"
+) -> Ended:
+    """Run a Python program to its end; in the timing pass its output and errors are ours.
 
     ``command`` is what stands behind ``python``: a file or ``-m`` and a module, and arguments.
+    Another pass repeats the program, and what it prints is left out.
 
     Raises:
         OSError: it could not be started.
     """
     begin_s = time.perf_counter()
-    process = subprocess.Popen([python, *command], env=environment(journal, os.environ))
+    process = subprocess.Popen(
+        [python, *command],
+        env=environment(journal, os.environ, one),
+        stdout=None if one == "timing" else subprocess.DEVNULL,
+        stderr=None if one == "timing" else subprocess.DEVNULL,
+    )
     with _handed_on(process):
         status = process.wait()
     return Ended(begin_s, time.perf_counter(), status)
