@@ -82,6 +82,14 @@ class JaxStages:
         self.spent_ns = 0
         """In here: no cost of the program's."""
 
+    def begin(self) -> None:
+        """Listen from now on. JAX is loaded."""
+        monitoring = sys.modules["jax"].monitoring
+        monitoring.register_event_listener(self.on_event)
+        monitoring.register_event_duration_secs_listener(self.on_duration)
+        if hasattr(monitoring, "register_scalar_listener"):
+            monitoring.register_scalar_listener(self.on_scalar)
+
     def staged_ns(self) -> int:
         """Return the nanoseconds of all stages of this thread that have ended."""
         return self._threads.staged_ns

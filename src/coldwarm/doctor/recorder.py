@@ -67,12 +67,8 @@ class Recorder:
         from coldwarm.doctor.jax_stages import JaxStages
         from coldwarm.frameworks.base import versions
 
-        monitoring = sys.modules["jax"].monitoring
         self.stages = JaxStages(self.journal)
-        monitoring.register_event_listener(self.stages.on_event)
-        monitoring.register_event_duration_secs_listener(self.stages.on_duration)
-        if hasattr(monitoring, "register_scalar_listener"):
-            monitoring.register_scalar_listener(self.stages.on_scalar)
+        self.stages.begin()
         if os.environ.get(PASS) == "keys":
             from coldwarm.doctor.keys import Keys
 

@@ -1,0 +1,1 @@
+"""coldwarm inside of other tools: pytest, notebooks, and the formats of others."""
