@@ -24,15 +24,42 @@ NAMED = 0.95
 LIMIT_S = 240
 """Of one run, on a machine that is busy."""
 ALL = programs()
-PATTERNS = """
-no-jit-hot-loop varying-static-arg first-call-in-timing jit-in-loop fresh-callable list-argument
-shape-change weak-type-flip large-constant-capture python-loop-unrolled traced-branch
-boolean-mask-index traced-shape no-donation use-after-donation device-transfer-in-loop
-host-sync-in-loop key-reuse key-not-split-in-loop key-constant-in-loop missing-sync-timing
-numpy-on-traced side-effect-in-traced growing-array-concat recompile-by-commitment
-recompile-by-sharding recompile-by-context dtype-change tree-change recompile-by-transform
-torch-graph-break torch-changing-scalar numba-signatures numba-cache-closure
-""".split()
+PATTERNS = [
+    "no-jit-hot-loop",
+    "varying-static-arg",
+    "first-call-in-timing",
+    "jit-in-loop",
+    "fresh-callable",
+    "list-argument",
+    "shape-change",
+    "weak-type-flip",
+    "large-constant-capture",
+    "python-loop-unrolled",
+    "traced-branch",
+    "boolean-mask-index",
+    "traced-shape",
+    "no-donation",
+    "use-after-donation",
+    "device-transfer-in-loop",
+    "host-sync-in-loop",
+    "key-reuse",
+    "key-not-split-in-loop",
+    "key-constant-in-loop",
+    "missing-sync-timing",
+    "numpy-on-traced",
+    "side-effect-in-traced",
+    "growing-array-concat",
+    "recompile-by-commitment",
+    "recompile-by-sharding",
+    "recompile-by-context",
+    "dtype-change",
+    "tree-change",
+    "recompile-by-transform",
+    "torch-graph-break",
+    "torch-changing-scalar",
+    "numba-signatures",
+    "numba-cache-closure",
+]
 _needs_doctor = pytest.mark.skipif(
     find_spec("coldwarm.cli.doctor") is None, reason="coldwarm doctor is not here"
 )

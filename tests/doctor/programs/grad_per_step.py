@@ -16,7 +16,7 @@ def minimise(function, x, rate, steps):
 
 
 def main():
-    x = minimise(rosenbrock, jnp.full(6, -0.5), rate=0.05, steps=60)
+    x = minimise(rosenbrock, jnp.full(6, -0.5), rate=0.05, steps=30)
     print(f"value {rosenbrock(x):.1f}")
 
 

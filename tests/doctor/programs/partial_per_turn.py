@@ -19,6 +19,6 @@ def anneal(x, temperatures):
 
 
 if __name__ == "__main__":
-    temperatures = [2.0 * 0.95**turn for turn in range(50)]
+    temperatures = [2.0 * 0.95**turn for turn in range(30)]
     x = anneal(jnp.sin(jnp.arange(300.0)), temperatures)
     print(f"magnetisation {jnp.abs(x).mean():.3f}")

@@ -26,7 +26,7 @@ class Recurrent:
 
 def main():
     net = Recurrent(3, 16)
-    inputs = jnp.sin(jnp.arange(80.0 * 3).reshape(80, 3))
+    inputs = jnp.sin(jnp.arange(60.0 * 3).reshape(60, 3))
     outputs = net.run(net.params, inputs)
     print(outputs.shape, f"{jnp.abs(outputs).mean():.2f}")
 
