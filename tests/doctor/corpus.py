@@ -24,10 +24,8 @@ class Fault:
 
     patterns: frozenset[str]
     """Any of these names it."""
-    path: Path
-    lines: frozenset[int]
-    """Any of these is the right line; the best is ``best``."""
-    best: int
+    places: tuple[tuple[Path, int], ...]
+    """Files and lines, any of which is right; the best one first."""
     cause: str | None = None
     """Kind of the difference that compiles again."""
     argument: str | None = None
@@ -37,8 +35,7 @@ class Fault:
         """Say whether a finding has the pattern, the file and the line."""
         return (
             finding["pattern"] in self.patterns
-            and finding["line"] in self.lines
-            and (FOLDER / finding["path"]).resolve() == self.path
+            and ((FOLDER / finding["path"]).resolve(), finding["line"]) in self.places
         )
 
     def is_explained_by(self, finding: dict[str, Any]) -> bool:
@@ -120,22 +117,23 @@ def _program(row: dict[str, Any]) -> Program:
 
 
 def _fault(row: dict[str, Any], default: str) -> Fault:
-    path = (FOLDER / row.get("path", default)).resolve()
-    best = _line(path, row["line"])
+    file = row.get("path", default)
     return Fault(
         patterns=frozenset([row["pattern"], *row.get("or", [])]),
-        path=path,
-        lines=frozenset([best, *(_line(path, text) for text in row.get("also", []))]),
-        best=best,
+        places=tuple(_place(file, text) for text in [row["line"], *row.get("also", [])]),
         cause=row.get("cause"),
         argument=row.get("argument"),
     )
 
 
-def _line(path: Path, text: str) -> int:
-    """Return the number of the one line that has a text in it."""
+def _place(file: str, text: str) -> tuple[Path, int]:
+    """Return the one line that has a text in it; before the text may stand another file."""
+    other, mark, rest = text.partition(".py: ")
+    if mark:
+        file, text = f"{other}.py", rest
+    path = (FOLDER / file).resolve()
     lines = path.read_text("utf-8").splitlines()
     found = [number for number, line in enumerate(lines, 1) if text in line]
     if len(found) != 1:
-        raise ValueError(f"{path.name}: {len(found)} lines have {text!r} in them; one has to")
-    return found[0]
+        raise ValueError(f"{file}: {len(found)} lines have {text!r} in them; one has to")
+    return path, found[0]

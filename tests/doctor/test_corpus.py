@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from tests.doctor.corpus import EXPECTED, FOLDER, programs
+from tests.doctor.corpus import FOLDER, programs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ NAMED = 0.95
 LIMIT_S = 240
 """Of one run, on a machine that is busy."""
 ALL = programs()
-PATTERNS = [
+PATTERNS = {
     "no-jit-hot-loop",
     "varying-static-arg",
     "first-call-in-timing",
@@ -59,7 +59,7 @@ PATTERNS = [
     "torch-changing-scalar",
     "numba-signatures",
     "numba-cache-closure",
-]
+}
 _needs_doctor = pytest.mark.skipif(
     find_spec("coldwarm.cli.doctor") is None, reason="coldwarm doctor is not here"
 )
@@ -135,7 +135,7 @@ def test_there_are_enough_and_each_pattern_is_among_them() -> None:
     assert sum(bool(one.faults) for one in ALL) >= FEWEST_FAULTY
     assert sum(not one.faults for one in ALL) >= FEWEST_HEALTHY
     assert sum(len(one.faults) > 1 for one in ALL) > 2
-    assert set(PATTERNS) - {pattern for fault in faults for pattern in fault.patterns} == set()
+    assert {pattern for fault in faults for pattern in fault.patterns} >= PATTERNS
 
 
 def test_each_has_a_name_of_its_own_and_each_file_belongs_to_one() -> None:
@@ -146,11 +146,6 @@ def test_each_has_a_name_of_its_own_and_each_file_belongs_to_one() -> None:
     assert [
         file for file in files if str(file) not in started and file.parts[0] not in packages
     ] == []
-
-
-def test_the_expectations_are_found_where_they_are_told() -> None:
-    assert EXPECTED.is_file()
-    assert all(fault.best in fault.lines for one in ALL for fault in one.faults)
 
 
 @pytest.mark.parametrize("program", _cases([one for one in ALL if one.quick]))

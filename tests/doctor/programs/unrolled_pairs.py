@@ -20,7 +20,7 @@ def total_energy(positions):
 
 
 def main():
-    positions = jnp.sin(jnp.arange(16 * 3.0).reshape(16, 3) * 5)
+    positions = jnp.sin(jnp.arange(12 * 3.0).reshape(12, 3) * 5)
     print(bool(jnp.isfinite(total_energy(positions))))
 
 
