@@ -78,6 +78,12 @@ class Program:
         """Packages that it needs and that are not installed."""
         return [name for name in self.needs if find_spec(name) is None]
 
+    @property
+    def draws(self) -> bool:
+        """Whether how it uses keys of random numbers is looked at: of all that are healthy, too."""
+        patterns = {pattern for fault in self.faults for pattern in fault.patterns}
+        return not patterns or any(pattern.startswith("key-") for pattern in patterns)
+
     def named(self, findings: list[dict[str, Any]]) -> list[Fault]:
         """Return the faults that are named at the right file and line."""
         return [one for one in self.faults if any(map(one.is_named_by, findings))]

@@ -50,11 +50,10 @@ PATTERNS = {
     "side-effect-in-traced",
     "growing-array-concat",
     "recompile-by-commitment",
-    "recompile-by-sharding",
-    "recompile-by-context",
+    "context-change",
     "dtype-change",
     "tree-change",
-    "recompile-by-transform",
+    "transform-of-traced",
     "torch-graph-break",
     "torch-changing-scalar",
     "numba-signatures",
@@ -99,7 +98,9 @@ def _watched(program: Program, folder: Path) -> tuple[Run, list[dict[str, Any]]]
     """Run a program under the doctor, once for all tests."""
     file = folder / f"{program.name}.json".replace("/", "-")
     command = ["-m", "coldwarm", "doctor", "--format", "json", "--out", str(file)]
-    run = _run([*command, *program.arguments], folder)
+    # Keys are looked at in a run of their own.
+    every = ["--all"] if program.draws else []
+    run = _run([*command, *every, *program.arguments], folder)
     assert file.exists(), run.errors
     findings: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))["findings"]
     return run, findings
