@@ -8,8 +8,12 @@ from coldwarm.contracts.base import Count, NotNegative, Record, Seconds, Sha256
 from coldwarm.contracts.names import Name
 from coldwarm.contracts.reasons import Reason
 
+PATTERNS = "patterns.json"
+"""The file of the results of patterns, in their folder."""
 CLAIMS = "claims.json"
 """The file of the results of claims, in their folder."""
+PATTERNS_OF_CLAIMS = "patterns"
+"""The folder of patterns that claims rest on, below that of the claims."""
 Fact = bool | int | float | str | None
 
 
@@ -134,3 +138,19 @@ class ClaimResults(Record, frozen=True, kw_only=True):
     harness_sha256: Sha256
     results: list[ClaimResult]
     wall_s: Seconds
+
+
+class ChangedVerdict(Record, frozen=True, kw_only=True):
+    """A pattern or a claim whose verdict is not the same in two results."""
+
+    name: str
+    a: str | None
+    """``None``: it is not there."""
+    b: str | None
+
+
+class NotJudged(Record, frozen=True, kw_only=True):
+    """A pattern or a claim whose stored verdict was not judged again."""
+
+    name: str
+    reason: Reason

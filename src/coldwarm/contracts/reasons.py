@@ -347,6 +347,8 @@ CODES: dict[str, str] = {
     # Patterns and claims.
     "tpu_unavailable": "",
     "not_seen": "what",
+    "not_declared_here": "",
+    "declared_otherwise": "",
     "facts_as_stated": "",
     "facts_otherwise": "",
     "no_verdict_on": "metric",

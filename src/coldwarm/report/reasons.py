@@ -443,6 +443,8 @@ WORDS: dict[str, str] = {
     # Patterns and claims.
     "tpu_unavailable": "no TPU is usable here",
     "not_seen": "not measured: {what}",
+    "not_declared_here": "this version of coldwarm has no such pattern or claim",
+    "declared_otherwise": "its file is not the one that it was measured by",
     "facts_as_stated": "both sides have shown what the pattern says",
     "facts_otherwise": "the two sides have not shown what the pattern says",
     "no_verdict_on": "nothing was measured that decides on {metric}{parts}",

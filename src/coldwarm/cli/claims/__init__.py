@@ -106,30 +106,20 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
 
 
 @command.command("judge")
-@click.argument("folder", type=_FOLDER)
+@click.argument("results", type=_FOLDER)
 @_options.output("json")
-def judge(folder: Path, form: str) -> int:
+def judge(results: Path, form: str) -> int:
     """Judge stored results again, from their evidence alone: nothing is run.
+
+    RESULTS is a folder of `coldwarm claims run`, a snapshot, or the archive of one.
 
     Exit status: 0 where every verdict is the stored one, 3 where one is not.
     """
     from coldwarm.catalogue.claims import claims
-    from coldwarm.report.catalogue.claims import changes, table
-    from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.catalogue import stored
-    from coldwarm.stats.catalogue.again import changed
+    from coldwarm.cli._verdicts import print_judged
+    from coldwarm.report.catalogue.claims import table
 
-    before, now = stored.judged(folder)
-    differing = changed(before.results, now)
-    if form == "json":
-        _options.print_rows(
-            [{"claim": one.claim, "stored": one.a, "judged": one.b} for one in differing]
-        )
-    else:
-        console = PlainConsole()
-        console.print(table(claims(), now))
-        console.print(changes(differing))
-    return ExitCode.FAILED if differing else ExitCode.FINE
+    return print_judged(results, "claims", form, lambda found: table(claims(), found))
 
 
 @command.command("compare")
@@ -137,18 +127,12 @@ def judge(folder: Path, form: str) -> int:
 @click.argument("b", type=_FOLDER)
 @_options.output("json")
 def compare(a: Path, b: Path, form: str) -> int:
-    """Say which verdicts differ between two stored results.
+    """Say which verdicts differ between two stored results, A and B.
+
+    Each is a folder of `coldwarm claims run`, a snapshot, or the archive of one.
 
     Exit status: 0 where none does, 1 where one does.
     """
-    from coldwarm.report.catalogue.claims import changes
-    from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.catalogue import stored
-    from coldwarm.stats.catalogue.again import changed
+    from coldwarm.cli._verdicts import print_compared
 
-    differing = changed(stored.read(a).results, stored.read(b).results)
-    if form == "json":
-        _options.print_rows([{"claim": one.claim, "a": one.a, "b": one.b} for one in differing])
-    else:
-        PlainConsole().print(changes(differing))
-    return ExitCode.REGRESSION if differing else ExitCode.FINE
+    return print_compared(a, b, "claims", form)

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from coldwarm.contracts.catalogue import PatternResult, PatternResults
 
 
+_FOLDER = click.Path(path_type=Path)
+
+
 @click.group("patterns", cls=click.RichGroup)
 def command() -> None:
-    """List, show and measure patterns: what to do, and what not to do."""
+    """List, show and measure patterns: what to do and what not; judge them again, compare two."""
 
 
 @command.command("list")
@@ -88,6 +91,39 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
         return ExitCode.INTERRUPTED
     failed = any(one.verdict == "failed" for one in results.results)
     return ExitCode.FAILED if failed else ExitCode.FINE
+
+
+@command.command("judge")
+@click.argument("results", type=_FOLDER)
+@_options.output("json")
+def judge(results: Path, form: str) -> int:
+    """Judge stored results again, from their evidence alone: nothing is run.
+
+    RESULTS is a folder of `coldwarm patterns run`, a snapshot, or the archive of one.
+
+    Exit status: 0 where every verdict is the stored one, 3 where one is not.
+    """
+    from coldwarm.catalogue.patterns import patterns
+    from coldwarm.cli._verdicts import print_judged
+    from coldwarm.report.catalogue.patterns import table
+
+    return print_judged(results, "patterns", form, lambda found: table(patterns(), found))
+
+
+@command.command("compare")
+@click.argument("a", type=_FOLDER)
+@click.argument("b", type=_FOLDER)
+@_options.output("json")
+def compare(a: Path, b: Path, form: str) -> int:
+    """Say which verdicts differ between two stored results, A and B.
+
+    Each is a folder of `coldwarm patterns run`, a snapshot, or the archive of one.
+
+    Exit status: 0 where none does, 1 where one does.
+    """
+    from coldwarm.cli._verdicts import print_compared
+
+    return print_compared(a, b, "patterns", form)
 
 
 def _measured(

@@ -26,7 +26,8 @@ def available() -> Mapping[str, View]:
     }
 
 
-def _rendered(name: str, path: str, made: Made) -> bytes:
+def _rendered(name: str, path: str, made: Made) -> bytes | None:
     from coldwarm.report.formats import base
 
-    return base.load(name).files([run.measured for run in made.runs], path)[path]
+    results = [run.measured for run in made.content.runs]
+    return base.load(name).files(results, path)[path] if results else None

@@ -92,9 +92,10 @@ def command(
 ) -> None:
     """Make a snapshot of finished runs: an immutable folder with the hash of every file.
 
-    RESULT is what `coldwarm run` or `coldwarm bench` wrote to. Everything in it is computed again,
-    and nothing is made of results that are not valid. Secrets, user and host names and home folders
-    are in no file; what else could identify a person or a firm is listed.
+    RESULT is what `coldwarm run`, `bench`, `patterns run` or `claims run` wrote to. Everything in
+    it is computed and judged again, and nothing is made of results that are not valid. Secrets,
+    user and host names and home folders are in no file; what else could identify a person or a firm
+    is listed.
 
     Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
     """
@@ -151,8 +152,12 @@ def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
     from coldwarm.publish import layout
     from coldwarm.report.identifying import left_in
 
-    for run in made.runs:
+    for run in made.content.runs:
         yield from left_in(run.folder, run.environment, run.cases)
+    for one in made.content.verdicts:
+        if one.environment is not None:
+            cases = [case for run in one.runs for case in run.cases]
+            yield from left_in(f"{one.kind}/**", one.environment, cases)
     if request.authors:
         authors = ", ".join(request.authors)
         yield Identifying(field=f"{layout.CITATION}: authors", holds=authors, left_out="kept")

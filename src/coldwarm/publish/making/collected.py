@@ -1,11 +1,9 @@
-"""The runs of a snapshot: read, computed again, refused where anything is wrong, and copied."""
+"""What goes into a snapshot: read, computed again, refused where anything is wrong, and copied."""
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from itertools import chain, count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.files import nextstat
@@ -17,33 +15,35 @@ from coldwarm.contracts.files.journal import JOURNAL
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish import layout
-from coldwarm.publish.making import privacy, redacting
-from coldwarm.publish.runs import Collected, Run
-from coldwarm.publish.writing import sha256_of, write_new
+from coldwarm.publish.making import catalogued, redacting
+from coldwarm.publish.runs import Collected, Content, Run, names_of, refuse_others
+from coldwarm.publish.writing import sha256_of
+from coldwarm.runner.catalogue.stored import kind_of
 from coldwarm.runner.stored.validating import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from coldwarm.contracts.result import SuiteResult
 
-_TIMES = 4
-"""Once is enough, but where masking a secret uncovers another."""
-
 
 def collect(paths: Sequence[Path]) -> Collected:
-    """Read the runs of a snapshot, in an order that does not depend on how they were named.
+    """Read what goes into a snapshot, in an order that does not depend on how it was named.
 
     What is private here and was not masked when it was measured is masked, with every hash made
     anew.
 
     Raises:
         UsageError: one is no finished run, or is given twice.
-        InvalidResultError: a file does not keep its contract, or says what its observations do not.
+        InvalidResultError: a file does not keep its contract, or says what its observations or its
+            evidence do not.
         ContractError: a file has an older contract, or changed meanwhile.
     """
+    judged = [path for path in paths if kind_of(path) is not None]
     found = sorted(
-        map(_read, paths), key=lambda run: (run.name, run.suite.started_at, run.suite.run_id)
+        (_read(path) for path in paths if path not in judged),
+        key=lambda run: (run.name, run.suite.started_at, run.suite.run_id),
     )
     runs: list[Run] = []
     for run in found:
@@ -55,29 +55,19 @@ def collect(paths: Sequence[Path]) -> Collected:
         name = next(one for one in chain([run.name], numbered) if one not in names)
         runs.append(replace(run, name=name))
     masked = [_masked(run) for run in runs]
+    verdicts, places = catalogued.collect(judged)
     return Collected(
-        [run for run, _ in masked], [place for _, places in masked for place in places]
+        Content([run for run, _ in masked], verdicts),
+        [place for _, found in masked for place in found] + places,
     )
 
 
 def _masked(run: Run) -> tuple[Run, list[str]]:
     """Return a run with everything masked that is private here, and where that was."""
-    places = left = privacy.private_in(run.placed)
+    files, places = redacting.redacted(run.files, run.folder, redacting.masked_files)
     if not places:
         return run, []
-    made = run
-    for _ in range(_TIMES):
-        made = replace(made, files=redacting.masked_files(made.files))
-        left = privacy.private_in(made.placed)
-        if not left:
-            break
-    else:
-        text = f"{left[0]} holds something private that masking does not take out; measure again"
-        raise InvalidResultError(text)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for path, data in made.files.items():
-            write_new(folder / path, data)
+    with redacting.written(files) as folder:
         return replace(_read(folder), name=run.name), places
 
 
@@ -104,9 +94,7 @@ def _read(path: Path) -> Run:
 
 def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a run that belong to it, and no others that lie in its folder."""
-    names = [NAME, suite.environment_path, *(row.path for row in suite.cases)]
-    if suite.answers_path is not None:
-        names.append(suite.answers_path)
+    names = names_of(suite)
     published = f"{layout.PUBLISHED}/{nextstat.INDEX}"
     for name in (*names, published, JOURNAL):
         try:
@@ -137,10 +125,4 @@ def _refuse_changed(path: Path, suite: SuiteResult, files: dict[str, bytes]) -> 
             raise fault(str(path / name), None, None, "was changed while it was read; try again")
     if decode(files[NAME]) != suite:
         raise fault(str(path / NAME), None, None, "was changed while it was read; try again")
-    for name, data in files.items():
-        part = layout.part_of(f"{layout.RESULTS}/{suite.suite}/{name}")
-        if part is None:
-            raise fault(str(path / name), None, None, "is no file that a run leaves")
-        if part.contract and part.contract.encode() not in data[:200]:
-            what = f"is of an earlier version than {part.contract}: measure again"
-            raise fault(str(path / name), None, "schema_version", what)
+    refuse_others(path, files, f"{layout.RESULTS}/{suite.suite}")

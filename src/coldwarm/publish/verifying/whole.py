@@ -20,8 +20,9 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import keyless, layout, opening
-from coldwarm.publish.verifying import following, listed, signed
+from coldwarm.publish.verifying import following, judging, listed, signed
 from coldwarm.publish.verifying.faults import SnapshotError, fault, told
+from coldwarm.runner.catalogue import stored as catalogued
 from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.validating import validated
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.measured import Measured
+    from coldwarm.runner.catalogue.stored import Stored
 
 _SHOWN = 100
 """Faults that are told: one alone is enough."""
@@ -54,6 +56,8 @@ class Verified:
     """By the name of their folder, everything in them computed again."""
     stored: dict[str, Measured] = field(default_factory=dict)
     """The same as they lie there."""
+    judged: list[Stored] = field(default_factory=list)
+    """Its patterns and claims."""
     faults: list[SnapshotFault] = field(default_factory=list)
 
     def content(self) -> tuple[SnapshotIndex, str, dict[str, Measured]]:
@@ -74,6 +78,7 @@ class Verified:
         """Return the record of it; ``path``: the folder or archive, as it was named."""
         rows = self.index.artifacts if self.index else []
         cases = self.same_version()
+        not_judged = [left for one in self.judged for left in catalogued.judged(one).not_judged]
         return Verification(
             path=str(path),
             snapshot_id=self.index.snapshot_id if self.index else None,
@@ -86,6 +91,8 @@ class Verified:
             n_bytes=sum(row.bytes for row in rows),
             n_cases=cases.count(True),
             n_cases_other_version=cases.count(False),
+            n_verdicts=sum(len(one.results) for one in self.judged) - len(not_judged),
+            not_judged=not_judged,
             faults=self.faults,
         )
 
@@ -130,7 +137,7 @@ def verify(
         RefusedError: there is no such folder, the key cannot be read, or an extra is missing.
     """
     verified = Verified(folder, key, signer, unsigned)
-    for step in (_opened, _index, _listed, _bytes, _contracts, _measured, _following):
+    for step in (_opened, _index, _listed, _bytes, _contracts, _measured, _judged, _following):
         verified.faults = list(islice(step(verified), _SHOWN))
         if verified.faults:
             break
@@ -198,10 +205,21 @@ def _measured(verified: Verified) -> Iterator[SnapshotFault]:
             yield fault("content", path, "part_missing", part="the index of a run")
 
 
+def _judged(verified: Verified) -> Iterator[SnapshotFault]:
+    """Judge patterns and claims again."""
+    for kind, name in catalogued.INDEXES.items():
+        faults = list(judging.wrong(verified.folder, kind, verified.files))
+        yield from faults
+        if not faults and f"{kind}/{name}" in verified.files:
+            verified.judged.append(catalogued.read(verified.folder / kind, kind))
+
+
 def _following(verified: Verified) -> Iterator[SnapshotFault]:
     """Hold what is derived from the runs against what they make."""
     if verified.index is not None:
-        same = all(verified.same_version())
-        yield from following.wrong(
-            verified.folder, verified.index, verified.stored, verified.runs, same=same
+        same = all(verified.same_version()) and all(one.same_version for one in verified.judged)
+        sides = (
+            following.Whole(verified.folder, verified.index, runs, verified.judged)
+            for runs in (verified.stored, verified.runs)
         )
+        yield from following.wrong(*sides, same=same)

@@ -12,14 +12,13 @@ from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from rich.console import RenderableType
     from rich.text import Text
 
     from coldwarm.catalogue.claims import ClaimSpec
     from coldwarm.contracts.catalogue import Bound, ClaimResult
-    from coldwarm.stats.catalogue.again import Changed
 
 _STYLES = {
     "confirmed": "green",
@@ -80,15 +79,3 @@ def page(spec: ClaimSpec, code: str) -> RenderableType:
     parts += [line(""), Syntax(code.rstrip(), "python", background_color="default", word_wrap=True)]
     parts += [line(address, "dim") for address in spec.docs]
     return Group(*parts)
-
-
-def changes(found: Sequence[Changed]) -> RenderableType:
-    """Return the verdicts that changed, or that none did."""
-    if not found:
-        return line("no verdict changed")
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("claim", "A", "B"):
-        made.add_column(name)
-    for one in found:
-        made.add_row(*(line(str(text or "absent")) for text in one))
-    return made

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.patterns import pattern
-from coldwarm.contracts.catalogue import CLAIMS, ClaimResult, ClaimResults
+from coldwarm.contracts.catalogue import CLAIMS, PATTERNS_OF_CLAIMS, ClaimResult, ClaimResults
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.runner.catalogue import facts, measuring, patterns
 from coldwarm.runner.catalogue.kept import Kept
 from coldwarm.runner.functions import request
 from coldwarm.stats.catalogue import claims as judging
+from coldwarm.stats.catalogue.again import versions_of, versions_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,7 +83,7 @@ class Session:
             for known in one.patterns:
                 if known.pattern == name:
                     return known
-        session = patterns.Session(self.folder / "patterns", lambda _: None, self.bench)
+        session = patterns.Session(self.folder / PATTERNS_OF_CLAIMS, lambda _: None, self.bench)
         made, interrupted = session.measure([pattern(name)], resume=True)
         if interrupted:
             raise KeyboardInterrupt
@@ -95,9 +96,9 @@ class Session:
         verdict: ClaimVerdict,
         reason: Reason | None,
     ) -> ClaimResult:
-        versions = {k: v for sheet in seen.sheets for k, v in sheet.versions.items()}
+        versions = versions_told(seen.sheets)
         for cases in seen.cases.values():
-            versions |= measuring.versions(list(cases.values()))
+            versions |= versions_of(cases.values())
         for one in seen.patterns.values():
             versions |= one.versions
         return ClaimResult(

@@ -12,6 +12,8 @@ from coldwarm.contracts.catalogue import ClaimResults, PatternResults
 from coldwarm.contracts.files import codec
 from coldwarm.errors import RunDirectoryError, storage_error
 from coldwarm.runner.harness import harness_sha256
+from coldwarm.runner.machine import environment
+from coldwarm.runner.results import ENVIRONMENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -112,6 +114,9 @@ class Kept(Generic[R, K]):
             self.folder.mkdir(parents=True, exist_ok=True)
             path.with_suffix(".part").write_bytes(codec.encode(made))
             path.with_suffix(".part").replace(path)
+            surroundings = self.folder / ENVIRONMENT
+            if not surroundings.exists():
+                surroundings.write_bytes(codec.encode(environment.collect()))
         except OSError as error:
             raise storage_error(path, error) from error
         return made

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.patterns import COUNTED, FACTS, SIDES
-from coldwarm.contracts.catalogue import PatternResult, PatternResults
+from coldwarm.contracts.catalogue import PATTERNS, PatternResult, PatternResults
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.runner.catalogue import facts, measuring
 from coldwarm.runner.catalogue.kept import Kept
 from coldwarm.runner.functions import request
 from coldwarm.stats.catalogue import patterns as judging
+from coldwarm.stats.catalogue.again import versions_of
 from coldwarm.stats.catalogue.patterns import Shown
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from coldwarm.catalogue.patterns import PatternSpec
     from coldwarm.contracts.catalogue import FactSheet
 
-INDEX = "patterns.json"
 _RUNS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(COUNTED, (1, 2)),
     "peak_rss_bytes": (FEWEST_FOR_CONFIDENCE, FEWEST_FOR_CONFIDENCE),
@@ -48,7 +48,7 @@ class Session:
             RunDirectoryError: the folder cannot be used.
             StorageError: a file could not be written.
         """
-        self.kept: Kept[PatternResult, PatternResults] = Kept(self.folder, INDEX, PatternResults)
+        self.kept: Kept[PatternResult, PatternResults] = Kept(self.folder, PATTERNS, PatternResults)
         self.kept.begin(lambda one: one.pattern, resume=resume)
         by_id = {spec.id: spec for spec in specs}
         return self.kept.fill(
@@ -85,9 +85,7 @@ class Session:
     def _of_bench(self, spec: PatternSpec) -> PatternResult:
         cases = measuring.measured(self.bench, asked(spec), self.folder / spec.id)
         shown = judging.of_cases(spec.measures, cases["do"], cases["dont"])
-        return self._result(
-            spec, shown, path=spec.id, versions=measuring.versions(list(cases.values()))
-        )
+        return self._result(spec, shown, path=spec.id, versions=versions_of(cases.values()))
 
     def _result(
         self,

@@ -1,61 +1,236 @@
-"""Stored results of claims: read, and judged again from the runs beside them."""
+"""Stored results of patterns and claims: read, and judged again from the runs beside them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
 
 from coldwarm.catalogue.claims import claims
-from coldwarm.contracts.catalogue import CLAIMS, ClaimResults
-from coldwarm.contracts.files import codec, index
-from coldwarm.contracts.files.inside import inside
+from coldwarm.catalogue.patterns import patterns
+from coldwarm.contracts.catalogue import (
+    CLAIMS,
+    PATTERNS,
+    PATTERNS_OF_CLAIMS,
+    ClaimResult,
+    ClaimResults,
+    NotJudged,
+    PatternResults,
+)
+from coldwarm.contracts.files import codec, reader
+from coldwarm.contracts.files.faults import fault
+from coldwarm.contracts.files.index import NAME
+from coldwarm.contracts.files.inside import OutsideError, inside
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
+from coldwarm.runner.catalogue.measuring import sha256
+from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import reading
-from coldwarm.stats.catalogue.again import judged_again
+from coldwarm.stats.catalogue.again import claim_again, pattern_again
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.catalogue import ClaimResult
+    from coldwarm.catalogue.claims import ClaimSpec
+    from coldwarm.catalogue.patterns import PatternSpec
+    from coldwarm.contracts.catalogue import PatternResult
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
+    Result = PatternResult | ClaimResult
+    Runs = Mapping[str, Measured]
+    """By their folder, below that of the results."""
 
-def read(folder: Path) -> ClaimResults:
-    """Return the results of a folder as they were stored.
+Kind = Literal["patterns", "claims"]
+INDEXES: Mapping[Kind, str] = {"patterns": PATTERNS, "claims": CLAIMS}
+"""The file of each kind of results, in their folder."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Results as they were stored, and where they lie."""
+
+    folder: Path
+    kind: Kind
+    index: PatternResults | ClaimResults
+
+    @property
+    def results(self) -> Sequence[Result]:
+        """The results, in their order."""
+        return self.index.results
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdicts by id."""
+        return verdicts(self.results)
+
+    @property
+    def pointed(self) -> list[str]:
+        """The folders of the runs that the figures are from, below this one, each once."""
+        return list(dict.fromkeys(path for one in self.results for path in _paths(one)))
+
+    @cached_property
+    def runs(self) -> dict[str, Measured]:
+        """The runs with everything computed again.
+
+        Raises:
+            UsageError: a run is not there.
+            ContractError: a file does not keep its contract, or says what its observations do not
+                say.
+        """
+        return {path: reading.read(self._index_of(path)) for path in self.pointed}
+
+    @cached_property
+    def as_stored(self) -> dict[str, Measured]:
+        """The same as they lie there.
+
+        Raises:
+            UsageError: as ``runs``.
+            ContractError: as ``runs``.
+        """
+        return {path: reader.read(self._index_of(path)) for path in self.pointed}
+
+    @property
+    def same_version(self) -> bool:
+        """Whether this version has measured all of it."""
+        runs = self.runs.values()
+        ours = self.index.harness_sha256 == harness_sha256()
+        return ours and all(
+            reading.same_harness(case, run) for run in runs for case in run.cases.values()
+        )
+
+    def _index_of(self, path: str) -> Path:
+        try:
+            return inside(self.folder, f"{path}/{NAME}")
+        except OutsideError as error:
+            raise fault(str(self.folder / INDEXES[self.kind]), None, None, str(error)) from None
+
+
+@dataclass(frozen=True)
+class Again:
+    """Stored results, each judged again where that can be done."""
+
+    results: list[Result]
+    not_judged: list[NotJudged]
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdicts by id."""
+        return verdicts(self.results)
+
+
+def kind_of(path: Path) -> Kind | None:
+    """Return what a folder, or an index, holds results of; ``None``: of neither."""
+    for kind, name in INDEXES.items():
+        if path.name == name or (path / name).is_file():
+            return kind
+    return None
+
+
+def read(path: Path, kind: Kind) -> Stored:
+    """Return the results of a folder, or of an index, as they were stored.
 
     Raises:
         UsageError: there are none.
         ContractError: they do not keep their contract.
     """
-    path = folder / CLAIMS if folder.is_dir() else folder
-    if not path.is_file():
-        text = f"{folder} holds no {CLAIMS}; name a folder of coldwarm claims run"
-        raise UsageError(text)
-    return codec.load_as(ClaimResults, path)
+    index = path / INDEXES[kind] if path.is_dir() else path
+    if not index.is_file():
+        text = f"{path} holds no {INDEXES[kind]}; name a folder of coldwarm {kind} run"
+        raise UsageError(f"{text}, or a snapshot with one")
+    if kind == "patterns":
+        return Stored(index.parent, kind, codec.load_as(PatternResults, index))
+    return Stored(index.parent, kind, codec.load_as(ClaimResults, index))
 
 
-def judged(folder: Path) -> tuple[ClaimResults, list[ClaimResult]]:
-    """Return the stored results, and each as its rule judges its evidence now.
+def judged(stored: Stored, runs: Runs | None = None) -> Again:
+    """Return stored results as they are judged now, by what their evidence says.
 
-    A claim that this version does not know stays as it was stored.
+    What this version does not know, or measures by another file, stays as it was stored.
+
+    Args:
+        stored: The results.
+        runs: Those that the figures are from; ``None``: with everything computed again.
 
     Raises:
-        UsageError: there are none.
+        UsageError: a run is not there.
         ContractError: a file does not keep its contract, or says what its observations do not say.
     """
-    stored = read(folder)
-    root = folder if folder.is_dir() else folder.parent
-    known = claims()
-    found = []
+    known = stored.runs if runs is None else runs
+    found: list[Result] = []
+    left: list[NotJudged] = []
     for one in stored.results:
-        if one.claim not in known:
+        against = _reason_against(one)
+        if against is not None:
+            left.append(NotJudged(name=name_of(one), reason=against))
             found.append(one)
-            continue
-        cases = {name: _cases(root, path) for name, path in one.paths.items()}
-        found.append(judged_again(one, known[one.claim].judge, cases))
-    return stored, found
+        else:
+            found.append(_again(one, known, stored))
+    return Again(found, left)
 
 
-def _cases(root: Path, path: str) -> dict[str, CaseResult]:
-    """Return the cases of a run beside the results, by candidate."""
-    _, cases = reading.read_run(inside(root, f"{path}/{index.NAME}"))
-    return {case.candidate: case for case in cases}
+def _again(one: Result, runs: Runs, stored: Stored) -> Result:
+    try:
+        if isinstance(one, ClaimResult):
+            return _claim(one, runs)
+        return _pattern(one, patterns()[one.pattern], runs, "")
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        what = f"{name_of(one)} has no evidence that its rule can judge by: "
+        what += f"{type(error).__name__}: {error}"
+        raise fault(str(stored.folder / INDEXES[stored.kind]), None, None, what) from None
+
+
+def _claim(one: ClaimResult, runs: Runs) -> ClaimResult:
+    beside = [
+        known
+        if _reason_against(known) is not None
+        else _pattern(known, patterns()[known.pattern], runs, f"{PATTERNS_OF_CLAIMS}/")
+        for known in one.patterns
+    ]
+    cases = {name: _by_candidate(runs[path]) for name, path in one.paths.items()}
+    return claim_again(replace(one, patterns=beside), claims()[one.claim].judge, cases)
+
+
+def _pattern(one: PatternResult, spec: PatternSpec, runs: Runs, below: str) -> PatternResult:
+    cases = {} if one.path is None else _by_candidate(runs[f"{below}{one.path}"])
+    return pattern_again(one, spec.measures, spec.holds, cases)
+
+
+def _by_candidate(run: Measured) -> dict[str, CaseResult]:
+    return {case.candidate: case for case in run.cases.values()}
+
+
+def _reason_against(one: Result) -> Reason | None:
+    """Return why a result is not judged again; ``None``: it is."""
+    known: Mapping[str, PatternSpec | ClaimSpec]
+    known = claims() if isinstance(one, ClaimResult) else patterns()
+    spec = known.get(name_of(one))
+    if spec is None:
+        return because("not_declared_here")
+    said = one.claim_sha256 if isinstance(one, ClaimResult) else one.pattern_sha256
+    return None if sha256(spec.source) == said else because("declared_otherwise")
+
+
+def _paths(one: Result) -> Iterator[str]:
+    """Yield the folders of the runs that a result points to."""
+    if isinstance(one, ClaimResult):
+        yield from one.paths.values()
+        for known in one.patterns:
+            if known.path is not None:
+                yield f"{PATTERNS_OF_CLAIMS}/{known.path}"
+    elif one.path is not None:
+        yield one.path
+
+
+def name_of(one: Result) -> str:
+    """Return the id of a pattern or of a claim."""
+    return one.claim if isinstance(one, ClaimResult) else one.pattern
+
+
+def verdicts(results: Sequence[Result]) -> dict[str, str]:
+    """Return verdicts by id."""
+    return {name_of(one): one.verdict for one in results}
