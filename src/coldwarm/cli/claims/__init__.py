@@ -80,18 +80,20 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
     from coldwarm.catalogue.claims import claim, claims
     from coldwarm.contracts.files import codec
     from coldwarm.report.catalogue.claims import table, verdict
+    from coldwarm.report.catalogue.progress import Progress
     from coldwarm.report.shown import PlainConsole, line
     from coldwarm.runner.catalogue.claims import Session
     from coldwarm.runner.functions import bench
 
     specs = [claim(name) for name in names] if names else list(claims().values())
     folder = out_dir or _options.new_directory("claims")
-    errors = PlainConsole(stderr=True)
+    with Progress(PlainConsole(stderr=True)) as progress:
 
-    def told(one: ClaimResult) -> None:
-        errors.print(line(f"{one.claim}: ") + verdict(one))
+        def told(one: ClaimResult) -> None:
+            progress.told(line(f"{one.claim}: ") + verdict(one))
 
-    results, interrupted = Session(folder, told, bench.run).measure(specs, resume=resume)
+        session = Session(folder, told, bench.run, progress.begun)
+        results, interrupted = session.measure(specs, resume=resume)
     if form == "json":
         click.echo(codec.encode(results).decode(), nl=False)
     else:

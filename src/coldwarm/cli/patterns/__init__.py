@@ -130,17 +130,18 @@ def _measured(
     specs: Sequence[PatternSpec], folder: Path, *, resume: bool
 ) -> tuple[PatternResults, bool]:
     from coldwarm.report.catalogue.patterns import VERDICTS, measured
+    from coldwarm.report.catalogue.progress import Progress
     from coldwarm.report.shown import PlainConsole, line
     from coldwarm.runner.catalogue.patterns import Session
     from coldwarm.runner.functions import bench
 
-    console = PlainConsole(stderr=True)
+    with Progress(PlainConsole(stderr=True)) as progress:
 
-    def told(one: PatternResult) -> None:
-        text = f"{one.pattern}: {VERDICTS[one.verdict][0]}, {measured(one)}"
-        console.print(line(text))
+        def told(one: PatternResult) -> None:
+            text = f"{one.pattern}: {VERDICTS[one.verdict][0]}, {measured(one)}"
+            progress.told(line(text))
 
-    return Session(folder, told, bench.run).measure(specs, resume=resume)
+        return Session(folder, told, bench.run, progress.begun).measure(specs, resume=resume)
 
 
 def _print(results: PatternResults, folder: Path) -> None:

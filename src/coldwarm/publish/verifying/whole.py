@@ -68,9 +68,10 @@ class Verified:
 
     def same_version(self) -> list[bool]:
         """Say of each case whether this version has measured it."""
+        of_verdicts = (run for one in self.judged for run in one.runs.values())
         return [
             reading.same_harness(case, run)
-            for run in self.runs.values()
+            for run in (*self.runs.values(), *of_verdicts)
             for case in run.cases.values()
         ]
 
