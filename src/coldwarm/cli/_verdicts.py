@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import rich_click as click
+
 from coldwarm.cli import _options
 from coldwarm.errors import ExitCode
 
@@ -13,9 +15,38 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from coldwarm.contracts.catalogue import ClaimResults, PatternResults
     from coldwarm.runner.catalogue.stored import Kind
 
 _SINGULAR = {"patterns": "pattern", "claims": "claim"}
+
+
+def print_results(
+    results: PatternResults | ClaimResults,
+    folder: Path,
+    form: str,
+    table: Callable[[], RenderableType],
+) -> ExitCode:
+    """Print what was measured into a folder; return what the command ends with."""
+    from coldwarm.cli.report.verdicts import told
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.files import codec
+    from coldwarm.report.catalogue.text import as_markdown
+    from coldwarm.report.shown import PlainConsole, line
+    from coldwarm.runner.results import ENVIRONMENT
+
+    if form == "json":
+        _options.print_record(results)
+    elif form == "markdown":
+        environment = codec.load_as(Environment, folder / ENVIRONMENT)
+        click.echo(as_markdown(told(codec.without_secrets(results), environment)), nl=False)
+    else:
+        console = PlainConsole()
+        console.print(table())
+        console.print()
+        console.print(line(f"Artifacts: {folder}"))
+    failed = any(one.verdict == "failed" for one in results.results)
+    return ExitCode.FAILED if failed else ExitCode.FINE
 
 
 def print_judged(

@@ -70,7 +70,7 @@ def shown(name: str) -> None:
 @click.argument("names", nargs=-1, metavar="[ID]...")
 @click.option("--out-dir", type=_FOLDER, help="Default: out/claims-TIME.")
 @click.option("--resume", is_flag=True, help="Go on in --out-dir with what is missing.")
-@_options.output("json")
+@_options.output("json", "markdown")
 def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) -> int:
     """Test claims, all or those named, and end in one table.
 
@@ -78,7 +78,7 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
     interrupted.
     """
     from coldwarm.catalogue.claims import claim, claims
-    from coldwarm.contracts.files import codec
+    from coldwarm.cli._verdicts import print_results
     from coldwarm.report.catalogue.claims import table, verdict
     from coldwarm.report.catalogue.progress import Progress
     from coldwarm.report.shown import PlainConsole, line
@@ -94,17 +94,8 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
 
         session = Session(folder, told, bench.run, progress.begun)
         results, interrupted = session.measure(specs, resume=resume)
-    if form == "json":
-        click.echo(codec.encode(results).decode(), nl=False)
-    else:
-        console = PlainConsole()
-        console.print(table(claims(), results.results))
-        console.print()
-        console.print(line(f"Artifacts: {folder}"))
-    if interrupted:
-        return ExitCode.INTERRUPTED
-    failed = any(one.verdict == "failed" for one in results.results)
-    return ExitCode.FAILED if failed else ExitCode.FINE
+    ended = print_results(results, folder, form, lambda: table(claims(), results.results))
+    return ExitCode.INTERRUPTED if interrupted else ended
 
 
 @command.command("judge")

@@ -71,26 +71,21 @@ def shown(name: str) -> None:
 @click.argument("names", nargs=-1, metavar="[ID]...")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/patterns-TIME.")
 @click.option("--resume", is_flag=True, help="Go on in --out-dir with what is missing.")
-@_options.output("json")
+@_options.output("json", "markdown")
 def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) -> int:
     """Measure patterns, all or those named, and end in one table.
 
     Exit status: 0 fine, 2 wrong usage, 3 a pattern could not be measured, 130 interrupted.
     """
     from coldwarm.catalogue.patterns import pattern, patterns
-    from coldwarm.contracts.files import codec
+    from coldwarm.cli._verdicts import print_results
+    from coldwarm.report.catalogue.patterns import table
 
     specs = [pattern(name) for name in names] if names else list(patterns().values())
     folder = out_dir or _options.new_directory("patterns")
     results, interrupted = _measured(specs, folder, resume=resume)
-    if form == "json":
-        click.echo(codec.encode(results).decode(), nl=False)
-    else:
-        _print(results, folder)
-    if interrupted:
-        return ExitCode.INTERRUPTED
-    failed = any(one.verdict == "failed" for one in results.results)
-    return ExitCode.FAILED if failed else ExitCode.FINE
+    ended = print_results(results, folder, form, lambda: table(patterns(), results.results))
+    return ExitCode.INTERRUPTED if interrupted else ended
 
 
 @command.command("judge")
@@ -142,14 +137,3 @@ def _measured(
             progress.told(line(text))
 
         return Session(folder, told, bench.run, progress.begun).measure(specs, resume=resume)
-
-
-def _print(results: PatternResults, folder: Path) -> None:
-    from coldwarm.catalogue.patterns import patterns
-    from coldwarm.report.catalogue.patterns import table
-    from coldwarm.report.shown import PlainConsole, line
-
-    console = PlainConsole()
-    console.print(table(patterns(), results.results))
-    console.print()
-    console.print(line(f"Artifacts: {folder}"))

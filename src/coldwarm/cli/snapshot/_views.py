@@ -27,7 +27,14 @@ def available() -> Mapping[str, View]:
 
 
 def _rendered(name: str, path: str, made: Made) -> bytes | None:
+    from coldwarm.cli.report.verdicts import told
     from coldwarm.report.formats import base
 
     results = [run.measured for run in made.content.runs]
-    return base.load(name).files(results, path)[path] if results else None
+    format_ = base.load(name)
+    with_verdicts = getattr(format_, "with_verdicts", None)
+    if with_verdicts is not None:
+        verdicts = [told(one.index, one.environment) for one in made.content.verdicts]
+        files: dict[str, bytes] = with_verdicts(results, verdicts, path)
+        return files[path]
+    return format_.files(results, path)[path] if results else None
