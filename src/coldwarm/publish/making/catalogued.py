@@ -62,7 +62,7 @@ def _finished(path: Path, kind: stored.Kind) -> Stored:
 def _refuse_wrong(found: Stored) -> None:
     try:
         for run in found.pointed:
-            read_whole(found.folder / run)
+            read_whole(found.index_of(run).parent)
         wrong = next(iter(judging.differences(found)), None)
     except (ContractError, UsageError) as error:
         raise _invalid(str(error)) from None

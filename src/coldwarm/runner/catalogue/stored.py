@@ -82,7 +82,7 @@ class Stored:
             ContractError: a file does not keep its contract, or says what its observations do not
                 say.
         """
-        return {path: reading.read(self._index_of(path)) for path in self.pointed}
+        return {path: reading.read(self.index_of(path)) for path in self.pointed}
 
     @cached_property
     def as_stored(self) -> dict[str, Measured]:
@@ -92,7 +92,7 @@ class Stored:
             UsageError: as ``runs``.
             ContractError: as ``runs``.
         """
-        return {path: reader.read(self._index_of(path)) for path in self.pointed}
+        return {path: reader.read(self.index_of(path)) for path in self.pointed}
 
     @property
     def same_version(self) -> bool:
@@ -103,7 +103,12 @@ class Stored:
             reading.same_harness(case, run) for run in runs for case in run.cases.values()
         )
 
-    def _index_of(self, path: str) -> Path:
+    def index_of(self, path: str) -> Path:
+        """Return the index of a run that results point to.
+
+        Raises:
+            ContractError: there is none, or it leads out of the folder.
+        """
         try:
             return inside(self.folder, f"{path}/{NAME}")
         except OutsideError as error:
