@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coldwarm.catalogue.claims import claims
-from coldwarm.contracts.catalogue import ClaimResult
-from coldwarm.publish.verdicts import opened
+from coldwarm.cli._verdicts import opened
+from coldwarm.contracts.catalogue import INDEXES, ClaimResult
 from coldwarm.runner.catalogue import stored
 from coldwarm.runner.catalogue.measuring import sha256
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from _pytest.mark import ParameterSet
 
-    from coldwarm.runner.catalogue.stored import Kind
+    from coldwarm.contracts.catalogue import Kind
 
 ROOT = Path(__file__).resolve().parents[2]
 EVIDENCE = ROOT / "docs" / "results" / "evidence"
@@ -31,7 +31,7 @@ SPECS = claims().values()
 
 def _committed(kind: Kind) -> list[Path] | list[ParameterSet]:
     """Return the evidence of a kind: its indexes, and the archives of snapshots that hold one."""
-    index = stored.INDEXES[kind]
+    index = INDEXES[kind]
     found = sorted(EVIDENCE.rglob(index))
     for path in sorted(EVIDENCE.rglob("*.tar.gz")):
         with tarfile.open(path) as archive:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.publish import judged
 from tests.publish.conftest import QUICK, files, write_run
 
 from coldwarm.contracts.catalogue import Raised
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +27,7 @@ def both(folder: Path) -> tuple[Path, Path]:
 
 def made(call: Call, out: Path, *results: Path) -> Path:
     """Make a snapshot, which holds."""
-    line = ("create", *results, "--id", out.name, "--out-dir", out, *QUICK)
-    code, _, err = call(*line)
+    code, _, err = call("create", *results, "--id", out.name, "--out-dir", out, *QUICK)
     assert code == 0, err
     code, _, err = call("verify", out)
     assert code == 0, err
@@ -67,7 +67,7 @@ def test_they_make_a_snapshot_alone_that_names_versions(call: Call, tmp_path: Pa
     ],
 )
 def test_what_is_unknown_is_not_judged_and_no_fault(
-    call: Call, tmp_path: Path, change: dict[str, str], why: str
+    call: Call, tmp_path: Path, change: dict[str, Any], why: str
 ) -> None:
     result = judged.claim(verdict="confirmed", reason=None, **change)
     folder = made(call, tmp_path / "s", judged.write_claims(tmp_path / "c", result))
@@ -118,11 +118,10 @@ def test_the_text_of_an_error_is_masked(
 
 def test_two_snapshots_are_compared_by_their_verdicts(call: Call, tmp_path: Path) -> None:
     first = made(call, tmp_path / "a", *both(tmp_path))
-    facts = {"equal": True}
     opposite = judged.pattern(
         verdict="opposite",
-        reason=judged.because("facts_otherwise"),
-        sheets=[judged.sheet("do", facts), judged.sheet("dont", facts)],
+        reason=because("facts_otherwise"),
+        sheets=[judged.sheet(side, {"equal": True}) for side in ("do", "dont")],
     )
     second = made(
         call,

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.publish import forging
+from tests.publish.conftest import program
 
 from coldwarm.catalogue.claims import claim
 from coldwarm.catalogue.patterns import pattern
-from coldwarm.cli.snapshot import _views
-from coldwarm.publish.making import collected, create
 from coldwarm.publish.package import package
 from coldwarm.publish.verifying import whole
 from coldwarm.publish.verifying.faults import exit_code
@@ -29,15 +28,16 @@ if TYPE_CHECKING:
 
     from tests.publish.conftest import Call, Command
 
-    from coldwarm.runner.functions.bench import Outcome
+    from coldwarm.runner.catalogue.measuring import Ended
     from coldwarm.runner.functions.request import Request
 
 pytestmark = pytest.mark.slow
 PATTERNS, CLAIMS = "patterns/patterns.json", "claims/claims.json"
 BENCH = "jit-outermost"
+PLANTED = "Zx9-secret-of-mine"
 
 
-def _short(what: Request, folder: Path) -> Outcome:
+def _short(what: Request, folder: Path) -> Ended:
     """Measure a few processes only: what they say is no matter here."""
     options = replace(what.options, time_budget_s=6.0, min_runs=2, max_runs=2)
     return bench.run(replace(what, options=options), folder)
@@ -61,10 +61,8 @@ def measured_verdicts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
 def judged(measured_verdicts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A snapshot of them, which is copied and never changed."""
     folder = tmp_path_factory.mktemp("judged") / "s"
-    found = collected.collect(measured_verdicts)
-    views = _views.available()
-    request = create.Request("s", found, deterministic=True, indexes=(), views=views)
-    create.create(request, folder)
+    done = program("create", *measured_verdicts, "--id", "s", "--out-dir", folder, "--offline")
+    assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -236,3 +234,27 @@ def test_a_resumed_folder_shows_what_is_left(tmp_path: Path) -> None:
         session.measure(found, resume=found == specs)
     assert begun == [(names[0], 1, 1), (names[1], 2, 2)]
     assert (tmp_path / "p" / "environment.json").is_file()
+
+
+def test_what_is_private_in_a_run_is_masked_with_its_hashes_anew(
+    measured_verdicts: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    call: Call,
+) -> None:
+    folder = tmp_path / "p"
+    shutil.copytree(measured_verdicts[0], folder)
+    run = folder / BENCH
+    (run / "journal.jsonl").unlink()
+    case = run / "cases" / "do.json"
+    document = json.loads(case.read_bytes())
+    document["observations"][0]["stderr_tail"] = f"no file /srv/{PLANTED}/x"
+    document["observations"][0]["null_reasons"].pop("stderr_tail", None)
+    case.write_text(json.dumps(document))
+    forging.rows(run / "suite.json")
+    monkeypatch.setenv("ACME_TOKEN", PLANTED)
+    snapshot = call.create(folder, tmp_path / "s")
+    assert not [path for path in snapshot.rglob("*.*") if PLANTED in path.read_text()]
+    assert "/srv/***/x" in (snapshot / "patterns" / BENCH / "cases" / "do.json").read_text()
+    code, _, err = call("verify", snapshot)
+    assert code == 0, err

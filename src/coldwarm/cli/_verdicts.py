@@ -1,7 +1,8 @@
-"""What the commands of patterns and of claims share: judging again, and comparing two."""
+"""What the commands of patterns and of claims share: printing, judging again, comparing two."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -10,15 +11,37 @@ from coldwarm.cli import _options
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from rich.console import RenderableType
 
-    from coldwarm.contracts.catalogue import ClaimResults, PatternResults
-    from coldwarm.runner.catalogue.stored import Kind
+    from coldwarm.contracts.catalogue import ClaimResults, Kind, PatternResults
+    from coldwarm.runner.catalogue.stored import Stored
 
 _SINGULAR = {"patterns": "pattern", "claims": "claim"}
+
+
+@contextmanager
+def opened(path: Path, kind: Kind) -> Iterator[Stored]:
+    """Give the results of a folder, of its index, of a snapshot, or of the archive of one.
+
+    Raises:
+        UsageError: there are none.
+        ArchiveError: the archive is none, or holds what no snapshot has.
+        ContractError: the results do not keep their contract.
+    """
+    from coldwarm.contracts.catalogue import INDEXES
+    from coldwarm.publish.unpacking import unpacked
+    from coldwarm.runner.catalogue import stored
+
+    if path.is_file() and path.name != INDEXES[kind]:
+        with unpacked(path) as folder:
+            yield stored.read(folder / kind, kind)
+    elif (path / kind / INDEXES[kind]).is_file():
+        yield stored.read(path / kind, kind)
+    else:
+        yield stored.read(path, kind)
 
 
 def print_results(
@@ -28,12 +51,11 @@ def print_results(
     table: Callable[[], RenderableType],
 ) -> ExitCode:
     """Print what was measured into a folder; return what the command ends with."""
-    from coldwarm.cli.report.verdicts import told
-    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.environment import ENVIRONMENT, Environment
     from coldwarm.contracts.files import codec
     from coldwarm.report.catalogue.text import as_markdown
+    from coldwarm.report.catalogue.told import told
     from coldwarm.report.shown import PlainConsole, line
-    from coldwarm.runner.results import ENVIRONMENT
 
     if form == "json":
         _options.print_record(results)
@@ -58,7 +80,6 @@ def print_judged(
         UsageError: there are none.
         ContractError: a file does not keep its contract, or says what its observations do not say.
     """
-    from coldwarm.publish.verdicts import opened
     from coldwarm.report.catalogue import changes
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.catalogue import stored
@@ -87,7 +108,6 @@ def print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
         UsageError: there are none.
         ContractError: a file does not keep its contract.
     """
-    from coldwarm.publish.verdicts import opened
     from coldwarm.report.catalogue import changes
     from coldwarm.report.shown import PlainConsole
     from coldwarm.stats.catalogue.again import changed

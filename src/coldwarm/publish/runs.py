@@ -6,22 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.answer import Answers
-from coldwarm.contracts.environment import Environment
+from coldwarm.contracts.catalogue import INDEXES
+from coldwarm.contracts.environment import ENVIRONMENT, Environment
 from coldwarm.contracts.files.codec import decode_as
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.measured import Measured
 from coldwarm.publish import layout
-from coldwarm.runner.catalogue.stored import INDEXES
-from coldwarm.runner.results import ENVIRONMENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from coldwarm.contracts.catalogue import ClaimResults, PatternResults
+    from coldwarm.contracts.catalogue import ClaimResults, Kind, PatternResults
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.runner.catalogue.stored import Kind, Stored
 
 
 @dataclass(frozen=True)
@@ -90,16 +88,18 @@ class Verdicts:
         return f"{self.kind}/{INDEXES[self.kind]}"
 
 
-def verdicts_of(
-    stored: Stored, runs: Mapping[str, Measured], files: Mapping[str, bytes]
-) -> Verdicts:
-    """Return verdicts with their evidence.
+@dataclass(frozen=True)
+class Judged:
+    """Results of patterns or of claims as they were read, with the runs that they are from."""
 
-    Args:
-        stored: The verdicts.
-        runs: Those that they are from, by folder below that of the verdicts.
-        files: All files of these, by path below the same folder.
-    """
+    kind: Kind
+    index: PatternResults | ClaimResults
+    runs: Mapping[str, Measured]
+    """By folder, below that of the results."""
+
+
+def verdicts_of(judged: Judged, files: Mapping[str, bytes]) -> Verdicts:
+    """Return verdicts with their evidence; ``files`` are all theirs, by path below their folder."""
     made = [
         Run(
             path,
@@ -107,16 +107,16 @@ def verdicts_of(
             run.environment,
             [*run.cases.values()],
             below(files, f"{path}/"),
-            within=stored.kind,
+            within=judged.kind,
         )
-        for path, run in sorted(runs.items())
+        for path, run in sorted(judged.runs.items())
         if run.suite is not None and run.environment is not None
     ]
-    own = {name: files[name] for name in (INDEXES[stored.kind], ENVIRONMENT) if name in files}
+    own = {name: files[name] for name in (INDEXES[judged.kind], ENVIRONMENT) if name in files}
     environment = made[0].environment if made else None
     if ENVIRONMENT in own:
-        environment = decode_as(Environment, own[ENVIRONMENT], f"{stored.folder}/{ENVIRONMENT}")
-    return Verdicts(stored.kind, stored.index, environment, made, own)
+        environment = decode_as(Environment, own[ENVIRONMENT], f"{judged.kind}/{ENVIRONMENT}")
+    return Verdicts(judged.kind, judged.index, environment, made, own)
 
 
 def names_of(suite: SuiteResult) -> list[str]:

@@ -20,7 +20,6 @@ from coldwarm.contracts.snapshot import (
     ValidationReport,
 )
 from coldwarm.publish.writing import sha256_of
-from coldwarm.runner.catalogue import stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,7 +62,7 @@ def _verdicts(one: Verdicts) -> ValidatedVerdicts:
         harness_version=index.harness_version,
         harness_sha256=index.harness_sha256,
         versions=dict(sorted(versions.items())),
-        verdicts=stored.verdicts(index.results),
+        verdicts=index.verdicts,
         n_runs=len(one.runs),
     )
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from coldwarm.contracts.catalogue import PatternResults
-
 if TYPE_CHECKING:
     from contextlib import ExitStack
     from pathlib import Path
 
-    from coldwarm.contracts.catalogue import ClaimResults
-    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.measured import Measured
     from coldwarm.report.catalogue.told import Told
-    from coldwarm.runner.catalogue.stored import Kind
 
 
 class Read(NamedTuple):
@@ -33,6 +29,7 @@ def read(path: Path, stack: ExitStack) -> Read:
         UsageError: there is nothing of that kind.
         ContractError: a file does not keep its contract, or says what its evidence does not say.
     """
+    from coldwarm.contracts.catalogue import INDEXES
     from coldwarm.publish import layout
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.runner.catalogue import stored
@@ -42,7 +39,7 @@ def read(path: Path, stack: ExitStack) -> Read:
         path = stack.enter_context(unpacked(path))
     if (path / layout.INDEX).is_file():
         runs = sorted((path / layout.RESULTS).glob("*/"))
-        kinds = [kind for kind in stored.INDEXES if stored.kind_of(path / kind) is not None]
+        kinds = [kind for kind in INDEXES if stored.kind_of(path / kind) is not None]
         verdicts = [_judged(path / kind, kind) for kind in kinds]
         return Read([reading.read(run) for run in runs], verdicts)
     kind = stored.kind_of(path)
@@ -53,30 +50,19 @@ def read(path: Path, stack: ExitStack) -> Read:
 
 def _judged(path: Path, kind: Kind) -> Told:
     """Return verdicts that follow from their evidence."""
-    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.catalogue import INDEXES
+    from coldwarm.contracts.environment import ENVIRONMENT, Environment
     from coldwarm.contracts.files.codec import load_as
     from coldwarm.contracts.files.faults import dotted, fault
-    from coldwarm.publish.verifying.judging import differences
+    from coldwarm.report.catalogue.told import told
     from coldwarm.runner.catalogue import stored
-    from coldwarm.runner.results import ENVIRONMENT
 
     found = stored.read(path, kind)
-    for wrong in differences(found):
-        index = found.folder / stored.INDEXES[kind]
+    for wrong in stored.differences(found):
+        index = found.folder / INDEXES[kind]
         raise fault(str(index), None, dotted(wrong.at), f"{wrong.what}; measure again")
     file = found.folder / ENVIRONMENT
     if file.is_file():
         return told(found.index, load_as(Environment, file))
     environments = [run.environment for run in found.runs.values() if run.environment is not None]
     return told(found.index, next(iter(environments), None))
-
-
-def told(index: PatternResults | ClaimResults, environment: Environment | None) -> Told:
-    """Return what a report tells of patterns or of claims."""
-    from coldwarm.catalogue.claims import claims
-    from coldwarm.catalogue.patterns import patterns
-    from coldwarm.report.catalogue.told import of_claims, of_patterns
-
-    if isinstance(index, PatternResults):
-        return of_patterns(index, environment, patterns())
-    return of_claims(index, environment, claims())

@@ -27,7 +27,7 @@ def available() -> Mapping[str, View]:
 
 
 def _rendered(name: str, path: str, made: Made) -> bytes | None:
-    from coldwarm.cli.report.verdicts import told
+    from coldwarm.report.catalogue.told import told
     from coldwarm.report.formats import base
 
     results = [run.measured for run in made.content.runs]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.catalogue import INDEXES
+from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.files.codec import decode, encode, read_bytes
 from coldwarm.contracts.files.faults import dotted, fault
 from coldwarm.contracts.files.index import NAME
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish.making import redacting
-from coldwarm.publish.runs import below, names_of, refuse_others, verdicts_of
-from coldwarm.publish.verifying import judging
+from coldwarm.publish.runs import Judged, below, names_of, refuse_others, verdicts_of
 from coldwarm.publish.writing import read_inside
 from coldwarm.runner.catalogue import stored
-from coldwarm.runner.results import ENVIRONMENT
 from coldwarm.runner.stored.validating import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from coldwarm.contracts.catalogue import Kind
     from coldwarm.publish.runs import Verdicts
     from coldwarm.runner.catalogue.stored import Stored
 
@@ -34,7 +35,7 @@ def collect(paths: Sequence[Path]) -> tuple[list[Verdicts], list[str]]:
     """
     found: list[Verdicts] = []
     places: list[str] = []
-    for kind in stored.INDEXES:
+    for kind in INDEXES:
         of_kind = [path for path in paths if stored.kind_of(path) == kind]
         if len(of_kind) > 1:
             text = f"{of_kind[0]} and {of_kind[1]} both hold {kind}; a snapshot has one folder of"
@@ -46,7 +47,7 @@ def collect(paths: Sequence[Path]) -> tuple[list[Verdicts], list[str]]:
     return found, places
 
 
-def _finished(path: Path, kind: stored.Kind) -> Stored:
+def _finished(path: Path, kind: Kind) -> Stored:
     """Return results that are complete and follow from their evidence."""
     try:
         found = stored.read(path, kind)
@@ -63,11 +64,11 @@ def _refuse_wrong(found: Stored) -> None:
     try:
         for run in found.pointed:
             read_whole(found.index_of(run).parent)
-        wrong = next(iter(judging.differences(found)), None)
+        wrong = next(iter(stored.differences(found)), None)
     except (ContractError, UsageError) as error:
         raise _invalid(str(error)) from None
     if wrong is not None:
-        place = f"{found.folder / stored.INDEXES[found.kind]}: {dotted(wrong.at)}"
+        place = f"{found.folder / INDEXES[found.kind]}: {dotted(wrong.at)}"
         raise _invalid(f"{place}: {wrong.what}")
 
 
@@ -79,15 +80,15 @@ def _collected(found: Stored) -> tuple[Verdicts, list[str]]:
     files = _files(found)
     made, places = redacting.redacted(files, found.kind, _masked)
     if not places:
-        return verdicts_of(found, found.runs, files), []
+        return verdicts_of(Judged(found.kind, found.index, found.runs), files), []
     with redacting.written(made) as folder:
         again = _finished(folder, found.kind)
-        return verdicts_of(again, again.runs, made), places
+        return verdicts_of(Judged(again.kind, again.index, again.runs), made), places
 
 
 def _files(found: Stored) -> dict[str, bytes]:
     """Return the files that belong to the results, without the journals of their runs."""
-    index = stored.INDEXES[found.kind]
+    index = INDEXES[found.kind]
     files = {index: read_bytes(found.folder / index)}
     if (found.folder / ENVIRONMENT).exists():
         files[ENVIRONMENT] = read_inside(found.folder, ENVIRONMENT)

@@ -1,4 +1,4 @@
-"""What goes into a snapshot: read, computed again, refused where anything is wrong, and copied."""
+"""The runs of a snapshot: read, computed again, refused where anything is wrong, and copied."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from coldwarm.contracts.files.journal import JOURNAL
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish import layout
-from coldwarm.publish.making import catalogued, redacting
+from coldwarm.publish.making import redacting
 from coldwarm.publish.runs import Collected, Content, Run, names_of, refuse_others
 from coldwarm.publish.writing import sha256_of
-from coldwarm.runner.catalogue.stored import kind_of
 from coldwarm.runner.stored.validating import read_whole
 
 if TYPE_CHECKING:
@@ -29,21 +28,18 @@ if TYPE_CHECKING:
 
 
 def collect(paths: Sequence[Path]) -> Collected:
-    """Read what goes into a snapshot, in an order that does not depend on how it was named.
+    """Read the runs of a snapshot, in an order that does not depend on how they were named.
 
     What is private here and was not masked when it was measured is masked, with every hash made
     anew.
 
     Raises:
         UsageError: one is no finished run, or is given twice.
-        InvalidResultError: a file does not keep its contract, or says what its observations or its
-            evidence do not.
+        InvalidResultError: a file does not keep its contract, or says what its observations do not.
         ContractError: a file has an older contract, or changed meanwhile.
     """
-    judged = [path for path in paths if kind_of(path) is not None]
     found = sorted(
-        (_read(path) for path in paths if path not in judged),
-        key=lambda run: (run.name, run.suite.started_at, run.suite.run_id),
+        map(_read, paths), key=lambda run: (run.name, run.suite.started_at, run.suite.run_id)
     )
     runs: list[Run] = []
     for run in found:
@@ -55,10 +51,8 @@ def collect(paths: Sequence[Path]) -> Collected:
         name = next(one for one in chain([run.name], numbered) if one not in names)
         runs.append(replace(run, name=name))
     masked = [_masked(run) for run in runs]
-    verdicts, places = catalogued.collect(judged)
     return Collected(
-        Content([run for run, _ in masked], verdicts),
-        [place for _, found in masked for place in found] + places,
+        Content([run for run, _ in masked], []), [place for _, places in masked for place in places]
     )
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.snapshot import SnapshotIndex
-    from coldwarm.runner.catalogue.stored import Stored
+    from coldwarm.publish.runs import Judged
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Whole:
     index: SnapshotIndex
     measured: Mapping[str, Measured]
     """By the name of their folder."""
-    judged: Sequence[Stored] = ()
+    judged: Sequence[Judged] = ()
     """Its patterns and claims."""
 
     @cached_property
@@ -66,9 +66,7 @@ class Whole:
     @cached_property
     def content(self) -> Content:
         """The runs, and the verdicts on patterns and claims."""
-        found = [
-            verdicts_of(one, one.runs, below(self.files, f"{one.kind}/")) for one in self.judged
-        ]
+        found = [verdicts_of(one, below(self.files, f"{one.kind}/")) for one in self.judged]
         return Content(self.runs, found)
 
     @cached_property

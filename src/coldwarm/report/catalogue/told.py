@@ -6,6 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coldwarm.catalogue.claims import claims
+from coldwarm.catalogue.patterns import patterns
+from coldwarm.contracts.catalogue import PatternResults
 from coldwarm.report import units
 from coldwarm.report.catalogue.claims import seen
 from coldwarm.report.catalogue.patterns import MEASURES, VERDICTS, figures, measured
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
         ClaimResult,
         ClaimResults,
         PatternResult,
-        PatternResults,
     )
     from coldwarm.contracts.environment import Environment
 
@@ -58,10 +60,16 @@ class Told:
     rows: tuple[Row, ...]
 
 
-def of_patterns(
+def told(index: PatternResults | ClaimResults, environment: Environment | None) -> Told:
+    """Return what is told of patterns or of claims, and of where they were measured."""
+    if isinstance(index, PatternResults):
+        return _of_patterns(index, environment, patterns())
+    return _of_claims(index, environment, claims())
+
+
+def _of_patterns(
     index: PatternResults, environment: Environment | None, specs: Mapping[str, PatternSpec]
 ) -> Told:
-    """Return what is told of patterns."""
     return Told(
         kind="patterns",
         title="Patterns: DO against DON’T",
@@ -72,10 +80,9 @@ def of_patterns(
     )
 
 
-def of_claims(
+def _of_claims(
     index: ClaimResults, environment: Environment | None, specs: Mapping[str, ClaimSpec]
 ) -> Told:
-    """Return what is told of claims."""
     return Told(
         kind="claims",
         title="Claims: what articles say",

@@ -12,7 +12,7 @@ from coldwarm.runner.catalogue import facts, measuring, patterns
 from coldwarm.runner.catalogue.kept import Kept, Wanted
 from coldwarm.runner.functions import request
 from coldwarm.stats.catalogue import claims as judging
-from coldwarm.stats.catalogue.again import versions_of, versions_told
+from coldwarm.stats.catalogue.versions import versions_of, versions_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar, cast
 from coldwarm import __version__
 from coldwarm.clock import Clock
 from coldwarm.contracts.catalogue import ClaimResults, PatternResults
+from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.files import codec
 from coldwarm.errors import RunDirectoryError, storage_error
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.machine import environment
-from coldwarm.runner.results import ENVIRONMENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -12,8 +12,8 @@ from coldwarm.runner.catalogue import facts, measuring
 from coldwarm.runner.catalogue.kept import Kept, Wanted
 from coldwarm.runner.functions import request
 from coldwarm.stats.catalogue import patterns as judging
-from coldwarm.stats.catalogue.again import versions_of
 from coldwarm.stats.catalogue.patterns import Shown
+from coldwarm.stats.catalogue.versions import versions_of
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from coldwarm.catalogue.claims import claims
 from coldwarm.catalogue.patterns import patterns
 from coldwarm.contracts.catalogue import (
-    CLAIMS,
-    PATTERNS,
+    INDEXES,
     PATTERNS_OF_CLAIMS,
     ClaimResult,
     ClaimResults,
@@ -28,6 +28,7 @@ from coldwarm.errors import UsageError
 from coldwarm.runner.catalogue.measuring import sha256
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import reading
+from coldwarm.runner.stored.differences import apart
 from coldwarm.stats.catalogue.again import claim_again, pattern_again
 
 if TYPE_CHECKING:
@@ -36,18 +37,15 @@ if TYPE_CHECKING:
 
     from coldwarm.catalogue.claims import ClaimSpec
     from coldwarm.catalogue.patterns import PatternSpec
-    from coldwarm.contracts.catalogue import PatternResult
+    from coldwarm.contracts.catalogue import Kind, PatternResult
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.runner.stored.wrong import Wrong
 
     Result = PatternResult | ClaimResult
     Runs = Mapping[str, Measured]
     """By their folder, below that of the results."""
-
-Kind = Literal["patterns", "claims"]
-INDEXES: Mapping[Kind, str] = {"patterns": PATTERNS, "claims": CLAIMS}
-"""The file of each kind of results, in their folder."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class Stored:
     @property
     def verdicts(self) -> dict[str, str]:
         """The verdicts by id."""
-        return verdicts(self.results)
+        return self.index.verdicts
 
     @property
     def pointed(self) -> list[str]:
@@ -125,7 +123,7 @@ class Again:
     @property
     def verdicts(self) -> dict[str, str]:
         """The verdicts by id."""
-        return verdicts(self.results)
+        return {one.id: one.verdict for one in self.results}
 
 
 def kind_of(path: Path) -> Kind | None:
@@ -171,7 +169,7 @@ def judged(stored: Stored, runs: Runs | None = None) -> Again:
     for one in stored.results:
         against = _reason_against(one)
         if against is not None:
-            left.append(NotJudged(name=name_of(one), reason=against))
+            left.append(NotJudged(name=one.id, reason=against))
             found.append(one)
         else:
             found.append(_again(one, known, stored))
@@ -184,7 +182,7 @@ def _again(one: Result, runs: Runs, stored: Stored) -> Result:
             return _claim(one, runs)
         return _pattern(one, patterns()[one.pattern], runs, "")
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        what = f"{name_of(one)} has no evidence that its rule can judge by: "
+        what = f"{one.id} has no evidence that its rule can judge by: "
         what += f"{type(error).__name__}: {error}"
         raise fault(str(stored.folder / INDEXES[stored.kind]), None, None, what) from None
 
@@ -213,7 +211,7 @@ def _reason_against(one: Result) -> Reason | None:
     """Return why a result is not judged again; ``None``: it is."""
     known: Mapping[str, PatternSpec | ClaimSpec]
     known = claims() if isinstance(one, ClaimResult) else patterns()
-    spec = known.get(name_of(one))
+    spec = known.get(one.id)
     if spec is None:
         return because("not_declared_here")
     said = one.claim_sha256 if isinstance(one, ClaimResult) else one.pattern_sha256
@@ -231,11 +229,36 @@ def _paths(one: Result) -> Iterator[str]:
         yield one.path
 
 
-def name_of(one: Result) -> str:
-    """Return the id of a pattern or of a claim."""
-    return one.claim if isinstance(one, ClaimResult) else one.pattern
+def differences(found: Stored) -> Iterator[Wrong]:
+    """Yield where stored results say anything else than their evidence.
+
+    Of results that another version has measured, verdicts and plain figures are compared: reasons
+    and bounds may be made otherwise there.
+
+    Raises:
+        UsageError: a run is not there.
+        ContractError: a file does not keep its contract, or says what its observations do not say.
+    """
+    now = list(_apart(found, judged(found)))
+    if found.same_version or not now:
+        yield from now
+        return
+    # What another version says is from its runs as they were computed then.
+    then = list(_apart(found, judged(found, found.as_stored)))
+    yield from min(now, then, key=len)
 
 
-def verdicts(results: Sequence[Result]) -> dict[str, str]:
-    """Return verdicts by id."""
-    return {name_of(one): one.verdict for one in results}
+def _apart(found: Stored, again: Again) -> Iterator[Wrong]:
+    plain = to_builtins if found.same_version else _of_any_version
+    pairs = zip(found.results, again.results, strict=True)
+    for place, (said, held) in enumerate(pairs):
+        yield from apart(("results", place), plain(said), plain(held))
+
+
+def _of_any_version(one: Result) -> dict[str, Any]:
+    """Return what every version makes alike of a result."""
+    told = {"verdict": one.verdict, "versions": one.versions}
+    if isinstance(one, ClaimResult):
+        figures = [{"name": bound.name, "value": bound.value} for bound in one.figures]
+        return {**told, "figures": figures}
+    return {**told, "measures": one.measures, "do": one.do, "dont": one.dont, "ratio": one.ratio}

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from coldwarm.contracts.catalogue import ChangedVerdict
 from coldwarm.stats.catalogue.claims import Seen, judged
 from coldwarm.stats.catalogue.patterns import of_cases, of_facts
+from coldwarm.stats.catalogue.versions import versions_of, versions_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -70,16 +71,6 @@ def pattern_again(
 def _sheet(sheets: Iterable[FactSheet], side: str) -> FactSheet:
     found = {one.function: one for one in sheets}
     return found[side]
-
-
-def versions_told(sheets: Iterable[FactSheet]) -> dict[str, str]:
-    """Return the versions that functions have told which were called once."""
-    return {k: v for sheet in sheets for k, v in sheet.versions.items()}
-
-
-def versions_of(cases: Iterable[CaseResult]) -> dict[str, str]:
-    """Return the versions that the processes of cases have told."""
-    return {k: v for case in cases for seen in case.observations for k, v in seen.versions.items()}
 
 
 def changed(a: Mapping[str, str], b: Mapping[str, str]) -> list[ChangedVerdict]:
