@@ -30,6 +30,8 @@ myst_heading_anchors = 3
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 # Docstrings say `name` now and then; it is code.
 default_role = "literal"
+# A verdict has the colour of what it says; docs/_static/pages.css has these.
+rst_prolog = "".join(f".. role:: verdict-{tone}\n" for tone in ("good", "bad", "open")) + "\n"
 # Two hyphens are an option, not a dash.
 smartquotes = False
 

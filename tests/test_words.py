@@ -61,23 +61,8 @@ PATTERNS = {"match", "fullmatch", "search", "sub", "subn", "findall", "finditer"
 ALLOWED = {
     "claims/article_001/interfaces/torch_vmap_prototype.py": ("text", "documentation of PyTorch"),
     "claims/article_001/speed/chain_is_one_kernel.py": ("text", "a program of XLA"),
-    "claims/article_001/training/autocast_casts_by_itself.py": ("message", "warnings of PyTorch"),
-    "claims/article_001/training/autocast_casts_by_itself_gpu.py": (
-        "message",
-        "warnings of PyTorch",
-    ),
-    "claims/article_002/policies/policy_dots_with_no_batch_dims_saveable.py": (
-        "line",
-        "what JAX prints of saved values",
-    ),
-    "claims/article_002/policies/policy_everything_saveable.py": (
-        "line",
-        "what JAX prints of saved values",
-    ),
-    "claims/article_002/policies/policy_nothing_saveable.py": (
-        "line",
-        "what JAX prints of saved values",
-    ),
+    "claims/article_001/training/_autocast.py": ("message", "warnings of PyTorch"),
+    "claims/article_002/policies/_kept.py": ("line", "what JAX prints of saved values"),
     "claims/article_002/symptoms/symptom_every_call_slow.py": ("text", "the log of JAX"),
     "claims/article_002/symptoms/symptom_first_call_slow.py": ("text", "the log of JAX"),
     "claims/article_002/symptoms/symptom_traced_in_output.py": (

@@ -1,14 +1,26 @@
 """Writes the reference pages from the sources they describe, before Sphinx reads them.
 
 Workloads and backends are read as syntax trees and never imported: their modules belong to
-measured processes. Records and commands are imported, as no framework comes with them.
+measured processes. Records, commands, patterns and claims are imported, as no framework comes with
+them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from _generate import api, backends, commands, coverage, harness, records, workloads
+from _generate import (
+    api,
+    backends,
+    claims,
+    commands,
+    coverage,
+    harness,
+    patterns,
+    records,
+    sources,
+    workloads,
+)
 from _generate.rst import heading, toctree
 
 if TYPE_CHECKING:
@@ -16,6 +28,9 @@ if TYPE_CHECKING:
 
 SECTIONS = {
     "commands": commands.pages,
+    "patterns": patterns.pages,
+    "claims": claims.pages,
+    "sources": sources.pages,
     "workloads": workloads.pages,
     "backends": backends.pages,
     "records": records.pages,

@@ -6,7 +6,7 @@ import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from _generate.rst import heading
+from _generate.rst import heading, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,10 +58,10 @@ def _answers(results: Path) -> str:
         "What ``python -m benchmarks.answers --save`` found: in how many of the draws no range of\n"
         "an :doc:`answer </how-to/answers>`, in none of its readings, leaves out the candidate\n"
         "that is truly the cheapest there, by the number of rounds.\n\n"
-        f"{_listed(['', *numbers], held)}\n"
+        f"{table(['', *numbers], held)}\n"
         "And at how many of the numbers of calls from 1 to a million, evenly on a log scale, a\n"
         "candidate was named, in percent: what nobody could tell apart is told of nobody.\n\n"
-        f"{_listed(['', *numbers], told)}"
+        f"{table(['', *numbers], told)}"
     )
 
 
@@ -69,14 +69,7 @@ def _table(rows: Sequence[dict[str, Any]], stated: float | None, *, ranges: bool
     numbers = list(rows[0]["shares"])
     by_n = {n: 1 - 2.0 ** (1 - int(n)) if ranges and int(n) < _FEW else stated for n in numbers}
     cells = [[row["noise"], *(_cell(row["shares"][n], by_n[n]) for n in numbers)] for row in rows]
-    return _listed(["", *numbers], cells)
-
-
-def _listed(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in (heading, *rows):
-        lines += [f"   {'* -' if place == 0 else '  -'} {cell}" for place, cell in enumerate(row)]
-    return "\n".join(lines) + "\n"
+    return table(["", *numbers], cells)
 
 
 def _cell(share: float, stated: float | None) -> str:

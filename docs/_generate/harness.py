@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from _generate.rst import heading
+from _generate.rst import heading, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 _COLUMNS = ("", "what", "measured", "against", "figure", "bound", "verdict")
@@ -25,7 +24,7 @@ def pages(package: Path) -> dict[str, str]:
         + f"Measured {run['date']} with coldwarm {run['coldwarm']}, Python {run['python']}, on\n"
         + f"{run['processors']} processors, {run['platform']}; load before:\n"
         + f"{run['load_1m']:.2f}.\n\n"
-        + _table([_row(row) for row in run["rows"]])
+        + table(_COLUMNS, map(_row, run["rows"]))
     )
     return {"index": text}
 
@@ -41,10 +40,3 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
         f"≤ {row['bound']:.3g} {row['unit']}".strip(),
         row["verdict"],
     )
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in (_COLUMNS, *rows):
-        lines += [f"   {'* -' if place == 0 else '  -'} {cell}" for place, cell in enumerate(row)]
-    return "\n".join(lines) + "\n"

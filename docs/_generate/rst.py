@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _LEVELS = "=-~"
 
@@ -18,10 +18,11 @@ def heading(text: str, level: int = 0, label: str | None = None) -> str:
     return f"{anchor}{text}\n{_LEVELS[level] * len(text)}\n\n"
 
 
-def toctree(pages: Iterable[str], depth: int = 1) -> str:
-    """Return a table of contents over pages named from here."""
+def toctree(pages: Iterable[str], depth: int = 1, *, hidden: bool = False) -> str:
+    """Return a table of contents over pages named from here; hidden, it is in the sidebar alone."""
     body = "\n".join(pages)
-    return f".. toctree::\n   :maxdepth: {depth}\n\n{indent(body)}\n"
+    seen = "   :hidden:\n" if hidden else ""
+    return f".. toctree::\n   :maxdepth: {depth}\n{seen}\n{indent(body)}\n"
 
 
 def indent(text: str) -> str:
@@ -42,6 +43,14 @@ def code(text: str, language: str = "python") -> str:
 def plain(text: str) -> str:
     """Return text in which nothing but `code` is markup."""
     return re.sub(r"([\\*|_])", r"\\\1", text)
+
+
+def table(heading: Sequence[str], rows: Iterable[Sequence[str]], name: str = "") -> str:
+    """Return a table; ``name`` is its class for the style sheet."""
+    lines = [".. list-table::", "   :header-rows: 1", *([f"   :class: {name}"] if name else []), ""]
+    for row in (heading, *rows):
+        lines += [f"   {'  -' if at else '* -'} {cell}".rstrip() for at, cell in enumerate(row)]
+    return "\n".join(lines) + "\n\n"
 
 
 def definition(term: str, body: str) -> str:

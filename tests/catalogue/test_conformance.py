@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import sys
+from functools import reduce
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.catalogue.claims import ClaimSpec, claims
+from coldwarm.catalogue.claims import BenchOf, ClaimSpec, FactsOf, called, claims, spec_of
 from coldwarm.catalogue.patterns import COUNTED, FACTS, SIDES, TIMED, PatternSpec, patterns
+from coldwarm.errors import PluginError
+from coldwarm.runner.catalogue.measuring import sha256
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,15 +68,63 @@ def test_a_claim_says_what_is_measured_and_what_decides(spec: ClaimSpec) -> None
     assert all(text.endswith(".") for text in (spec.quantity, spec.protocol, spec.rule))
     assert spec.benches or spec.facts or spec.patterns
     assert set(spec.patterns) <= set(patterns())
-    defined = {
-        node.name
-        for node in ast.parse(spec.source.path.read_text("utf-8")).body
-        if isinstance(node, ast.FunctionDef)
-    }
-    named = {name for one in spec.facts for name in one.functions}
-    named |= {name for one in spec.benches for name in one.candidates}
-    assert named <= defined
-    assert _imports(spec.source.path) <= sys.stdlib_module_names
+    asked: list[BenchOf | FactsOf] = [*spec.benches, *spec.facts]
+    for one in asked:
+        defined = runpy.run_path(str(spec.file_of(one)))
+        names = one.candidates if isinstance(one, BenchOf) else one.functions
+        assert len(set(map(called, names))) == len(names)
+        for first, *rest in (name.split(".") for name in names):
+            assert callable(reduce(getattr, rest, defined[first]))
+    for file in (spec.source.path, *spec.source.shared):
+        assert _imports(file) <= sys.stdlib_module_names
+
+
+def test_what_claims_share_lies_beside_them_and_is_no_claim() -> None:
+    shared = {file for spec in CLAIMS for file in spec.source.shared}
+    assert all(file.name.startswith("_") for file in shared)
+    folders = {spec.source.path.parent for spec in CLAIMS}
+    beside = {file for folder in folders for file in folder.glob("_*.py")}
+    assert {file for file in beside if file.name != "__init__.py"} == shared
+
+
+def _with_a_shared_file(folder: Path) -> tuple[ModuleType, Path]:
+    """Return a claim whose functions lie in a file beside it, and that file."""
+    shared = folder / "_shared.py"
+    shared.write_text("def fact():\n    return {}\n", "utf-8")
+    path = folder / "a_claim.py"
+    path.write_text("", "utf-8")
+    module = ModuleType("a_claim", "It is so.")
+    module.__file__ = str(path)
+    texts = dict.fromkeys(("QUANTITY", "PROTOCOL", "RULE"), "Some.")
+    facts = ({"functions": ("fact",), "file": shared.name},)
+    article = {"article": "001", "place": "Here"}
+    vars(module).update(texts, ARTICLE=article, judge=lambda _: "confirmed", FACTS=facts)
+    return module, shared
+
+
+def test_a_claim_is_another_one_when_the_file_that_it_shares_changes(tmp_path: Path) -> None:
+    module, shared = _with_a_shared_file(tmp_path)
+    source = spec_of(module).source
+    before = sha256(source)
+    shared.write_text(shared.read_text("utf-8") + "# changed\n", "utf-8")
+    assert sha256(source) != before
+
+
+def test_a_claim_is_shown_with_the_file_that_it_shares(tmp_path: Path) -> None:
+    module, shared = _with_a_shared_file(tmp_path)
+    text = spec_of(module).code()
+    assert shared.name in text
+    assert shared.read_text("utf-8").strip() in text
+
+
+def test_a_shared_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    module, shared = _with_a_shared_file(tmp_path)
+    shared.unlink()
+    with pytest.raises(
+        PluginError, match=r"a_claim names _shared\.py, which is not there"
+    ) as error:
+        spec_of(module)
+    assert "\n" not in str(error.value)
 
 
 def test_ids_are_those_of_patterns_or_of_claims() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,27 @@ def test_too_few_processes_give_no_winner_and_are_named() -> None:
     third = by_calls([costs("a", 0.1, 0.1), few, costs("c", 1.0, 0.1)], "process")
     assert told(third) == [(1, None, "a")]
     assert [*third.left_out] == ["b"]
+
+
+@pytest.mark.parametrize(("times", "cheapest"), [(40.0, "a"), (8.0, None)])
+def test_few_rounds_tell_what_each_of_them_puts_far_apart(
+    times: float, cheapest: str | None
+) -> None:
+    a, b = costs("a", 1.0, 1.0, n=FEWEST, noise=0.3), costs("b", times, 1.0, n=FEWEST, noise=-0.3)
+    by = by_calls([a, b], "process")
+    assert by.cheapest_at(1) == cheapest
+    assert by.cheapest_at(10**6) is None
+
+
+@pytest.mark.parametrize(("times", "cheapest"), [(40.0, "a"), (8.0, None)])
+def test_few_processes_of_other_rounds_tell_it_too(times: float, cheapest: str | None) -> None:
+    a, b = costs("a", 1.0, 1.0, n=FEWEST, noise=0.3), costs("b", times, 1.0, n=FEWEST, noise=0.3)
+    later = {
+        name: {str(int(key) + FEWEST): value for key, value in series.items()}
+        for name, series in b.series.items()
+    }
+    by = by_calls([a, dataclasses.replace(b, series=later)], "process")
+    assert by.cheapest_at(1) == cheapest
 
 
 def test_a_candidate_without_the_costs_of_a_reading_is_named() -> None:

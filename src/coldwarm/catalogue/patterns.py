@@ -44,7 +44,7 @@ class Article:
     """Where a pattern or a claim comes from, and the figure that is given there."""
 
     article: str
-    """``000``, ``001`` or ``002``; see ``docs/reference/sources.md``."""
+    """``000``, ``001`` or ``002``; the page of the sources has their titles."""
     place: str
     """The heading under which it stands."""
     figure: str = ""

@@ -73,6 +73,12 @@ class Finite(click.FloatRange):
 
 cold_only = click.option("--cold-only", is_flag=True, help="Only fresh processes.")
 warm_only = click.option("--warm-only", is_flag=True, help="Only warm calls.")
+results = click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Show what a folder of stored results holds of it, too.",
+)
 seed = click.option(
     "--seed",
     type=click.IntRange(0),

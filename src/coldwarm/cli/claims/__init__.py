@@ -56,14 +56,17 @@ def listed(form: str) -> None:
 
 @command.command("show")
 @click.argument("name", metavar="ID")
-def shown(name: str) -> None:
-    """Show one claim: the statement, the protocol, the rule, and the code."""
+@_options.results
+def shown(name: str, results: Path | None) -> None:
+    """Show one claim: the statement, the protocol, the rule, the code, and what was measured."""
     from coldwarm.catalogue.claims import claim
     from coldwarm.report.catalogue.claims import page
     from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.catalogue import stored
 
     spec = claim(name)
-    PlainConsole().print(page(spec, spec.source.path.read_text(encoding="utf-8")))
+    result = stored.of_claim(results, spec.id) if results else None
+    PlainConsole().print(page(spec, spec.code(), result))
 
 
 @command.command("run")

@@ -58,13 +58,17 @@ def listed(form: str) -> None:
 
 @command.command("show")
 @click.argument("name", metavar="ID")
-def shown(name: str) -> None:
-    """Show one pattern: its code, why it matters, and when it does not."""
+@_options.results
+def shown(name: str, results: Path | None) -> None:
+    """Show one pattern: its code, why it matters, when it does not, and what was measured."""
     from coldwarm.catalogue.patterns import pattern
     from coldwarm.report.catalogue.patterns import page
     from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.catalogue import stored
 
-    PlainConsole().print(page(pattern(name), None))
+    spec = pattern(name)
+    result = stored.of_pattern(results, spec.id) if results else None
+    PlainConsole().print(page(spec, result))
 
 
 @command.command("run")

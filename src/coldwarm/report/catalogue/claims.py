@@ -8,6 +8,7 @@ from rich.console import Group
 from rich.syntax import Syntax
 from rich.table import Table
 
+from coldwarm.report.catalogue.patterns import measured_with
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
 
@@ -60,8 +61,8 @@ def verdict(one: ClaimResult) -> Text:
     return text if one.reason is None else text + line(f" ({words(one.reason)})", "dim")
 
 
-def page(spec: ClaimSpec, code: str) -> RenderableType:
-    """Return all there is to say about a claim."""
+def page(spec: ClaimSpec, code: str, result: ClaimResult | None) -> RenderableType:
+    """Return all there is to say about a claim, and what was measured of it."""
     parts: list[RenderableType] = [
         line(spec.title, "bold"),
         line(f"{spec.id} · article {spec.article.article}, {spec.article.place}", "dim"),
@@ -77,5 +78,15 @@ def page(spec: ClaimSpec, code: str) -> RenderableType:
         if text:
             parts += [line(""), line(name, "bold"), line(text)]
     parts += [line(""), Syntax(code.rstrip(), "python", background_color="default", word_wrap=True)]
-    parts += [line(address, "dim") for address in spec.docs]
+    if result is not None:
+        parts += [line(""), line("Verdict: ", "bold") + verdict(result), *_shown(result)]
+    parts += [line(""), *(line(address, "dim") for address in spec.docs)]
     return Group(*parts)
+
+
+def _shown(result: ClaimResult) -> list[RenderableType]:
+    """Return the figures that a verdict rests on, and when they were measured."""
+    made = Table(box=None, pad_edge=False, show_header=False)
+    for bound in result.figures:
+        made.add_row(line(bound.name), line(figure(bound)))
+    return [*([made] if result.figures else []), line(measured_with(result), "dim")]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Group
-from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.table import Table
 
+from coldwarm.report import units
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from coldwarm.catalogue.patterns import Article, PatternSpec
-    from coldwarm.contracts.catalogue import PatternResult
+    from coldwarm.contracts.catalogue import ClaimResult, Fact, PatternResult
 
 VERDICTS = {
     "as_stated": ("as stated", "green"),
@@ -30,6 +30,7 @@ VERDICTS = {
     "failed": ("failed", "bold red"),
 }
 """What each verdict is called, and its style."""
+_SIDE_NAMES = {"do": "DO", "dont": "DON'T"}
 MEASURES = {
     "first_result_s": "time to first result",
     "first_call_s": "first call",
@@ -106,6 +107,32 @@ def page(spec: PatternSpec, result: PatternResult | None) -> RenderableType:
         line(f"When the DON'T is right: {spec.exception}"),
     ]
     if result is not None:
-        parts += [line(""), Padding(line(f"Measured: {measured(result)}, ") + verdict(result), 0)]
+        parts += [line(""), line("Measured: ", "bold") + verdict(result), *_shown(result)]
     parts += [line(""), *(line(address, "dim") for address in spec.docs)]
     return Group(*parts)
+
+
+def measured_with(one: PatternResult | ClaimResult) -> str:
+    """Return when, and with which versions."""
+    versions = ", ".join(f"{name} {release}" for name, release in one.versions.items())
+    return " with ".join(filter(None, (one.measured_at[:10], versions)))
+
+
+def _shown(result: PatternResult) -> list[RenderableType]:
+    """Return a pattern's ratio, or what both sides have shown, and when it was measured."""
+    if not result.sheets:
+        ratio = line(f"DON'T over DO: {measured(result)}")
+        return [ratio, line(measured_with(result), "dim")]
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("", *(_SIDE_NAMES.get(one.function, one.function) for one in result.sheets)):
+        made.add_column(name, overflow="fold")
+    for fact in dict.fromkeys(name for sheet in result.sheets for name in sheet.seen):
+        made.add_row(line(fact), *(_fact(sheet.seen.get(fact)) for sheet in result.sheets))
+    return [made, line(measured_with(result), "dim")]
+
+
+def _fact(value: Fact) -> Text:
+    """Return what a side has shown, with few digits."""
+    if value is None:
+        return line(units.MISSING)
+    return line(f"{value:.4g}" if isinstance(value, float) else value)

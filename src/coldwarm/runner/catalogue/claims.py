@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coldwarm.catalogue.claims import called
 from coldwarm.catalogue.patterns import pattern
 from coldwarm.contracts.catalogue import CLAIMS, PATTERNS_OF_CLAIMS, ClaimResult, ClaimResults
 from coldwarm.contracts.reasons import RefusedError
@@ -82,7 +83,7 @@ class Session:
             sheet
             for one in spec.facts
             for _ in range(one.processes)
-            for sheet in facts.gather(spec.source.path, one.functions, one.variables)
+            for sheet in facts.gather(spec.file_of(one), one.functions, one.variables)
         ]
 
     def _pattern(self, name: str) -> PatternResult:
@@ -133,10 +134,10 @@ def _planned_s(spec: ClaimSpec) -> float:
 
 
 def _asked(spec: ClaimSpec, one: BenchOf) -> request.Request:
-    file = spec.source.path
+    file = spec.file_of(one)
     return request.Request(
-        targets=[f"{name}={file}:{name}" for name in one.candidates],
-        reference=one.candidates[0],
+        targets=[f"{called(name)}={file}:{name}" for name in one.candidates],
+        reference=called(one.candidates[0]),
         check=one.checks,
         tolerance=one.tolerance,
         variables=[f"{name}={value}" for name, value in one.variables.items()],

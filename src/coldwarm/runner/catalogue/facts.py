@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coldwarm.catalogue.claims import called
 from coldwarm.contracts.catalogue import FactSheet, Raised
 from coldwarm.contracts.reasons import because
 from coldwarm.runner.functions import inspection, targets
@@ -38,10 +39,11 @@ def gather(file: Path, names: Sequence[str], variables: Mapping[str, str]) -> li
 def _sheet(
     file: Path, name: str, variables: Mapping[str, str], guard: Guard, work: Path
 ) -> FactSheet:
-    target = targets.Target(name, file.stem, file, name, variables=variables)
-    told, _ = inspection.ask(replies.Facts, target, _SETTING, guard, work / f"caches-{name}")
+    label = called(name)
+    target = targets.Target(label, file.stem, file, name, variables=variables)
+    told, _ = inspection.ask(replies.Facts, target, _SETTING, guard, work / f"caches-{label}")
     return FactSheet(
-        function=name,
+        function=label,
         facts=told.facts,
         raised=None
         if told.raised is None

@@ -17,6 +17,7 @@ from coldwarm.contracts.catalogue import (
     ClaimResult,
     ClaimResults,
     NotJudged,
+    PatternResult,
     PatternResults,
 )
 from coldwarm.contracts.files import codec, reader
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from coldwarm.catalogue.claims import ClaimSpec
     from coldwarm.catalogue.patterns import PatternSpec
-    from coldwarm.contracts.catalogue import Kind, PatternResult
+    from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
@@ -148,6 +149,37 @@ def read(path: Path, kind: Kind) -> Stored:
     if kind == "patterns":
         return Stored(index.parent, kind, codec.load_as(PatternResults, index))
     return Stored(index.parent, kind, codec.load_as(ClaimResults, index))
+
+
+def of_claim(folder: Path, name: str) -> ClaimResult:
+    """Return the stored result of one claim.
+
+    Raises:
+        UsageError: there is none.
+        ContractError: the results do not keep their contract.
+    """
+    found = next((one for one in read(folder, "claims").results if one.id == name), None)
+    if not isinstance(found, ClaimResult):
+        raise _missing(folder, name)
+    return found
+
+
+def of_pattern(folder: Path, name: str) -> PatternResult:
+    """Return the stored result of one pattern.
+
+    Raises:
+        UsageError: there is none.
+        ContractError: the results do not keep their contract.
+    """
+    found = next((one for one in read(folder, "patterns").results if one.id == name), None)
+    if not isinstance(found, PatternResult):
+        raise _missing(folder, name)
+    return found
+
+
+def _missing(folder: Path, name: str) -> UsageError:
+    """Return the error that results hold no such id."""
+    return UsageError(f"{folder} holds results, and none of {name}; add it by --resume")
 
 
 def judged(stored: Stored, runs: Runs | None = None) -> Again:

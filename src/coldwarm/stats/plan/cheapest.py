@@ -23,6 +23,7 @@ from coldwarm.contracts.answer import ByCalls, CallRange, Crossing
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.plan.dearer import MOST_CALLS, NEEDED, dearer
+from coldwarm.stats.ratio import FAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 FEW = 3
 """How many times surer a pair must be that has fewer rounds than a verdict needs: with so few,
 chance favours one of two nearly equal candidates at some number of calls more often than at each.
-"""
+What every round puts more than ``FAR`` times apart is told without that."""
 ERROR = 0.8 * (1 - CONFIDENCE)
 """What is given to all pairs together: a little less than is stated, because one draw of costs is
 looked at at many numbers of calls."""
@@ -159,7 +160,10 @@ def _signs(held: Dearer, calls: Floats, error: float) -> tuple[Signs, Signs]:
     """
     few = held.n < FEWEST_FOR_CONFIDENCE
     middle, low, high = held.bounded(calls, 1 - (error / FEW if few else error))
-    sure = _sides(low > 0, high < 0)
+    least, greatest = held.extent(calls)
+    far = math.log(FAR)
+    # As verdicts do (``ratio``): few rounds tell what every one of them puts far apart.
+    sure = _sides((low > 0) | (few & (least > far)), (high < 0) | (few & (greatest < -far)))
     return _sides(middle > 0, middle < 0), sure if held.n >= FEWEST else np.zeros_like(sure)
 
 

@@ -54,6 +54,8 @@ class Dearer:
 
     bounded: Callable[[Floats, float], Bounds]
     """At numbers of calls, its centre and the bounds of that at a confidence."""
+    extent: Callable[[Floats], tuple[Floats, Floats]]
+    """At numbers of calls, the least and the greatest log-ratio that was seen."""
     n: int
     """Rounds that both have; where none are common, processes of the side that has fewer."""
     basis: Reason
@@ -68,10 +70,11 @@ def dearer(ours: Costs, theirs: Costs, needed: Needed) -> Dearer:
     if not rounds:
         n_ours, n_theirs = (min(len(s) for _, s in side) for side in (first, second))
         apart = because("separate_processes", n_processes=n_ours, n_baseline=n_theirs)
-        return Dearer(_by_sides(*sides), min(n_ours, n_theirs), apart)
+        return Dearer(_by_sides(*sides), _extent(*sides), min(n_ours, n_theirs), apart)
     logs = _logs(ours, theirs, needed, rounds)
     return Dearer(
         lambda calls, confidence: paired_rows(logs(calls), confidence),
+        lambda calls: (logs(calls).min(axis=1), logs(calls).max(axis=1)),
         len(rounds),
         _basis(len(rounds), left_out(first, second)),
     )
@@ -136,3 +139,18 @@ def _by_sides(
         return np.array([one.middle for one in found]), np.array(low), np.array(high)
 
     return bounded
+
+
+def _extent(
+    ours: dict[str, list[Term]], theirs: dict[str, list[Term]]
+) -> Callable[[Floats], tuple[Floats, Floats]]:
+    def ends(side: dict[str, list[Term]], calls: float) -> tuple[float, float]:
+        paid = [(times, list(series.values())) for times, series in _paid(side, calls)]
+        return sum(n * min(each) for n, each in paid), sum(n * max(each) for n, each in paid)
+
+    def extent(calls: Floats) -> tuple[Floats, Floats]:
+        mine, other = (np.array([ends(side, n) for n in calls.tolist()]) for side in (ours, theirs))
+        with np.errstate(divide="ignore", invalid="ignore"):  # of costs of 0, nothing is known
+            return np.log(mine[:, 0] / other[:, 1]), np.log(mine[:, 1] / other[:, 0])
+
+    return extent

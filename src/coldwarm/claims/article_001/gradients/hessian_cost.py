@@ -19,6 +19,7 @@ BENCHES = (
         "name": "hessian",
         "candidates": ("jax_jacfwd", "torch_double_backward", "torch_func"),
         "regime": "warm",
+        "variables": {"JAX_PLATFORMS": "cpu"},
         "seconds": 60.0,
         "tolerance": 1e-3,
     },

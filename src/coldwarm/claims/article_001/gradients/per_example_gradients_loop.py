@@ -18,52 +18,14 @@ BENCHES = (
     {
         "name": "gradients",
         "candidates": ("jax_vmap", "torch_loop"),
+        "file": "_per_example.py",
         "regime": "warm",
+        "variables": {"JAX_PLATFORMS": "cpu"},
         "seconds": 60.0,
         "tolerance": 1e-4,
     },
 )
 DOCS = ("https://docs.jax.dev/en/latest/101/transformations.html",)
-EXAMPLES = 128
-
-
-def jax_vmap():
-    """Map the gradient over the examples."""
-    import jax
-    import jax.numpy as jnp
-
-    def loss(weights, x, y):
-        w1, w2 = weights
-        return jnp.mean((jnp.tanh(x @ w1) @ w2 - y) ** 2)
-
-    mapped = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))
-
-    @jax.jit
-    def gradients(w1, w2, x, y):
-        return list(mapped((w1, w2), x, y))
-
-    w1 = jnp.linspace(-0.1, 0.1, 32 * 64).reshape(32, 64)
-    w2 = jnp.linspace(-0.1, 0.1, 64).reshape(64, 1)
-    x = jnp.linspace(-1.0, 1.0, EXAMPLES * 32).reshape(EXAMPLES, 32)
-    return gradients, (w1, w2, x, jnp.ones((EXAMPLES, 1)))
-
-
-def torch_loop():
-    """Go backward for each example by itself."""
-    import torch
-
-    def gradients(w1, w2, x, y):
-        w1, w2 = w1.clone().requires_grad_(), w2.clone().requires_grad_()
-        found = []
-        for one, wanted in zip(x, y, strict=True):
-            loss = ((torch.tanh(one @ w1) @ w2 - wanted) ** 2).mean()
-            found.append(torch.autograd.grad(loss, (w1, w2)))
-        return [torch.stack(side) for side in zip(*found, strict=True)]
-
-    w1 = torch.linspace(-0.1, 0.1, 32 * 64).reshape(32, 64)
-    w2 = torch.linspace(-0.1, 0.1, 64).reshape(64, 1)
-    x = torch.linspace(-1.0, 1.0, EXAMPLES * 32).reshape(EXAMPLES, 32)
-    return gradients, (w1, w2, x, torch.ones(EXAMPLES, 1))
 
 
 def judge(seen):

@@ -18,7 +18,14 @@ Confirmed where the interval of the ratio lies above 2.4 (80 % of the stated fac
 it lies below, otherwise inconclusive.
 """
 BENCHES = (
-    {"name": "chain", "candidates": ("jax_jit", "torch_eager"), "regime": "warm", "seconds": 60.0},
+    {
+        "name": "chain",
+        "candidates": ("on_cpu.jax_jit", "on_cpu.torch_eager"),
+        "file": "_matmul_chain.py",
+        "variables": {"JAX_PLATFORMS": "cpu"},
+        "regime": "warm",
+        "seconds": 60.0,
+    },
 )
 DOCS = ("https://docs.jax.dev/en/latest/jit-compilation.html",)
 NOTE = """
@@ -26,33 +33,6 @@ The source measured on a GPU, and with one call of each: its figure for JAX incl
 compilation nor a second run, and that for PyTorch includes the start of CUDA. On a CPU
 nearly all the time goes into the products themselves.
 """
-WIDTH, TURNS = 256, 100
-
-
-def jax_jit():
-    """Multiply a permutation with itself, compiled."""
-    import jax
-    import jax.numpy as jnp
-
-    @jax.jit
-    def chain(x):
-        for _ in range(TURNS):
-            x = x @ x
-        return x
-
-    return chain, (jnp.roll(jnp.eye(WIDTH), 1, axis=0),)
-
-
-def torch_eager():
-    """Multiply a permutation with itself, operation by operation."""
-    import torch
-
-    def chain(x):
-        for _ in range(TURNS):
-            x = x @ x
-        return x
-
-    return chain, (torch.roll(torch.eye(WIDTH), 1, dims=0),)
 
 
 def judge(seen):

@@ -18,40 +18,19 @@ it lies below, otherwise inconclusive.
 """
 NEEDS = "gpu"
 BENCHES = (
-    {"name": "chain", "candidates": ("jax_jit", "torch_eager"), "regime": "warm", "seconds": 60.0},
+    {
+        "name": "chain",
+        "candidates": ("on_gpu.jax_jit", "on_gpu.torch_eager"),
+        "file": "_matmul_chain.py",
+        "regime": "warm",
+        "seconds": 60.0,
+    },
 )
 DOCS = ("https://docs.jax.dev/en/latest/jit-compilation.html",)
 NOTE = """
 The source measured one call of each; here calls are warm, so that neither the start of CUDA nor
 compiling is in the figure.
 """
-WIDTH, TURNS = 512, 100
-
-
-def jax_jit():
-    """Multiply a permutation with itself, compiled."""
-    import jax
-    import jax.numpy as jnp
-
-    @jax.jit
-    def chain(x):
-        for _ in range(TURNS):
-            x = x @ x
-        return x
-
-    return chain, (jnp.roll(jnp.eye(WIDTH), 1, axis=0),)
-
-
-def torch_eager():
-    """Multiply a permutation with itself, operation by operation."""
-    import torch
-
-    def chain(x):
-        for _ in range(TURNS):
-            x = x @ x
-        return x
-
-    return chain, (torch.roll(torch.eye(WIDTH, device="cuda"), 1, dims=0),)
 
 
 def judge(seen):

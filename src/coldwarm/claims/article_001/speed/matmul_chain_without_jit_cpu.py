@@ -19,36 +19,13 @@ inconclusive.
 BENCHES = (
     {
         "name": "chain",
-        "candidates": ("torch_eager", "jax_eager"),
+        "candidates": ("on_cpu.torch_eager", "on_cpu.jax_eager"),
+        "file": "_matmul_chain.py",
+        "variables": {"JAX_PLATFORMS": "cpu"},
         "regime": "warm",
         "seconds": 60.0,
     },
 )
-WIDTH, TURNS = 256, 100
-
-
-def torch_eager():
-    """Multiply a permutation with itself, operation by operation."""
-    import torch
-
-    def chain(x):
-        for _ in range(TURNS):
-            x = x @ x
-        return x
-
-    return chain, (torch.roll(torch.eye(WIDTH), 1, dims=0),)
-
-
-def jax_eager():
-    """Multiply a permutation with itself, each product dispatched for itself."""
-    import jax.numpy as jnp
-
-    def chain(x):
-        for _ in range(TURNS):
-            x = x @ x
-        return x
-
-    return chain, (jnp.roll(jnp.eye(WIDTH), 1, axis=0),)
 
 
 def judge(seen):

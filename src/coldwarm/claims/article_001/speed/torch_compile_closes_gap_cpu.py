@@ -19,52 +19,14 @@ where it lies above, inconclusive between.
 BENCHES = (
     {
         "name": "elementwise",
-        "candidates": ("jax_jit", "torch_eager", "torch_compiled"),
+        "candidates": ("on_cpu.jax_jit", "on_cpu.torch_eager", "on_cpu.torch_compiled"),
+        "file": "_elementwise_chain.py",
+        "variables": {"JAX_PLATFORMS": "cpu"},
         "regime": "warm",
         "seconds": 120.0,
         "tolerance": 1e-3,
     },
 )
-SIZE, TURNS = 200000, 20
-
-
-def jax_jit():
-    """Run the chain compiled by XLA."""
-    import jax
-    import jax.numpy as jnp
-
-    @jax.jit
-    def chain(x):
-        for _ in range(TURNS):
-            x = jnp.tanh(x) * 1.01 + 0.01
-        return x
-
-    return chain, (jnp.linspace(-1.0, 1.0, SIZE),)
-
-
-def torch_eager():
-    """Run the chain operation by operation."""
-    import torch
-
-    def chain(x):
-        for _ in range(TURNS):
-            x = torch.tanh(x) * 1.01 + 0.01
-        return x
-
-    return chain, (torch.linspace(-1.0, 1.0, SIZE),)
-
-
-def torch_compiled():
-    """Run the chain compiled by PyTorch."""
-    import torch
-
-    @torch.compile
-    def chain(x):
-        for _ in range(TURNS):
-            x = torch.tanh(x) * 1.01 + 0.01
-        return x
-
-    return chain, (torch.linspace(-1.0, 1.0, SIZE),)
 
 
 def judge(seen):

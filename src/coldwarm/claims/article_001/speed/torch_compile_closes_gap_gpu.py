@@ -20,52 +20,13 @@ NEEDS = "gpu"
 BENCHES = (
     {
         "name": "elementwise",
-        "candidates": ("jax_jit", "torch_eager", "torch_compiled"),
+        "candidates": ("on_gpu.jax_jit", "on_gpu.torch_eager", "on_gpu.torch_compiled"),
+        "file": "_elementwise_chain.py",
         "regime": "warm",
         "seconds": 120.0,
         "tolerance": 1e-3,
     },
 )
-SIZE, TURNS = 10000000, 20
-
-
-def jax_jit():
-    """Run the chain compiled by XLA."""
-    import jax
-    import jax.numpy as jnp
-
-    @jax.jit
-    def chain(x):
-        for _ in range(TURNS):
-            x = jnp.tanh(x) * 1.01 + 0.01
-        return x
-
-    return chain, (jnp.linspace(-1.0, 1.0, SIZE),)
-
-
-def torch_eager():
-    """Run the chain operation by operation."""
-    import torch
-
-    def chain(x):
-        for _ in range(TURNS):
-            x = torch.tanh(x) * 1.01 + 0.01
-        return x
-
-    return chain, (torch.linspace(-1.0, 1.0, SIZE, device="cuda"),)
-
-
-def torch_compiled():
-    """Run the chain compiled by PyTorch."""
-    import torch
-
-    @torch.compile
-    def chain(x):
-        for _ in range(TURNS):
-            x = torch.tanh(x) * 1.01 + 0.01
-        return x
-
-    return chain, (torch.linspace(-1.0, 1.0, SIZE, device="cuda"),)
 
 
 def judge(seen):

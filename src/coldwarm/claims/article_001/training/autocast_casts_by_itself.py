@@ -14,32 +14,12 @@ RULE = """
 Refuted where the product under `torch.amp.autocast` is not in 16 bits, or the softmax of it is.
 Otherwise outdated where the API that is named warns that it is deprecated, confirmed where not.
 """
-FACTS = ({"functions": ("cast",)},)
+FACTS = ({"functions": ("on_cpu.cast",), "file": "_autocast.py"},)
 NOTE = """
 The rule was written with the GPU's list of operations in mind, where a softmax is computed in
 float32. On the CPU it stays in the type of its input, as bfloat16 has float32's range; so this
 rule refutes here what is right for products. The GPU is tested as a claim of its own.
 """
-
-
-def cast():
-    """Run under autocast, and look at types and warnings."""
-    import warnings
-
-    import torch
-
-    with torch.amp.autocast("cpu", dtype=torch.bfloat16):
-        product = torch.ones(4, 4) @ torch.ones(4, 4)
-        soft = torch.softmax(product, dim=-1)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        torch.cuda.amp.autocast(enabled=False)
-    deprecated = [one for one in caught if "deprecated" in str(one.message)]
-    return {
-        "product": str(product.dtype),
-        "softmax": str(soft.dtype),
-        "named_api_deprecated": bool(deprecated),
-    }
 
 
 def judge(seen):

@@ -15,31 +15,10 @@ Refuted where the product under `torch.amp.autocast` is not in 16 bits, or the s
 Otherwise outdated where the API that is named warns that it is deprecated, confirmed where not.
 """
 NEEDS = "gpu"
-FACTS = ({"functions": ("cast",)},)
+FACTS = ({"functions": ("on_gpu.cast",), "file": "_autocast.py"},)
 NOTE = """
 `torch.amp.autocast("cuda")` and `torch.amp.GradScaler("cuda")` do what the deprecated names did.
 """
-
-
-def cast():
-    """Run under autocast, and look at types and warnings."""
-    import warnings
-
-    import torch
-
-    with torch.amp.autocast("cuda", dtype=torch.float16):
-        ones = torch.ones(4, 4, device="cuda")
-        product = ones @ ones
-        soft = torch.softmax(product, dim=-1)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        torch.cuda.amp.autocast(enabled=False)
-    deprecated = [one for one in caught if "deprecated" in str(one.message)]
-    return {
-        "product": str(product.dtype),
-        "softmax": str(soft.dtype),
-        "named_api_deprecated": bool(deprecated),
-    }
 
 
 def judge(seen):

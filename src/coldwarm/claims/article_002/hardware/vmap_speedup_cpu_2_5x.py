@@ -21,6 +21,8 @@ BENCHES = (
     {
         "name": "examples",
         "candidates": ("mapped", "loop"),
+        "file": "_examples.py",
+        "variables": {"JAX_PLATFORMS": "cpu"},
         "regime": "warm",
         "seconds": 40.0,
         "tolerance": 1e-4,
@@ -31,40 +33,6 @@ NOTE = """
 Without jit around the loop, as the text of the same source has it, dispatching each operation for
 each example comes on top: that is tested as a claim of its own.
 """
-
-
-def mapped():
-    """Map over the examples."""
-    import jax
-
-    return jax.jit(jax.vmap(_predict, in_axes=(None, 0))), _start()
-
-
-def loop():
-    """Take the examples one by one, in the same program."""
-    import jax
-    import jax.numpy as jnp
-
-    def predict(weights, examples):
-        return jnp.stack([_predict(weights, x) for x in examples])
-
-    return jax.jit(predict), _start()
-
-
-def _predict(weights, x):
-    import jax.numpy as jnp
-
-    for w, b in weights:
-        x = jnp.tanh(jnp.dot(x, w) + b)
-    return x
-
-
-def _start():
-    import jax.numpy as jnp
-
-    grid = jnp.linspace(-1.0, 1.0, 64 * 64).reshape(64, 64)
-    weights = [(jnp.sin(grid * (30 + n)) / 8, jnp.full(64, 0.1)) for n in range(3)]
-    return weights, jnp.cos(grid[:16] * 7)
 
 
 def judge(seen):

@@ -19,11 +19,12 @@ RULE = """
 By the operations that the compiler counts: confirmed where there are between 16 % and 37.5 % more
 with checkpointing (20 % below 20, 25 % above 30), refuted where outside.
 """
-FACTS = ({"functions": ("operations",)},)
+FACTS = ({"functions": ("four_in_a_row.operations",), "file": "_checkpointed.py"},)
 BENCHES = (
     {
         "name": "gradient",
-        "candidates": ("plain", "checkpointed"),
+        "candidates": ("four_in_a_row.plain", "four_in_a_row.checkpointed"),
+        "file": "_checkpointed.py",
         "regime": "warm",
         "seconds": 40.0,
         "tolerance": 1e-3,
@@ -36,67 +37,6 @@ finds that most of what is to be computed again is there already, and keeps it. 
 are added, and no memory is saved. Before the compiler, the program has a quarter more. In a scan,
 where it cannot do so, the cost is tested as a claim of its own.
 """
-
-
-def operations():
-    """Count the operations of both gradients."""
-    import jax
-
-    arguments = _start(4, 4, 128)
-
-    def flops(checkpointed):
-        compiled = jax.jit(jax.grad(_loss(checkpointed=checkpointed))).lower(*arguments).compile()
-        return compiled.cost_analysis()["flops"]
-
-    without, with_it = flops(checkpointed=False), flops(checkpointed=True)
-    return {"without": without, "with": with_it, "ratio": with_it / without}
-
-
-def plain():
-    """Take the gradient with everything kept."""
-    import jax
-
-    return jax.jit(jax.grad(_loss(checkpointed=False))), _start(4, 4, 128)
-
-
-def checkpointed():
-    """Take the gradient with each block computed again."""
-    import jax
-
-    return jax.jit(jax.grad(_loss(checkpointed=True))), _start(4, 4, 128)
-
-
-def _loss(*, checkpointed):
-    """Return a loss of a stack of transformer blocks, one after the other."""
-    import jax
-    import jax.numpy as jnp
-
-    def block(x, weights):
-        q, k, v = jnp.split(x @ weights["qkv"], 3, axis=-1)
-        heads = [a.reshape(*a.shape[:2], 4, -1) for a in (q, k, v)]
-        scores = jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", *heads[:2]) / 4)
-        x = x + jnp.einsum("bhqk,bkhd->bqhd", scores, heads[2]).reshape(x.shape) @ weights["out"]
-        return x + jax.nn.gelu(x @ weights["up"]) @ weights["down"]
-
-    used = jax.checkpoint(block) if checkpointed else block
-
-    def loss(weights, x):
-        for n in range(4):
-            x = used(x, jax.tree.map(lambda w, n=n: w[n], weights))
-        return jnp.mean(x**2)
-
-    return loss
-
-
-def _start(layers, batch, tokens):
-    import jax.numpy as jnp
-
-    shapes = {"qkv": (64, 192), "out": (64, 64), "up": (64, 256), "down": (256, 64)}
-    weights = {
-        name: jnp.sin(jnp.arange(float(layers * s[0] * s[1]))).reshape(layers, *s) / 20
-        for name, s in shapes.items()
-    }
-    return weights, jnp.cos(jnp.arange(float(batch * tokens * 64))).reshape(batch, tokens, 64)
 
 
 def judge(seen):
