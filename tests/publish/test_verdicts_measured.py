@@ -20,6 +20,7 @@ from coldwarm.publish.verifying import whole
 from coldwarm.publish.verifying.faults import exit_code
 from coldwarm.runner.catalogue import claims as of_claims
 from coldwarm.runner.catalogue import patterns as of_patterns
+from coldwarm.runner.catalogue.measuring import sha256
 from coldwarm.runner.functions import bench
 
 if TYPE_CHECKING:
@@ -104,7 +105,18 @@ def _without_run(document: Any) -> None:
     document["results"].pop()
 
 
+def _of_another(document: Any) -> None:
+    other = pattern("jit-hot-loop")
+    document["results"][1] |= {"pattern": other.id, "pattern_sha256": sha256(other.source)}
+
+
+def _twice(document: Any) -> None:
+    document["results"].append(document["results"][0])
+
+
 CHANGES = {
+    "whose run it is": (PATTERNS, _of_another, PATTERNS),
+    "a result that is there twice": (PATTERNS, _twice, PATTERNS),
     "the verdict of a claim": (CLAIMS, _set(0, "verdict", "not_tested"), CLAIMS),
     "the figure of a claim": (CLAIMS, _figure, CLAIMS),
     "the versions of a claim": (CLAIMS, _set(0, "versions", {"jax": "9.9"}), CLAIMS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from coldwarm.runner.catalogue.measuring import sha256
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.differences import apart
+from coldwarm.runner.stored.wrong import Wrong
 from coldwarm.stats.catalogue.again import claim_again, pattern_again
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.runner.stored.wrong import Wrong
+    from coldwarm.specs import Source
 
     Result = PatternResult | ClaimResult
     Runs = Mapping[str, Measured]
@@ -226,16 +228,25 @@ def _claim(one: ClaimResult, runs: Runs) -> ClaimResult:
         else _pattern(known, patterns()[known.pattern], runs, f"{PATTERNS_OF_CLAIMS}/")
         for known in one.patterns
     ]
-    cases = {name: _by_candidate(runs[path]) for name, path in one.paths.items()}
-    return claim_again(replace(one, patterns=beside), claims()[one.claim].judge, cases)
+    spec = claims()[one.claim]
+    cases = {name: _measured_by(spec.source, runs[path]) for name, path in one.paths.items()}
+    return claim_again(replace(one, patterns=beside), spec.judge, cases)
 
 
 def _pattern(one: PatternResult, spec: PatternSpec, runs: Runs, below: str) -> PatternResult:
-    cases = {} if one.path is None else _by_candidate(runs[f"{below}{one.path}"])
+    cases = {} if one.path is None else _measured_by(spec.source, runs[f"{below}{one.path}"])
     return pattern_again(one, spec.measures, spec.holds, cases)
 
 
-def _by_candidate(run: Measured) -> dict[str, CaseResult]:
+def _measured_by(source: Source, run: Measured) -> dict[str, CaseResult]:
+    """Return the cases of a run by candidate; all have to be of functions in these files."""
+    files = {
+        hashlib.sha256(path.read_bytes()).hexdigest() for path in (source.path, *source.shared)
+    }
+    for case in run.cases.values():
+        if case.protocol.workload_sha256 not in files:
+            message = f"{case.case} of {run.path} is a function of another file"
+            raise ValueError(message)
     return {case.candidate: case for case in run.cases.values()}
 
 
@@ -271,6 +282,10 @@ def differences(found: Stored) -> Iterator[Wrong]:
         UsageError: a run is not there.
         ContractError: a file does not keep its contract, or says what its observations do not say.
     """
+    ids = [one.id for one in found.results]
+    for place, name in enumerate(ids):
+        if name in ids[:place]:
+            yield Wrong(("results", place), f"has {name} for a second time")
     now = list(_apart(found, judged(found)))
     if found.same_version or not now:
         yield from now
