@@ -75,7 +75,15 @@ def _of_patterns(
         title="Patterns: DO against DON’T",
         about=_about(index, environment),
         summary=_summary([VERDICTS[one.verdict][0] for one in index.results]),
-        headings=("Pattern", "Measured", "DO", "DON’T", "The source says", "Here", "Verdict"),
+        headings=(
+            "Pattern",
+            "Measured",
+            "DO",
+            "DON’T",
+            "The source says",
+            "DON’T over DO",
+            "Verdict",
+        ),
         rows=tuple(_pattern(one, specs.get(one.pattern)) for one in index.results),
     )
 
