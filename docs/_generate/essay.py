@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from _generate import evidence, figures, measured
 from _generate.rst import plain, table
+from coldwarm.catalogue.claims import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,22 +28,16 @@ class Job(NamedTuple):
 AGAINST_TORCH = (
     Job("Hessian of a function of 60 numbers", "hessian-cost", "torch_double_backward over jax"),
     Job("50 steps of Runge and Kutta on 8 numbers", "typical-speedup", "steps_torch over"),
-    Job(
-        "gradients of 64 examples, each by itself", "per-example-gradients-loop", "torch_loop over"
-    ),
-    Job(
-        "ten elementwise operations on 200,000 numbers", "typical-speedup", "elementwise_torch over"
-    ),
+    Job("gradients of 64 examples", "per-example-gradients-loop", "torch_loop over"),
+    Job("ten operations on 200,000 numbers", "typical-speedup", "elementwise_torch over"),
     Job("loss and gradient of a small MLP", "typical-speedup", "training_torch over"),
     Job("attention, 64 tokens", "typical-speedup", "attention_torch over"),
     Job("ten products of 256 × 256 matrices", "typical-speedup", "products_torch over"),
 )
 """Eager PyTorch over jitted JAX."""
 AGAINST_EAGER = (
-    Job(
-        "trust region, 5 iterations in 50 variables", "iterative-solvers-gain-most", "trust_region"
-    ),
-    Job("L-BFGS, 5 iterations in 50 variables", "iterative-solvers-gain-most", "lbfgs_eager"),
+    Job("trust region in 50 variables", "iterative-solvers-gain-most", "trust_region"),
+    Job("L-BFGS in 50 variables", "iterative-solvers-gain-most", "lbfgs_eager"),
     Job("a training step of a small MLP", "iterative-solvers-gain-most", "training_eager"),
     Job("products of matrices", "iterative-solvers-gain-most", "products_eager"),
 )
@@ -51,9 +46,7 @@ STARTS = (
     Job("first call of a small MLP", "first-call-small-mlp", "first_call: first_s"),
     Job("compiling on this CPU", "compiling-cpu-fast", "compiling: compiling_s"),
     Job("dispatch of one jitted call", "dispatch-cpu-low", "dispatch: call_s"),
-    Job(
-        "steps until compiling is less than half", "compiling-dominates-short-loops", "loop: steps"
-    ),
+    Job("steps until half is compiling", "compiling-dominates-short-loops", "loop: steps"),
     Job("a new shape, over a known one", "new-shape-recompiles", "sizes: ratio"),
     Job("an empty cache over a filled one", "sensitive-to-caching", "of_jax: ratio"),
 )
@@ -76,14 +69,14 @@ def parts(package: Path) -> dict[str, str]:
     }
 
 
-def _drawn(name: str, title: str, jobs: Sequence[Job], main: Evidence | None) -> str:
+def _drawn(title: str, jobs: Sequence[Job], main: Evidence | None) -> str:
     rows = [
         figures.Row(job.words, measured.interval(one), one.value, one.low, one.high, "main")
         for job, one in _found(jobs, main)
     ]
     if not rows:
         return measured.NOTHING_YET
-    return figures.drawn(f"essay-{name}", title, rows, "ratio")
+    return figures.drawn(f"essay-{title.split()[0].lower()}", title, rows, "ratio")
 
 
 def _starts(main: Evidence | None) -> str:
@@ -98,8 +91,6 @@ def _verdicts(main: Evidence | None) -> str:
     """Return how many claims of each article had which verdict."""
     if main is None or not main.claims:
         return measured.NOTHING_YET
-    from coldwarm.catalogue.claims import claims
-
     kinds = ("confirmed", "refuted", "inconclusive", "outdated", "not_tested")
     counts: dict[str, dict[str, int]] = {}
     for name, one in main.claims.items():
