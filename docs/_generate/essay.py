@@ -58,25 +58,21 @@ def parts(package: Path) -> dict[str, str]:
     every = evidence.stored(package)
     main = every[0] if every else None
     return {
-        "against_torch": _drawn(
-            "against-torch", "Eager PyTorch over jitted JAX", AGAINST_TORCH, main
-        ),
-        "against_eager": _drawn(
-            "against-eager", "JAX without jit over with it", AGAINST_EAGER, main
-        ),
+        "against_torch": _drawn("torch", "Eager PyTorch over jitted JAX", AGAINST_TORCH, main),
+        "against_eager": _drawn("eager", "JAX without jit over with it", AGAINST_EAGER, main),
         "starts": _starts(main),
         "verdicts": _verdicts(main),
     }
 
 
-def _drawn(title: str, jobs: Sequence[Job], main: Evidence | None) -> str:
+def _drawn(name: str, title: str, jobs: Sequence[Job], main: Evidence | None) -> str:
     rows = [
         figures.Row(job.words, measured.interval(one), one.value, one.low, one.high, "main")
         for job, one in _found(jobs, main)
     ]
     if not rows:
         return measured.NOTHING_YET
-    return figures.drawn(f"essay-{title.split()[0].lower()}", title, rows, "ratio")
+    return figures.drawn(f"essay-{name}", title, rows, "ratio")
 
 
 def _starts(main: Evidence | None) -> str:
