@@ -118,6 +118,7 @@ def test_a_rule_is_older_than_its_evidence(path: Path) -> None:
             assert changed[file] <= datetime.fromisoformat(one.measured_at), one.claim
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["patterns", "claims"])
 def test_every_verdict_follows_from_the_evidence_again(kind: Kind) -> None:
     found = _whole(kind)
