@@ -1,0 +1,49 @@
+"""What a file of another tool holds: samples by the names of benchmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.base import Sha256
+    from coldwarm.contracts.comparison import MetricKind
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import SteadyState
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The samples of one benchmark, in seconds or, where its kind is ``memory``, in bytes."""
+
+    kind: MetricKind
+    """``cold``: each sample is a whole start; ``warm``: a call in a process that is there."""
+    processes: tuple[tuple[float, ...], ...]
+    """Above 0, by process in the order in which they ran."""
+    states: tuple[SteadyState, ...] = ()
+    """Of warm calls of coldwarm's own: whether they were steady."""
+
+
+@dataclass(frozen=True)
+class Benchmarks:
+    """One file, or a run of coldwarm seen as one: its benchmarks by their names."""
+
+    path: str
+    tool: str | None
+    """``None``: coldwarm itself."""
+    benchmarks: Mapping[str, Benchmark]
+    short_names: Mapping[str, str] = field(default_factory=dict)
+    """Of a run of coldwarm: for each case, the name of its warm calls."""
+    left_out: Mapping[str, Reason] = field(default_factory=dict)
+    """Benchmarks without samples that can be compared, and why."""
+    failed: Mapping[str, Reason] = field(default_factory=dict)
+    """Benchmarks whose runs failed, or gave a wrong answer."""
+    complete: bool = True
+    """Of a run of coldwarm: whether it went to its end."""
+    cpu: str | None = None
+    """Model of the processor; ``None``: the file does not say."""
+    run_id: str | None = None
+    started_at: str | None = None
+    environment_sha256: Sha256 | None = None
