@@ -15,9 +15,8 @@ from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.contracts.benchmarks import Benchmarks
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.measured import Benchmarks, Measured
     from coldwarm.contracts.policy import Policy
 
 

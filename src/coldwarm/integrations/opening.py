@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.benchmarks import Benchmark, Benchmarks
 from coldwarm.contracts.files.codec import read_bytes
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.strict import parse
+from coldwarm.contracts.measured import Benchmark, Benchmarks
 from coldwarm.contracts.reasons import because
 from coldwarm.integrations.figures import exported
 from coldwarm.integrations.foreign import base

@@ -300,10 +300,10 @@ WORDS: dict[str, str] = {
     "harness_differs": "harness: coldwarm's own source differs ({a} and {b}), its protocol"
     " does not",
     # Files of other tools.
-    "measured_elsewhere": "{side} was measured by {tool}: no cache mode is proved, no answer was"
-    " checked, and how it was called and waited for, and on what machine, is not known to agree",
-    "one_process_elsewhere": "{side}: {tool} measured in one process, which says nothing of how"
-    " processes differ",
+    "measured_elsewhere": "{side}: measured by {tool}. No cache mode is proved, no answer was"
+    " checked, and whether all was called, waited for and set up alike is not known",
+    "one_process_elsewhere": "{side}: {tool} measured a benchmark in one process alone, which says"
+    " nothing of how processes differ",
     "runs_failed_elsewhere": "{n_failed:# run} failed under {tool}, and a failed run has no time",
     "no_samples_elsewhere": "{tool} wrote no samples of it",
     "unit_elsewhere": "its unit is {unit}; only seconds and bytes are compared",

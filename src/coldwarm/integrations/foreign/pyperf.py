@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from coldwarm.contracts.base import MOST_S, WARM
-from coldwarm.contracts.benchmarks import Benchmark, Benchmarks
+from coldwarm.contracts.measured import Benchmark, Benchmarks
 from coldwarm.contracts.reasons import because
 from coldwarm.integrations.foreign.document import Amount, Part, held, plain
 

@@ -24,11 +24,12 @@ from coldwarm.stats.compare.comparable import FAILED
 from coldwarm.stats.compare.metrics import Named, Side, figure, worded
 from coldwarm.stats.compare.results import IncomparableError, SameRunError, refuse_unknown
 from coldwarm.stats.compare.runs import are_unit
+from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from coldwarm.contracts.benchmarks import Benchmark, Benchmarks
+    from coldwarm.contracts.measured import Benchmark, Benchmarks
     from coldwarm.contracts.policy import Policy
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.compare.metrics import Figure
@@ -51,7 +52,7 @@ class Pair(NamedTuple):
     @property
     def name(self) -> str:
         """The name of the comparison."""
-        return self.a if self.a == self.b else f"{self.a} → {self.b}"
+        return self.a if self.a == self.b else f"{self.b} against {self.a}"
 
 
 def compare_benchmarks(
@@ -238,21 +239,37 @@ def _left_out(a: Files, b: Files, matched: Sequence[Pair]) -> Iterator[LeftOutCa
 
 def _cautions(a: Files, b: Files, matched: Sequence[Pair], *, whole: bool) -> list[Reason]:
     """Return what is not known, and what makes the comparison weaker."""
+    measured: dict[str, list[str]] = {}
+    alone: dict[str, list[str]] = {}
     reasons: dict[str, Reason] = {}
     for label, one in _labelled(a, b):
-        if one.tool is not None:
-            said = because("measured_elsewhere", side=label, tool=one.tool)
-            reasons[str(said)] = said
         if not one.complete:
-            reasons[f"incomplete {label}"] = because("incomplete", side=label)
-    for label, one in _labelled(a, b):
+            reasons[label] = because("incomplete", side=label)
+        if one.tool is None:
+            continue
+        _add(measured, one.tool, label)
         found = [_found(one, pair.a if label == "A" else pair.b) for pair in matched]
-        alone = any(seen is not None and len(seen.processes) == 1 for seen in found)
-        if one.tool is not None and alone and not whole:
-            said = because("one_process_elsewhere", side=label, tool=one.tool)
-            reasons[str(said)] = said
-    apart = [] if whole else [because("sides_apart")]
-    return [*reasons.values(), *apart]
+        if not whole and any(seen is not None and len(seen.processes) == 1 for seen in found):
+            _add(alone, one.tool, label)
+    told = [
+        because(code, side=" and ".join(labels), tool=tool)
+        for code, tools in (("measured_elsewhere", measured), ("one_process_elsewhere", alone))
+        for tool, labels in tools.items()
+    ]
+    return [*told, *reasons.values(), *([] if whole else _apart(len(a), len(b)))]
+
+
+def _add(labels: dict[str, list[str]], tool: str, label: str) -> None:
+    known = labels.setdefault(tool, [])
+    if label not in known:
+        known.append(label)
+
+
+def _apart(n_a: int, n_b: int) -> Iterator[Reason]:
+    """Yield what single runs leave open: what changed between A and B."""
+    yield because("sides_apart")
+    if n_a + n_b > len("AB"):
+        yield because("few_runs", n_a=n_a, n_b=n_b, n_needed=FEWEST_FOR_CONFIDENCE)
 
 
 def _side(one: Benchmarks) -> ComparedSide:
