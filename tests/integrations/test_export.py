@@ -8,6 +8,7 @@ import re
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -21,6 +22,7 @@ from tests.stats import results
 
 from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.protocol import OwnCandidate
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import ExitCode
 from coldwarm.integrations import figures
 from coldwarm.integrations.formats import base
@@ -359,6 +361,20 @@ def test_two_commits_of_a_bench_are_one_benchmark_of_asv(
     assert loaded[hashes[1]].date == 1000 * int(when)
 
 
+def test_asv_keeps_two_candidates_of_one_function_apart(tmp_path: Path) -> None:
+    cases = [
+        results.case(
+            seed, case=name, candidate=name, baseline=name == "a", protocol_own=own("1" * 40)
+        )
+        for seed, name in enumerate(("a", "b"))
+    ]
+    made = figures.exported(reading.read(results.write(tmp_path / "bench", cases)))
+    files = committed(made, a=COMMITS[0], b=COMMITS[0])
+    listed = json.loads(files["benchmarks.json"])
+    assert {"a.warm_process.call", "b.warm_process.call"} <= listed.keys()
+    assert len(listed) == len(made.figures) + len(["version"])
+
+
 def test_asv_asks_for_the_commit_and_adds_to_its_folder(
     run: Path, repository: Path, tmp_path: Path, call: Call
 ) -> None:
@@ -426,7 +442,7 @@ def test_options_that_make_no_sense(options: list[str], told: str, run: Path, ca
 
 
 def test_nothing_is_written_where_nothing_is_valid(tmp_path: Path, call: Call) -> None:
-    wrong = results.case(2, status="failed", reason=because_wrong())
+    wrong = results.case(2, status="failed", reason=because("correctness_gate"))
     run = results.write(tmp_path / "run", [wrong])
     out = tmp_path / "out.json"
     done = call("export", run, "--format", "pyperf", "--out", out)
@@ -435,30 +451,15 @@ def test_nothing_is_written_where_nothing_is_valid(tmp_path: Path, call: Call) -
     assert not out.exists()
 
 
-def because_wrong() -> Any:
-    from coldwarm.contracts.reasons import because
-
-    return because("correctness_gate")
-
-
 @pytest.mark.parametrize("form", base.names())
-def test_nothing_private_is_told(
-    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_private_is_told(form: str, tmp_path: Path) -> None:
     """GIVEN a token in a text of the environment THEN no format has it."""
     token = "ghp_" + "Ab1" * 12
     cpu = Cpu(model=f"A CPU {token}", architecture="x86_64", frequency=Frequency())
-    place = samples.environment(cpu=cpu)
     measured = reading.read(results.write(tmp_path / "run", [results.case(1)]))
-    told = figures.exported(measured_with(measured, place))
-    told = figures.Exported(told.measured, told.figures, [], {NAME: COMMITS[0]})
-    kept = figures.without(told, {MEMORY: ""} if form == "google-benchmark" else {})
-    written_bytes = b"".join(base.load(form).files(kept).values())
-    assert token.encode() not in written_bytes
-    assert b"A CPU" in written_bytes
-
-
-def measured_with(measured: Any, place: Any) -> Any:
-    import dataclasses
-
-    return dataclasses.replace(measured, environment=place)
+    placed = replace(measured, environment=samples.environment(cpu=cpu))
+    made = replace(figures.exported(placed), commits={NAME: COMMITS[0]})
+    kept = figures.without(made, {MEMORY: ""} if form == "google-benchmark" else {})
+    said = b"".join(base.load(form).files(kept).values())
+    assert token.encode() not in said
+    assert b"A CPU" in said

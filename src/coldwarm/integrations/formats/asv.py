@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import re
+from collections import Counter
 from datetime import datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from coldwarm.integrations import telling
 from coldwarm.stats.intervals import by_range, median_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from coldwarm.integrations.figures import Commit, Exported, Figure
 
@@ -60,19 +61,18 @@ def files(made: Exported) -> dict[str, bytes]:
 
     ``commits`` of what is exported must have every case.
     """
-    name = _machine_name(made)
+    machine, names = _machine_name(made), _names(made)
+    listed = {names[one.name]: _listed(one, names[one.name]) for one in made.figures}
+    about = {**_machine(made, machine), "version": _MACHINE_VERSION}
     written = {
-        f"{name}/machine.json": telling.json_bytes(
-            {**_machine(made, name), "version": _MACHINE_VERSION}
-        ),
-        _LIST: telling.json_bytes(
-            {**{_name(one): _listed(one) for one in made.figures}, "version": _LIST_VERSION}
-        ),
+        f"{machine}/machine.json": telling.json_bytes(about),
+        _LIST: telling.json_bytes({**listed, "version": _LIST_VERSION}),
     }
     for commit in dict.fromkeys(made.commits[one.case.case] for one in made.figures):
         figures = [one for one in made.figures if made.commits[one.case.case] == commit]
-        document = _results(made, name, commit, figures)
-        place = f"{name}/{commit.sha[:8]}-{document['env_name']}.json"
+        rows = {names[one.name]: _row(one, listed[names[one.name]]["version"]) for one in figures}
+        document = {**_surroundings(made, machine, commit, figures), "results": rows}
+        place = f"{machine}/{commit.sha[:8]}-{document['env_name']}.json"
         written[place] = telling.json_bytes(document)
     return written
 
@@ -92,8 +92,20 @@ def joined(name: str, old: bytes, new: bytes) -> bytes:
     return telling.json_bytes({**held, **json.loads(new)})
 
 
-def _name(figure: Figure) -> str:
-    """Return the name of a benchmark: of a function in several commits, the function's."""
+def _names(made: Exported) -> dict[str, str]:
+    """Return the names of benchmarks by those of figures: of several commits, the function's.
+
+    Where two candidates are one function of one commit, they keep the names of their cases.
+    """
+    wanted = {one.name: (made.commits[one.case.case], _of_function(one)) for one in made.figures}
+    times = Counter(wanted.values())
+    return {
+        name: function if times[commit, function] == 1 else name.replace("/", ".")
+        for name, (commit, function) in wanted.items()
+    }
+
+
+def _of_function(figure: Figure) -> str:
     own = figure.case.protocol.own
     name = figure.case.case
     if own is not None and own.revision is not None and own.target is not None:
@@ -102,7 +114,7 @@ def _name(figure: Figure) -> str:
     return f"{name}.{figure.mode}.{figure.what}"
 
 
-def _version(figure: Figure) -> str:
+def _version(figure: Figure, name: str) -> str:
     """Return a hash of what is measured; results of another are not shown together by asv.
 
     A function of the user's own is what changes from commit to commit, so its source is not in it.
@@ -110,16 +122,16 @@ def _version(figure: Figure) -> str:
     protocol = figure.case.protocol
     own = protocol.own
     what = [protocol.workload_sha256] if own is None else [own.kind, *own.arguments]
-    return hashlib.sha256(json.dumps([_name(figure), *what]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([name, *what]).encode()).hexdigest()
 
 
-def _listed(figure: Figure) -> dict[str, Any]:
+def _listed(figure: Figure, name: str) -> dict[str, Any]:
     kind, unit = _KINDS[figure.unit]
     return {
-        "name": _name(figure),
+        "name": name,
         "type": kind,
         "unit": unit,
-        "version": _version(figure),
+        "version": _version(figure, name),
         "code": "",
         "param_names": [],
         "params": [],
@@ -127,10 +139,10 @@ def _listed(figure: Figure) -> dict[str, Any]:
     }
 
 
-def _results(
-    made: Exported, machine: str, commit: Commit, figures: Iterable[Figure]
+def _surroundings(
+    made: Exported, machine: str, commit: Commit, figures: Sequence[Figure]
 ) -> dict[str, Any]:
-    figures = list(figures)
+    """Return a document of results without these."""
     versions: dict[str, str] = {}
     for figure in figures:
         versions |= telling.versions(figure)
@@ -144,13 +156,12 @@ def _results(
         "requirements": versions,
         "env_vars": {},
         "result_columns": _COLUMNS,
-        "results": {_name(one): _row(one) for one in figures},
         "durations": {},
         "version": _RESULTS_VERSION,
     }
 
 
-def _row(figure: Figure) -> list[Any]:
+def _row(figure: Figure, version: str) -> list[Any]:
     """Return a benchmark's values in the order of the columns."""
     seen = [one.observation for one in figure.processes]
     medians = figure.medians
@@ -160,7 +171,7 @@ def _row(figure: Figure) -> list[Any]:
     return [
         [figure.summary.median],
         [],
-        _version(figure),
+        version,
         round(1000 * started),
         math.fsum(one.wall_s for one in seen),
         [low],
