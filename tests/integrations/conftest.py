@@ -11,6 +11,7 @@ import pytest
 from tests.contracts import samples
 from tests.stats import results
 
+from coldwarm.cli import main
 from coldwarm.contracts.environment import Cpu, CpuCache, Frequency
 from coldwarm.contracts.observation import CacheEvidence
 from coldwarm.contracts.reasons import because
@@ -66,13 +67,20 @@ def run(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def call(tmp_path: Path) -> Call:
-    """Run ``coldwarm`` in a folder of the test's."""
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Call:
+    """Run ``coldwarm`` in a folder of the test's, in this process."""
 
     def called(*arguments: object, folder: Path = tmp_path) -> Done:
-        line = [sys.executable, "-m", "coldwarm", *map(str, arguments)]
-        return subprocess.run(
-            line, capture_output=True, text=True, check=False, timeout=60, cwd=folder
-        )
+        line = ["coldwarm", *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", line)
+        monkeypatch.chdir(folder)
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main.main()
+        printed = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return subprocess.CompletedProcess(line, ended.value.code, printed.out, printed.err)
 
     return called

@@ -228,6 +228,16 @@ def test_a_start_is_not_compared_with_a_call(tmp_path: Path, call: Call) -> None
     assert "whole starts and calls within a process" in done.stderr
 
 
+def test_starts_that_end_elsewhere_are_told(run: Path, tmp_path: Path, call: Call) -> None:
+    file = save(tmp_path, "b.json", hyperfine(STEADY))
+    start = f"{results.NAME}/cold_process_cold_cache/whole_start"
+    found = compared(call, run, file, "--pair", f"{start}=a")
+    assert "ends_differ" in {one.code for one in found.warnings}
+    commands = of_pyperf([[one] for one in TWICE], "a", command="program")
+    found = compared(call, file, save(tmp_path, "c.json", commands))
+    assert "ends_differ" not in {one.code for one in found.warnings}
+
+
 def test_a_unit_that_is_no_time_is_told(tmp_path: Path, call: Call) -> None:
     a, b = (
         save(tmp_path, f"{n}.json", {**of_pyperf([[1.0 + n]] * 5), "benchmarks": []})

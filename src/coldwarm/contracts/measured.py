@@ -43,6 +43,8 @@ class Benchmark:
     """Above 0, by process in the order in which they ran."""
     states: tuple[SteadyState, ...] = ()
     """Of warm calls of coldwarm's own: whether they were steady."""
+    to_its_end: bool = False
+    """Whether a start is timed to the end of its process, and not to a result."""
 
 
 @dataclass(frozen=True)

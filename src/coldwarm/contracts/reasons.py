@@ -236,6 +236,7 @@ CODES: dict[str, str] = {
     # Files of other tools.
     "measured_elsewhere": "side tool",
     "one_process_elsewhere": "side tool",
+    "ends_differ": "",
     "runs_failed_elsewhere": "tool n_failed",
     "no_samples_elsewhere": "tool",
     "unit_elsewhere": "unit",

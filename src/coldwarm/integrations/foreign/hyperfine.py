@@ -55,4 +55,4 @@ def _benchmark(one: _Command) -> Benchmark | Reason:
         return because("runs_failed_elsewhere", tool=TOOL, n_failed=failed)
     if not one.times:
         return because("no_samples_elsewhere", tool=TOOL)
-    return Benchmark("cold", tuple((time_s,) for time_s in one.times))
+    return Benchmark("cold", tuple((time_s,) for time_s in one.times), to_its_end=True)

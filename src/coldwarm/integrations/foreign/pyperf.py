@@ -92,7 +92,8 @@ def _read(opened: Opened, told: Mapping[str, Any], one: _Benchmark) -> Benchmark
         return because("no_samples_elsewhere", tool=TOOL)
     if unit == "second" and max(map(max, processes)) > MOST_S:
         raise opened.fault(f"{_text(_name(told))}: holds a time of more than {MOST_S:g} s")
-    return Benchmark(_kind(unit, told), processes)
+    kind = _kind(unit, told)
+    return Benchmark(kind, processes, to_its_end=kind == "cold" and "command" in told)
 
 
 def _kind(unit: str, told: Mapping[str, Any]) -> MetricKind:

@@ -256,7 +256,14 @@ def _cautions(a: Files, b: Files, matched: Sequence[Pair], *, whole: bool) -> li
         for code, tools in (("measured_elsewhere", measured), ("one_process_elsewhere", alone))
         for tool, labels in tools.items()
     ]
-    return [*told, *reasons.values(), *([] if whole else _apart(len(a), len(b)))]
+    ends = [because("ends_differ")] if any(_ends(pair, a, b) for pair in matched) else []
+    return [*told, *ends, *reasons.values(), *([] if whole else _apart(len(a), len(b)))]
+
+
+def _ends(pair: Pair, a: Files, b: Files) -> bool:
+    """Say whether starts end at a result in one file and with the process in another."""
+    found = [*(_found(one, pair.a) for one in a), *(_found(one, pair.b) for one in b)]
+    return len({one.to_its_end for one in found if one is not None}) > 1
 
 
 def _add(labels: dict[str, list[str]], tool: str, label: str) -> None:
