@@ -15,6 +15,8 @@ from coldwarm.cli import main
 from coldwarm.contracts.environment import Cpu, CpuCache, Frequency
 from coldwarm.contracts.observation import CacheEvidence
 from coldwarm.contracts.reasons import because
+from coldwarm.integrations import figures
+from coldwarm.runner.stored import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.integrations.figures import Exported
 
     Done = subprocess.CompletedProcess[str]
     Call = Callable[..., Done]
@@ -64,6 +67,12 @@ def run(tmp_path: Path) -> Path:
         frequency=Frequency(governor="performance", max_hz=2_500_000_000),
     )
     return results.write(tmp_path / "run", [measured(), wrong], samples.environment(cpu=cpu))
+
+
+@pytest.fixture
+def made(run: Path) -> Exported:
+    """What of that run is exported."""
+    return figures.exported(reading.read(run))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import statistics
 import subprocess
 import sys
@@ -21,7 +20,6 @@ from tests.integrations import conftest
 from tests.stats import results
 
 from coldwarm.contracts.environment import Cpu, Frequency
-from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import ExitCode
 from coldwarm.integrations import figures
@@ -40,11 +38,6 @@ CALL = f"{NAME}/warm_process/call"
 FIRST = f"{NAME}/cold_process_cold_cache/first_result"
 START = f"{NAME}/cold_process_cold_cache/whole_start"
 MEMORY = f"{NAME}/cold_process_cold_cache/peak_memory"
-
-
-@pytest.fixture
-def made(run: Path) -> Exported:
-    return figures.exported(reading.read(run))
 
 
 def by_name(made: Exported) -> dict[str, Figure]:
@@ -255,164 +248,6 @@ def test_openmetrics_escapes_labels(made: Exported) -> None:
     assert sample.labels["workload"].startswith('a "name" with \\ and')
 
 
-def committed(made: Exported, **commits: figures.Commit) -> dict[str, bytes]:
-    known = figures.Exported(made.measured, made.figures, [], commits)
-    return base.load("asv").files(known)
-
-
-COMMITS = [figures.Commit(10 * f"{n}abc", 1_700_000_000_000 + n) for n in (1, 2)]
-
-
-def written(folder: Path, files: dict[str, bytes]) -> list[Path]:
-    for name, data in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    return sorted(folder.rglob("*.json"))
-
-
-def test_asv_loads_its_results(made: Exported, tmp_path: Path) -> None:
-    asv_results = pytest.importorskip("asv.results")
-    written(tmp_path, committed(made, **{NAME: COMMITS[0]}))
-    (loaded,) = asv_results.iter_results(str(tmp_path))
-    assert (loaded.commit_hash, loaded.date) == COMMITS[0]
-    assert loaded.params["cpu"] == "A CPU"
-    assert loaded.params["jax"] == "0.9.0"
-    for name, one in by_name(made).items():
-        key = name.replace("/", ".")
-        assert loaded.get_result_value(key, []) == [one.summary.median]
-        assert loaded.get_result_samples(key, []) == [one.medians]
-        (stats,) = loaded.get_result_stats(key, [])
-        assert stats["ci_99_a"] == -math.inf, "five processes bound no median with 99 %"
-        assert stats["q_25"] <= one.summary.median <= stats["q_75"]
-        assert asv_results.get_err(None, stats) >= 0
-
-
-def test_asv_lists_its_benchmarks_and_keeps_those_of_others(made: Exported) -> None:
-    files = committed(made, **{NAME: COMMITS[0]})
-    listed = json.loads(files["benchmarks.json"])
-    assert listed["version"] == 2
-    assert listed[CALL.replace("/", ".")]["unit"] == "seconds"
-    joined: Any = base.load("asv")
-    old = b'{"time_other": {"name": "time_other"}, "version": 2}'
-    both = json.loads(joined.joined("benchmarks.json", old, files["benchmarks.json"]))
-    assert both.keys() == listed.keys() | {"time_other"}
-
-
-def own(revision: str, **changes: Any) -> OwnCandidate:
-    return OwnCandidate(
-        target="benchmarks/guard.py:work",
-        kind="function",
-        python=None,
-        placement=None,
-        arguments=[],
-        outputs=[],
-        renewed=False,
-        checked="nothing",
-        last_checked=False,
-        revision=revision,
-        **changes,
-    )
-
-
-def git(folder: Path, *arguments: str) -> str:
-    who = ("-c", "user.name=a", "-c", "user.email=a@b")
-    line = ["git", *who, *arguments]
-    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    git(folder, "init", "--quiet")
-    for name in ("one", "two"):
-        git(folder, "commit", "--quiet", "--allow-empty", "-m", name)
-    return folder
-
-
-def test_two_commits_of_a_bench_are_one_benchmark_of_asv(
-    repository: Path, tmp_path: Path, call: Call
-) -> None:
-    """AND the control, which is the first one once more, is left out."""
-    asv_results = pytest.importorskip("asv.results")
-    hashes = [git(repository, "rev-parse", one) for one in ("HEAD^", "HEAD")]
-    cases = [
-        results.case(
-            3, case="before", candidate="before", baseline=True, protocol_own=own(hashes[0])
-        ),
-        results.case(4, case="after", candidate="after", protocol_own=own(hashes[1])),
-        results.case(
-            5,
-            case="control",
-            candidate="control",
-            protocol_own=own(hashes[0], control_of="before"),
-        ),
-    ]
-    bench = results.write(tmp_path / "bench", cases)
-    done = call("export", bench, "--format", "asv", "--out", tmp_path / "asv", folder=repository)
-    assert done.returncode == ExitCode.FINE, done.stderr
-    assert "it is another candidate once more" in done.stderr
-    loaded = {one.commit_hash: one for one in asv_results.iter_results(str(tmp_path / "asv"))}
-    assert set(loaded) == set(hashes)
-    name = "guard.work.warm_process.call"
-    assert all(name in one.get_all_result_keys() for one in loaded.values())
-    when = git(repository, "show", "--no-patch", "--format=%ct", "HEAD")
-    assert loaded[hashes[1]].date == 1000 * int(when)
-
-
-def test_asv_keeps_two_candidates_of_one_function_apart(tmp_path: Path) -> None:
-    cases = [
-        results.case(
-            seed, case=name, candidate=name, baseline=name == "a", protocol_own=own("1" * 40)
-        )
-        for seed, name in enumerate(("a", "b"))
-    ]
-    made = figures.exported(reading.read(results.write(tmp_path / "bench", cases)))
-    files = committed(made, a=COMMITS[0], b=COMMITS[0])
-    listed = json.loads(files["benchmarks.json"])
-    assert {"a.warm_process.call", "b.warm_process.call"} <= listed.keys()
-    assert len(listed) == len(made.figures) + len(["version"])
-
-
-def test_asv_asks_for_the_commit_and_adds_to_its_folder(
-    run: Path, repository: Path, tmp_path: Path, call: Call
-) -> None:
-    line = ["export", run, "--format", "asv", "--out", tmp_path / "asv"]
-    done = call(*line, folder=repository)
-    assert done.returncode == ExitCode.USAGE
-    assert "give --commit" in done.stderr
-    for commit in ("HEAD^", "HEAD"):
-        assert call(*line, "--commit", commit, folder=repository).returncode == ExitCode.FINE
-    assert len(list((tmp_path / "asv").glob("*/*-coldwarm-*.json"))) == 2
-    (tmp_path / "asv" / "benchmarks.json").write_text("[", encoding="utf-8")
-    done = call(*line, "--commit", "HEAD", folder=repository)
-    assert done.returncode == ExitCode.FAILED
-    assert "benchmarks.json: cannot be added to" in done.stderr
-    assert len(done.stderr.splitlines()) == 2, done.stderr
-
-
-def test_asv_compares_what_was_exported(
-    run: Path, repository: Path, tmp_path: Path, call: Call
-) -> None:
-    pytest.importorskip("asv")
-    place = repository / "results"
-    for commit in ("HEAD^", "HEAD"):
-        line = ("export", run, "--format", "asv", "--out", place, "--commit", commit)
-        assert call(*line, folder=repository).returncode == ExitCode.FINE
-    settings = {"version": 1, "project": "p", "repo": ".", "results_dir": "results"}
-    branches = {"branches": ["HEAD"], "environment_type": "existing"}
-    (repository / "asv.conf.json").write_text(json.dumps(settings | branches), encoding="utf-8")
-    (repository / "benchmarks").mkdir()
-    asked = [sys.executable, "-m", "asv", "compare", "HEAD^", "HEAD"]
-    done = subprocess.run(
-        asked, cwd=repository, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert re.search(rf"\| +1 \| {NAME}\.warm_process\.call", done.stdout), (
-        done.stdout + done.stderr
-    )
-
-
 @pytest.mark.parametrize("form", [name for name in base.names() if name != "asv"])
 def test_one_file_goes_to_standard_output_or_where_it_is_named(
     form: str, run: Path, tmp_path: Path, call: Call
@@ -458,7 +293,9 @@ def test_nothing_private_is_told(form: str, tmp_path: Path) -> None:
     cpu = Cpu(model=f"A CPU {token}", architecture="x86_64", frequency=Frequency())
     measured = reading.read(results.write(tmp_path / "run", [results.case(1)]))
     placed = replace(measured, environment=samples.environment(cpu=cpu))
-    made = replace(figures.exported(placed), commits={NAME: COMMITS[0]})
+    made = replace(
+        figures.exported(placed), commits={NAME: figures.Commit("abcd" * 10, 1_700_000_000_000)}
+    )
     kept = figures.without(made, {MEMORY: ""} if form == "google-benchmark" else {})
     said = b"".join(base.load(form).files(kept).values())
     assert token.encode() not in said

@@ -304,8 +304,8 @@ WORDS: dict[str, str] = {
     " checked, and whether all was called, waited for and set up alike is not known",
     "one_process_elsewhere": "{side}: {tool} measured a benchmark in one process alone, which says"
     " nothing of how processes differ",
-    "ends_differ": "starts are timed to the end of the process on one side, and to a first result on"
-    " the other",
+    "ends_differ": "starts are timed to the end of the process on one side, and to a first result"
+    " on the other",
     "runs_failed_elsewhere": "{n_failed:# run} failed under {tool}, and a failed run has no time",
     "no_samples_elsewhere": "{tool} wrote no samples of it",
     "unit_elsewhere": "its unit is {unit}; only seconds and bytes are compared",
