@@ -27,7 +27,8 @@ extensions = ["myst_nb"]
 nb_execution_mode = "off"
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+# What other pages include is no page.
+exclude_patterns = ["_build", "**.ipynb_checkpoints", "reference/_parts/**"]
 # Docstrings say `name` now and then; it is code.
 default_role = "literal"
 # A verdict has the colour of what it says; docs/_static/pages.css has these.

@@ -27,6 +27,7 @@ REFUSES_NOTHING = {
     "index_silent",
     "interval_across",
     "noise_unknown",
+    "one_process_elsewhere",
 }
 """Reasons about which something can be done, and which refuse no function and no result."""
 

@@ -15,6 +15,7 @@ from _generate import (
     claims,
     commands,
     coverage,
+    essay,
     harness,
     patterns,
     records,
@@ -39,6 +40,8 @@ SECTIONS = {
     "coverage": coverage.pages,
 }
 """Folder under ``reference/`` and the function that gives its pages by name."""
+PARTS = "_parts"
+"""The folder of what other pages include: no pages."""
 
 
 def generate(package: Path, out: Path) -> list[Path]:
@@ -56,6 +59,8 @@ def generate(package: Path, out: Path) -> list[Path]:
     for section, pages in SECTIONS.items():
         for name, text in pages(package).items():
             wanted[out / section / f"{name}.rst"] = text
+    for name, text in essay.parts(package).items():
+        wanted[out / PARTS / f"{name}.rst"] = text
     for page, text in wanted.items():
         page.parent.mkdir(parents=True, exist_ok=True)
         if not page.exists() or page.read_text(encoding="utf-8") != text:

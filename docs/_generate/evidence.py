@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from coldwarm.contracts.catalogue import CLAIMS, ClaimResults, PatternResults
+from coldwarm.contracts.catalogue import CLAIMS, PATTERNS, ClaimResults, PatternResults
 from coldwarm.contracts.environment import Environment
 from coldwarm.contracts.files import codec
 from coldwarm.report import units
-from coldwarm.runner.catalogue.patterns import INDEX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,7 +93,7 @@ def version(one: OfPattern | OfClaim) -> str:
 
 
 def _read(folder: Path) -> Evidence:
-    patterns, claims, environment = (folder / name for name in (INDEX, CLAIMS, ENVIRONMENT))
+    patterns, claims, environment = (folder / name for name in (PATTERNS, CLAIMS, ENVIRONMENT))
     found = codec.load_as(PatternResults, patterns).results if patterns.exists() else []
     tested = codec.load_as(ClaimResults, claims).results if claims.exists() else []
     return Evidence(

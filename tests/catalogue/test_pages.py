@@ -17,6 +17,7 @@ from coldwarm.catalogue.definitions import defined
 from coldwarm.catalogue.patterns import patterns
 from coldwarm.contracts.catalogue import (
     CLAIMS,
+    PATTERNS,
     Bound,
     ClaimResult,
     ClaimResults,
@@ -28,7 +29,6 @@ from coldwarm.contracts.catalogue import (
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.runner.catalogue.measuring import sha256
-from coldwarm.runner.catalogue.patterns import INDEX
 
 PACKAGE = Path(coldwarm.__file__).parent
 TIMED, FACTS = "jit-outermost", "key-reuse"
@@ -104,7 +104,7 @@ def package(tmp_path: Path) -> Path:
     for name, jax, sha in ((evidence.MAIN, "0.10.2", now), ("a-jax", "0.6.2", "1" * 64)):
         (folder / name).mkdir(parents=True)
         kept = PatternResults(results=[timed(jax, sha), seen(jax)], **KEPT)
-        (folder / name / INDEX).write_bytes(codec.encode(kept))
+        (folder / name / PATTERNS).write_bytes(codec.encode(kept))
         claimed = ClaimResults(results=[of_claim(jax)], **KEPT)
         (folder / name / CLAIMS).write_bytes(codec.encode(claimed))
     return tmp_path / "src" / "coldwarm"

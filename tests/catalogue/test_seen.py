@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from coldwarm.contracts.catalogue import FactSheet
+from coldwarm.contracts.catalogue import FactSheet, Raised
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.catalogue.claims import NotSeenError, Seen
+from coldwarm.stats.catalogue.patterns import of_facts
 
 
 def _sheet(facts: dict[str, bool | int | float | str | None]) -> FactSheet:
@@ -24,3 +26,10 @@ def test_of_several_processes_the_median_stands_between_the_least_and_the_larges
 def test_a_process_that_has_not_shown_the_number_leaves_none(sheets: list[FactSheet]) -> None:
     with pytest.raises(NotSeenError, match="f: spent_s"):
         Seen(sheets=sheets).over_processes("f", "spent_s")
+
+
+def test_a_side_that_ended_before_it_saw_anything_tells_nothing() -> None:
+    error = Raised(error="AttributeError", text="not in this version")
+    one = FactSheet(function="do", facts={}, raised=error, call_s=0.1, programs=0, versions={})
+    shown = of_facts(one, one, lambda do, _: do["variance"] == 1)
+    assert (shown.verdict, shown.reason) == ("undecided", because("not_seen", what="variance"))

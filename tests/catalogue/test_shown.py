@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from coldwarm.cli.main import cli
 from coldwarm.contracts.catalogue import (
     CLAIMS,
+    PATTERNS,
     Bound,
     ClaimResult,
     ClaimResults,
@@ -21,7 +22,6 @@ from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.runner.catalogue import stored
-from coldwarm.runner.catalogue.patterns import INDEX
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +65,7 @@ def results(tmp_path: Path) -> Path:
     }
     patterns = PatternResults(results=[pattern], **kept)
     claims = ClaimResults(results=[claim], **kept)
-    (tmp_path / INDEX).write_bytes(codec.encode(patterns))
+    (tmp_path / PATTERNS).write_bytes(codec.encode(patterns))
     (tmp_path / CLAIMS).write_bytes(codec.encode(claims))
     return tmp_path
 

@@ -17,7 +17,12 @@ from coldwarm.errors import ExitCode
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMANDS = (["plan", "RUN", "--calls", "9"], ["show", "RUN"], ["compare", "RUN", "RUN"])
+COMMANDS = (
+    ["plan", "RUN", "--calls", "9"],
+    ["show", "RUN"],
+    ["compare", "RUN", "RUN"],
+    ["export", "RUN", "--format", "pyperf"],
+)
 
 
 def call(run: Path, command: list[str]) -> subprocess.CompletedProcess[str]:

@@ -19,6 +19,7 @@ from coldwarm.cli import main
 
 CONTEXT = click.Context(main.cli)
 NO_RECORD = {
+    "export": "writes the formats of other tools",
     "report": "writes files, whose formats are its own",
     "snapshot registry add": "writes the registry",
     "snapshot sign": "writes a signature",

@@ -23,7 +23,15 @@ def run(tmp_path: Path) -> Path:
     return results.write(tmp_path / "run", [results.case(3)], samples.environment())
 
 
-@pytest.mark.parametrize("command", [["show", "RUN"], ["compare", "RUN", "RUN"], ["cases"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show", "RUN"],
+        ["compare", "RUN", "RUN"],
+        ["export", "RUN", "--format", "pyperf"],
+        ["cases"],
+    ],
+)
 def test_a_reader_that_goes_away_is_no_regression(run: Path, command: list[str]) -> None:
     """GIVEN a pipe that nobody reads THEN the status is not 1, which means something else."""
     read, write = os.pipe()

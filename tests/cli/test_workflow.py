@@ -7,6 +7,8 @@ what was one.
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +20,6 @@ from coldwarm.contracts.files import codec
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
@@ -69,9 +70,14 @@ class Said:
         assert all(one.fault is None for one in validated(root / "out" / name))
 
 
-def steps() -> list[dict[str, Any]]:
+def job(name: str) -> dict[str, Any]:
     told = yaml.safe_load(maintainer.WORKFLOW.read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = told["jobs"]["guard"]["steps"]
+    found: dict[str, Any] = told["jobs"][name]
+    return found
+
+
+def steps() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = job("guard")["steps"]
     return found
 
 
@@ -110,6 +116,39 @@ def test_actions_are_pinned_and_the_whole_history_is_there() -> None:
     assert used["actions/setup-python"]["with"]["cache"] == "pip"
     later = [step for step in steps() if step.get("id") in {"cold", "counts"}]
     assert all("!cancelled()" in step["if"] for step in later), "one guard hides no other"
+
+
+def test_each_guard_annotates_and_writes_the_summary() -> None:
+    guards = [step["run"] for step in steps() if step.get("run", "").startswith("coldwarm bench")]
+    assert len(guards) == 3
+    assert all('--before "$BEFORE" --after "$AFTER"' in one for one in guards)
+    assert all("--format github" in one for one in guards)
+    assert all('--report markdown="$GITHUB_STEP_SUMMARY"' in one for one in guards)
+
+
+def test_what_tests_compile_is_kept_for_the_processor_that_it_was_compiled_for() -> None:
+    """AND every folder that a framework keeps it in is below the one that is kept."""
+    tests = job("tests")
+    (kept,) = (
+        step["with"] for step in tests["steps"] if step.get("uses", "").startswith("actions/cache@")
+    )
+    names = [name for name in tests["env"] if name.endswith("_CACHE_DIR")]
+    folder = f"${{{{ github.workspace }}}}/{kept['path']}/"
+    assert names
+    assert all(tests["env"][name].startswith(folder) for name in names)
+    before = kept["restore-keys"].strip()
+    assert "env.PROCESSOR" in before
+    assert kept["key"].startswith(before)
+    assert any("PROCESSOR=" in step.get("run", "") for step in tests["steps"])
+    assert not {"JAX_COMPILATION_CACHE_DIR"} & job("guard").get("env", {}).keys()
+
+
+def test_the_workflow_keeps_the_schema_of_workflows() -> None:
+    pytest.importorskip("check_jsonschema")
+    asked = ["--builtin-schema", "vendor.github-workflows", str(maintainer.WORKFLOW)]
+    line = [sys.executable, "-m", "check_jsonschema", *asked]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from tests.private.planted import Planted, body, shapes
 
 from coldwarm.contracts.environment import PrivateReport
 from coldwarm.contracts.files import codec
+from coldwarm.integrations.formats import base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -208,6 +209,7 @@ def test_a_run_its_readers_and_a_policy(planting: Planting) -> None:
         ("compare", planting.out, planting.out, "--json"),
         ("compare", planting.out, planting.out, "--policy", policy),
         ("run", "--resume", "--out-dir", planting.out),
+        *(("export", planting.out, "--format", form) for form in base.names() if form != "asv"),
     )
     ended += [planting.command(*arguments) for arguments in readers]
     planting.assert_nothing_told(*ended)

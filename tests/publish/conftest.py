@@ -48,8 +48,8 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run")
 
 
-class Call:
-    """``coldwarm snapshot`` with arguments: its exit code and what it printed."""
+class Command:
+    """``coldwarm`` with arguments: its exit code and what it printed."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """Keep what is needed to call it."""
@@ -57,12 +57,20 @@ class Call:
 
     def __call__(self, *arguments: str | Path) -> tuple[int, str, str]:
         """Return exit code, standard output and standard error."""
-        self.monkeypatch.setattr(sys, "argv", ["coldwarm", "snapshot", *map(str, arguments)])
+        self.monkeypatch.setattr(sys, "argv", ["coldwarm", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             main.main()
         printed = self.capsys.readouterr()
         assert isinstance(ended.value.code, int)
         return ended.value.code, printed.out, printed.err
+
+
+class Call(Command):
+    """``coldwarm snapshot`` with arguments."""
+
+    def __call__(self, *arguments: str | Path) -> tuple[int, str, str]:
+        """Return exit code, standard output and standard error."""
+        return super().__call__("snapshot", *arguments)
 
     def create(self, run: Path, out: Path, *more: str | Path, name: str = "s1") -> Path:
         """Make a snapshot without asking any index; return its folder."""
@@ -85,6 +93,12 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     for name in ("GITHUB_WORKFLOW", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA"):
         monkeypatch.delenv(name, raising=False)
     return Call(monkeypatch, capsys)
+
+
+@pytest.fixture
+def command(call: Call) -> Command:
+    """Run any command as the program does."""
+    return Command(call.monkeypatch, call.capsys)
 
 
 @pytest.fixture

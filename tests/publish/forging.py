@@ -33,9 +33,10 @@ def edit(folder: Path, path: str, change: Edit) -> None:
 
 def agree(folder: Path) -> None:
     """Write the hash of every file wherever it stands, from the inside to the outside."""
-    for run in sorted((folder / layout.RESULTS).iterdir()):
-        rows(run / "nextstat" / "ml_suite.json")
-        index = run / "suite.json"
+    for index in sorted(folder.rglob("suite.json")):
+        run = index.parent
+        if (run / "nextstat").is_dir():
+            rows(run / "nextstat" / "ml_suite.json")
         document = json.loads(index.read_bytes())
         for name in ("environment", "answers"):
             if document.get(f"{name}_path"):
@@ -47,6 +48,8 @@ def agree(folder: Path) -> None:
     document = json.loads(report.read_bytes())
     for figure in document["figures"]:
         figure["source"]["sha256"] = sha256(folder / figure["source"]["path"])
+    for one in document["verdicts"]:
+        one["sha256"] = sha256(folder / one["path"])
     report.write_text(json.dumps(document, indent=2, ensure_ascii=False))
     manifest = folder / layout.MANIFEST
     document = json.loads(manifest.read_bytes())

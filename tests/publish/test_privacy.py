@@ -94,7 +94,7 @@ def test_a_page_that_would_tell_a_secret_is_not_written(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def page(made: Made) -> bytes:
-        assert made.runs
+        assert made.content.runs
         return f"<html>{PLANTED}</html>".encode()
 
     request = Request("s1", collect((run,)), indexes=(), views={layout.PAGE: page})

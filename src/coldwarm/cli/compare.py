@@ -13,10 +13,10 @@ from coldwarm.cli._commands import Configured
 from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.comparison import RunComparison
-    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.measured import Benchmarks, Measured
     from coldwarm.contracts.policy import Policy
 
 
@@ -56,6 +56,14 @@ if TYPE_CHECKING:
     help="A report that `coldwarm noise` has kept. Default: those of this machine beside A and in "
     "out.",
 )
+@click.option(
+    "--pair",
+    "pairs",
+    multiple=True,
+    metavar="NAME=NAME",
+    help="With a file of another tool: compare these benchmarks of A and of B, which are called "
+    "differently. Default: those of one name.",
+)
 @click.option("--all", "everything", is_flag=True, help="Show the figures that are the same, too.")
 @_options.output("json", "markdown", "github", note=" github: annotations of a workflow.")
 def command(
@@ -67,6 +75,7 @@ def command(
     policy: Path | None,
     allowed: tuple[str, ...],
     noises: tuple[Path, ...],
+    pairs: tuple[str, ...],
     everything: bool,
     form: str,
 ) -> int:
@@ -76,19 +85,65 @@ def command(
     must agree (workload, protocol, machine) and does not is refused; libraries may differ.
     Several runs a side, A1,A2,A3 B1,B2,B3, compare more strongly: the run is then the unit.
 
+    Either side may be the JSON file of pyperf, hyperfine or pytest-benchmark. Benchmarks are then
+    matched by name, and what is not known of them is said.
+
     Exit status: 0 fine, 1 a verdict beyond --fail-on or the policy, 2 refused or wrong usage,
     3 a broken artifact, 4 nothing valid to compare.
     """
-    from coldwarm.runner.stored import reading
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.integrations import opening
 
     verdicts, guarded = _counts.split(failures)
     limits = replace(_policy(thresholds, verdicts, policy), counts=guarded)
     fields = _options.parts(allowed, "--allow")
-    first, second = ([reading.read(path) for path in _paths(side)] for side in (a, b))
-    comparison = judged(first, second, limits, fields, noises or None)
-    _show(comparison, second[0], form, everything=everything)
+    first, second = ([opening.read(path) for path in _paths(side)] for side in (a, b))
+    before, now = ([one for one in side if isinstance(one, Measured)] for side in (first, second))
+    if (len(before), len(now)) == (len(first), len(second)):
+        _refuse(pairs, "--pair", "belongs to files of other tools; cases are matched by name")
+        comparison = judged(before, now, limits, fields, noises or None)
+    else:
+        _refuse(noises, "--noise", "is of runs of coldwarm; give several files a side: A1,A2 B1,B2")
+        comparison = elsewhere(first, second, limits, fields, pairs)
+    _show(comparison, now[0].files if now else {}, form, everything=everything)
     _counts.refuse_unheard(guarded, comparison.counts)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
+
+
+def _refuse(given: Sequence[object], option: str, why: str) -> None:
+    if given:
+        raise _options.wrong(option, why)
+
+
+def elsewhere(
+    first: Sequence[Measured | Benchmarks],
+    second: Sequence[Measured | Benchmarks],
+    limits: Policy,
+    allowed: Sequence[str],
+    pairs: Sequence[str],
+) -> RunComparison:
+    """Judge B against A where one of them at least is of another tool.
+
+    Raises:
+        ListedError: they cannot be compared as they are.
+        UsageError: a pair or a field names nothing.
+        NothingComparableError: they have no benchmark in common.
+    """
+    from coldwarm.contracts.files import codec
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.integrations import opening
+    from coldwarm.report.compare import refusals
+    from coldwarm.stats.compare import benchmarks, results
+
+    a, b = (
+        [opening.of_run(one) if isinstance(one, Measured) else one for one in side]
+        for side in (first, second)
+    )
+    try:
+        comparison = benchmarks.compare_benchmarks(a, b, limits, allowed, pairs)
+    except results.IncomparableError as error:
+        raise ListedError(refusals.refused(error)) from None
+    return codec.without_secrets(comparison)
 
 
 def judged(
@@ -147,7 +202,9 @@ def _policy(thresholds: tuple[str, ...], failures: Sequence[str], path: Path | N
     return base if path is None else read_policy(path, base)
 
 
-def _show(comparison: RunComparison, second: Measured, form: str, *, everything: bool) -> None:
+def _show(
+    comparison: RunComparison, files: Mapping[str, str], form: str, *, everything: bool
+) -> None:
     from coldwarm.report.compare import terminal, text
     from coldwarm.report.shown import PlainConsole
 
@@ -156,6 +213,6 @@ def _show(comparison: RunComparison, second: Measured, form: str, *, everything:
     elif form == "markdown":
         click.echo(text.markdown(comparison, everything=everything), nl=False)
     elif form == "github":
-        click.echo(text.github(comparison, second.files), nl=False)
+        click.echo(text.github(comparison, files), nl=False)
     else:
         terminal.render(comparison, PlainConsole(), everything=everything)

@@ -8,8 +8,14 @@ from coldwarm.contracts.base import Count, NotNegative, Record, Seconds, Sha256
 from coldwarm.contracts.names import Name
 from coldwarm.contracts.reasons import Reason
 
+PATTERNS = "patterns.json"
+"""The file of the results of patterns, in their folder."""
 CLAIMS = "claims.json"
 """The file of the results of claims, in their folder."""
+PATTERNS_OF_CLAIMS = "patterns"
+"""The folder of patterns that claims rest on, below that of the claims."""
+Kind = Literal["patterns", "claims"]
+INDEXES: dict[Kind, str] = {"patterns": PATTERNS, "claims": CLAIMS}
 Fact = bool | int | float | str | None
 
 
@@ -72,6 +78,11 @@ class PatternResult(Record, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
     null_reasons: dict[str, Reason] = {}
 
+    @property
+    def id(self) -> str:
+        """The pattern's."""
+        return self.pattern
+
 
 class PatternResults(Record, frozen=True, kw_only=True):
     """The results of patterns that were measured together: ``patterns.json``."""
@@ -85,6 +96,11 @@ class PatternResults(Record, frozen=True, kw_only=True):
     harness_sha256: Sha256
     results: list[PatternResult]
     wall_s: Seconds
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """By id."""
+        return {one.id: one.verdict for one in self.results}
 
 
 class Bound(Record, frozen=True, kw_only=True):
@@ -122,6 +138,11 @@ class ClaimResult(Record, frozen=True, kw_only=True):
     measured_at: str
     versions: dict[str, str] = {}
 
+    @property
+    def id(self) -> str:
+        """The claim's."""
+        return self.claim
+
 
 class ClaimResults(Record, frozen=True, kw_only=True):
     """The results of claims that were measured together: ``claims.json``."""
@@ -134,3 +155,24 @@ class ClaimResults(Record, frozen=True, kw_only=True):
     harness_sha256: Sha256
     results: list[ClaimResult]
     wall_s: Seconds
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """By id."""
+        return {one.id: one.verdict for one in self.results}
+
+
+class ChangedVerdict(Record, frozen=True, kw_only=True):
+    """A pattern or a claim whose verdict is not the same in two results."""
+
+    name: str
+    a: str | None
+    """``None``: it is not there."""
+    b: str | None
+
+
+class NotJudged(Record, frozen=True, kw_only=True):
+    """A pattern or a claim whose stored verdict was not judged again."""
+
+    name: str
+    reason: Reason

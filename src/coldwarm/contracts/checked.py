@@ -12,6 +12,7 @@ from coldwarm.contracts.base import (
     Record,
     Sha256,
 )
+from coldwarm.contracts.catalogue import ChangedVerdict, NotJudged
 from coldwarm.contracts.comparison import LeftOutCase, MetricKind, RunComparison, SideDifference
 from coldwarm.contracts.reasons import Reason
 from coldwarm.contracts.snapshot import SnapshotComparison, SnapshotName
@@ -60,6 +61,10 @@ class Verification(Record, frozen=True, kw_only=True):
     n_cases_other_version: Count
     """Cases that another version of coldwarm measured: of these, counts and plain figures were
     computed again, and verdicts by the rules of today."""
+    n_verdicts: Count = 0
+    """Patterns and claims that were judged again."""
+    not_judged: list[NotJudged] = []
+    """Those that were not, which is no fault."""
     faults: list[SnapshotFault]
     """The first of each file; the first one of all decides the exit code."""
 
@@ -100,6 +105,9 @@ class ComparedSnapshots(Record, frozen=True, kw_only=True):
     runs: list[ComparedRuns]
     runs_only_a: list[str]
     runs_only_b: list[str]
+    patterns: list[ChangedVerdict] | None = None
+    """Those whose verdicts differ; ``None``: not both snapshots hold patterns."""
+    claims: list[ChangedVerdict] | None = None
 
 
 Agreement = Literal["agrees", "disagrees", "undecided"]

@@ -19,8 +19,12 @@ class ComparedSide(Record, frozen=True, kw_only=True):
     run_id: str | None
     """``None`` for the file of a single case, which is no run."""
     started_at: str | None
-    environment_sha256: Sha256
+    environment_sha256: Sha256 | None
+    """``None`` for a file of another tool."""
     n_cases: Count
+    """Of another tool's file the benchmarks."""
+    tool: str | None = None
+    """The tool that measured it; ``None``: coldwarm."""
 
 
 class ComparedMetric(Record, frozen=True, kw_only=True):
@@ -33,7 +37,9 @@ class ComparedMetric(Record, frozen=True, kw_only=True):
 
     case: str
     metric: str
-    """``<cache mode>.ttfr_s``, ``.ttfr_process_s`` or ``.peak_rss_bytes``, or ``warm.call_s``."""
+    """``<cache mode>.ttfr_s``, ``.ttfr_process_s`` or ``.peak_rss_bytes``, or ``warm.call_s``.
+    Where a side is of another tool, ``elsewhere.time_s`` or ``elsewhere.memory_bytes``: the name of
+    the case says what was measured."""
     kind: MetricKind
     unit: Literal["s", "bytes"]
     a: float | None

@@ -16,6 +16,9 @@ import msgspec
 from coldwarm.contracts.base import Count, Difference, Record, Seconds
 from coldwarm.contracts.reasons import Reason
 
+ENVIRONMENT = "environment.json"
+"""Its file, beside what was measured there."""
+
 
 class CpuCache(Record, frozen=True, kw_only=True):
     """One level of processor cache, as the first processor sees it."""

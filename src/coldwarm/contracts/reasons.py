@@ -233,6 +233,13 @@ CODES: dict[str, str] = {
     "incomplete": "side",
     "disturbed": "side n_disturbed n_processes",
     "harness_differs": "a b",
+    # Files of other tools.
+    "measured_elsewhere": "side tool",
+    "one_process_elsewhere": "side tool",
+    "ends_differ": "",
+    "runs_failed_elsewhere": "tool n_failed",
+    "no_samples_elsewhere": "tool",
+    "unit_elsewhere": "unit",
     # Snapshots: files of strangers, keys, and what does not agree.
     "no_snapshot": "folder",
     "snapshot_wrong": "path",
@@ -347,6 +354,8 @@ CODES: dict[str, str] = {
     # Patterns and claims.
     "tpu_unavailable": "",
     "not_seen": "what",
+    "not_declared_here": "",
+    "declared_otherwise": "",
     "facts_as_stated": "",
     "facts_otherwise": "",
     "no_verdict_on": "metric",

@@ -223,6 +223,26 @@ class ValidatedRun(Record, frozen=True, kw_only=True):
     """Of each case."""
 
 
+class ValidatedVerdicts(Record, frozen=True, kw_only=True):
+    """Patterns or claims of a snapshot, each judged again from its evidence."""
+
+    kind: Literal["patterns", "claims"]
+    path: str
+    """Their index."""
+    sha256: Sha256
+    """Of that file."""
+    started_at: str
+    finished_at: str | None
+    harness_version: str
+    harness_sha256: Sha256
+    versions: dict[str, str]
+    """Of the frameworks, as the measured processes told them."""
+    verdicts: dict[str, str]
+    """By id."""
+    n_runs: Count
+    """Runs that the figures are from."""
+
+
 class ValidationReport(Record, frozen=True, kw_only=True):
     """What was checked of a snapshot's results, and what they leave open."""
 
@@ -234,6 +254,8 @@ class ValidationReport(Record, frozen=True, kw_only=True):
     rejected: list[RejectedProcesses]
     limitations: list[NamedLimitation]
     figures: list[ProvenFigure]
+    verdicts: list[ValidatedVerdicts] = []
+    """Of patterns and claims, where the snapshot holds any."""
 
 
 class SnapshotMade(Record, frozen=True, kw_only=True):

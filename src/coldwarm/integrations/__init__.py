@@ -1,1 +1,1 @@
-"""coldwarm inside of other tools: pytest, notebooks, and the formats of others."""
+"""What joins coldwarm to other tools: their formats, written and read."""

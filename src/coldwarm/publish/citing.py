@@ -17,7 +17,7 @@ from coldwarm.publish import layout
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.publish.runs import Run
+    from coldwarm.publish.runs import Content
 
 _SPDX = re.compile(r"[A-Za-z0-9.+-]{1,60}")
 NO_AUTHOR = "Authors not named"
@@ -37,6 +37,8 @@ class Described(NamedTuple):
     """An SPDX identifier; ``None``: none is given."""
     suites: tuple[str, ...]
     cpus: tuple[str, ...]
+    judged: tuple[str, ...] = ()
+    """``patterns`` and ``claims``, where it has verdicts on them."""
 
     @property
     def title(self) -> str:
@@ -46,9 +48,15 @@ class Described(NamedTuple):
     @property
     def abstract(self) -> str:
         """What it holds, in a sentence or two."""
+        held = []
+        if self.suites:
+            named = f"the {_listed(self.suites)} suite{'s' * (len(self.suites) > 1)}"
+            held.append(f"cold-start and warm-call distributions of {named}")
+        if self.judged:
+            held.append(f"verdicts on {_listed(self.judged)} about just-in-time compilers")
+        told = _listed(held)
         return (
-            f"Cold-start and warm-call distributions of the {_listed(self.suites)} "
-            f"suite{'s' * (len(self.suites) > 1)}, measured with coldwarm on "
+            f"{told[:1].upper()}{told[1:]}, measured with coldwarm on "
             f"{_listed(self.cpus) or 'a processor that gives no name'}: raw samples, summaries, "
             "verdicts, the environment and the cache policies they belong to, with hashes of every "
             "file."
@@ -58,13 +66,13 @@ class Described(NamedTuple):
 def described(
     snapshot_id: str,
     generated_at: str,
-    runs: Sequence[Run],
+    content: Content,
     authors: Sequence[str],
     licence: str | None,
 ) -> Described:
     """Return what is told of a snapshot."""
-    models = {masked(run.environment.cpu.model) for run in runs if run.environment.cpu.model}
-    suites = {run.suite.suite for run in runs}
+    models = {masked(one.cpu.model) for one in content.environments if one.cpu.model}
+    suites = {run.suite.suite for run in content.runs}
     return Described(
         snapshot_id,
         generated_at,
@@ -72,6 +80,7 @@ def described(
         licence,
         tuple(sorted(suites)),
         tuple(sorted(models)),
+        tuple(one.kind for one in content.verdicts),
     )
 
 

@@ -17,6 +17,7 @@ from coldwarm.contracts.snapshot import (
     SnapshotName,
 )
 from coldwarm.errors import NothingComparableError
+from coldwarm.stats.catalogue.again import changed
 from coldwarm.stats.compare.comparable import (
     FIELDS,
     disagreements,
@@ -28,6 +29,7 @@ from coldwarm.stats.compare.results import NothingValidError, SameRunError, comp
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from coldwarm.contracts.catalogue import ChangedVerdict
     from coldwarm.contracts.checked import Replication
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
@@ -36,14 +38,21 @@ if TYPE_CHECKING:
     from coldwarm.contracts.snapshot import SnapshotIndex
 
     Runs = Mapping[str, Measured]
+    Verdicts = Mapping[str, Mapping[str, str]]
 
 _ABSENT = "absent"
 
 
 def compare(
-    a: tuple[SnapshotIndex, str, Runs], b: tuple[SnapshotIndex, str, Runs]
+    a: tuple[SnapshotIndex, str, Runs],
+    b: tuple[SnapshotIndex, str, Runs],
+    verdicts_a: Verdicts | None = None,
+    verdicts_b: Verdicts | None = None,
 ) -> ComparedSnapshots:
-    """Compare two snapshots, each an index, the SHA-256 of that, and its runs by name."""
+    """Compare two snapshots, each an index, the SHA-256 of that, and its runs by name.
+
+    ``verdicts_…`` are those of each: of patterns and of claims, by id.
+    """
     ours, theirs = (
         {row.path: (row.sha256, row.bytes) for row in index.artifacts} for index, _, _ in (a, b)
     )
@@ -57,7 +66,13 @@ def compare(
         runs=[_runs(*one) for one in runs],
         runs_only_a=sorted(a[2].keys() - b[2].keys()),
         runs_only_b=sorted(b[2].keys() - a[2].keys()),
+        patterns=_changed("patterns", verdicts_a or {}, verdicts_b or {}),
+        claims=_changed("claims", verdicts_a or {}, verdicts_b or {}),
     )
+
+
+def _changed(kind: str, a: Verdicts, b: Verdicts) -> list[ChangedVerdict] | None:
+    return changed(a[kind], b[kind]) if kind in a and kind in b else None
 
 
 def named(index: SnapshotIndex, sha256: str) -> SnapshotName:

@@ -6,6 +6,8 @@
     validation_report.json      gates, rejected processes, limitations, figures with provenance
     results/NAME/…              each run as it was measured: its index, answers, cases, journal,
                                 environment
+    patterns/…                  verdicts on patterns, and the runs that they are from
+    claims/…                    verdicts on claims, and the runs that they are from
     nextstat/…                  the published contracts of all runs, under one index
     pylock.toml                 the measured environment, to be installed again (PEP 751)
     requirements.txt            the same distributions, by version alone
@@ -14,14 +16,19 @@
     CITATION.cff, ro-crate-metadata.json, .zenodo.json
 
 NAME is the suite's; where several runs are of one suite, ``ml-2`` and so on, in order of time.
+There are runs of suites, patterns or claims, or several of these. The runs of patterns and claims
+are without their journals: those say once more what the cases hold, and are as large.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.names import UNSEEN
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 INDEX = "snapshot_index.json"
 SIGNATURE = f"{INDEX}.sig"
@@ -43,6 +50,8 @@ PDF = "validation_report.pdf"
 RESULTS = "results"
 PUBLISHED = "nextstat"
 HARNESS = "harness"
+VERDICTS = ("patterns/patterns.json", "claims/claims.json")
+"""The indexes of patterns and claims; their folders are called as what they hold."""
 REGISTRY = "snapshot_registry.json"
 """The registry beside snapshots; in none of them."""
 NOT_INDEXED = frozenset({INDEX, SIGNATURE, PUBLIC_KEY, BUNDLE})
@@ -63,7 +72,7 @@ class Part(NamedTuple):
     format: str = "application/json"
     """Its media type."""
     required: bool = False
-    """Whether no snapshot is without it."""
+    """Whether no snapshot is without it; of runs, whether none that has runs of suites is."""
 
     def is_of(self, path: str) -> bool:
         """Say whether a path is one of these."""
@@ -71,6 +80,8 @@ class Part(NamedTuple):
 
 
 _RUN = rf"{RESULTS}/{_NAME}"
+_MEASURED = rf"patterns/{_NAME}|claims/{_NAME}/{_NAME}"
+"""A run that verdicts are from; one of a pattern that claims rest on is called as one of those."""
 PARTS: tuple[Part, ...] = (
     Part(
         re.escape(MANIFEST),
@@ -118,6 +129,41 @@ PARTS: tuple[Part, ...] = (
         "a case in the published contract",
     ),
     Part(
+        r"patterns/patterns\.json",
+        "coldwarm.pattern_results.v1",
+        "what patterns have shown, with what was seen of each",
+    ),
+    Part(
+        r"claims/claims\.json",
+        "coldwarm.claim_results.v1",
+        "the verdicts on claims, with what was seen of each",
+    ),
+    Part(
+        r"(?:patterns|claims)/environment\.json",
+        "coldwarm.environment.v2",
+        "where patterns or claims were measured",
+    ),
+    Part(
+        rf"(?:{_MEASURED})/suite\.json",
+        "coldwarm.suite_result.v2",
+        "the index of a run of a pattern or a claim",
+    ),
+    Part(
+        rf"(?:{_MEASURED})/environment\.json",
+        "coldwarm.environment.v2",
+        "where such a run was measured",
+    ),
+    Part(
+        rf"(?:{_MEASURED})/{re.escape(ANSWERS)}",
+        "coldwarm.answers.v1",
+        "which candidate of such a run is the cheapest from how many calls",
+    ),
+    Part(
+        rf"(?:{_MEASURED})/cases/{_NAME}\.json",
+        "coldwarm.case_result.v2",
+        "one side of a pattern, or a candidate of a claim, with its raw samples",
+    ),
+    Part(
         rf"{PUBLISHED}/ml_suite\.json",
         "nextstat.ml_benchmark_suite_result.v1",
         "the published index of all runs",
@@ -155,6 +201,19 @@ PARTS: tuple[Part, ...] = (
     Part(re.escape(ZENODO), "", "what Zenodo asks for of a deposit", required=True),
 )
 """In the order in which a path is looked up; the index itself is not among them."""
+
+
+def lacking(paths: Collection[str]) -> list[Part]:
+    """Return what a snapshot of these paths has to have besides."""
+    judged = any(path in VERDICTS for path in paths)
+    measured = not judged or any(path.startswith(f"{RESULTS}/") for path in paths)
+    return [
+        part
+        for part in PARTS
+        if part.required
+        and (measured or not part.path.startswith(_RUN))
+        and not any(part.is_of(path) for path in paths)
+    ]
 
 
 def part_of(path: str) -> Part | None:

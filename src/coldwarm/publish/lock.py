@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.environment import Environment
     from coldwarm.publish.making.packages import Wheel
-    from coldwarm.publish.runs import Run
+    from coldwarm.publish.runs import Content
 
 OWN = "coldwarm"
 _NOT_LOCKED = {"pip"}
@@ -35,8 +35,8 @@ class Locked(NamedTuple):
     """Names of distributions of which no wheel is known."""
 
 
-def pins(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the distributions that the processes of all runs saw, with their versions.
+def pins(content: Content) -> dict[str, str]:
+    """Return the distributions that all measured processes saw, with their versions.
 
     What a measured process says of a framework goes before what is installed beside the harness,
     since a function may have an interpreter of its own.
@@ -45,23 +45,31 @@ def pins(runs: Sequence[Run]) -> dict[str, str]:
         UsageError: two runs had different versions, so no one environment is all of theirs.
     """
     found: dict[str, str] = {}
-    for run in runs:
-        for name, version in _of_run(run).items():
+    told = [
+        (r.environment, [o.versions for c in r.cases for o in c.observations])
+        for r in content.all_runs
+    ]
+    told += [
+        (one.environment, [result.versions for result in one.index.results])
+        for one in content.verdicts
+        if one.environment is not None
+    ]
+    for environment, versions in told:
+        for name, version in _of(environment, versions).items():
             if found.setdefault(name, version) != version:
                 text = f"the runs were measured with {name} {found[name]} and {version}"
                 raise UsageError(f"{text}: make a snapshot for each of them")
     return dict(sorted(found.items()))
 
 
-def _of_run(run: Run) -> dict[str, str]:
-    installed = {normalised(n): v for n, v in run.environment.distributions.items()}
-    for case in run.cases:
-        for seen in case.observations:
-            for name, version in seen.versions.items():
-                # A framework tells its version without the part that says which build it is.
-                known = installed.get(normalised(name), "")
-                if name != "python" and known.partition("+")[0] != version.partition("+")[0]:
-                    installed[normalised(name)] = version
+def _of(environment: Environment, told: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    installed = {normalised(n): v for n, v in environment.distributions.items()}
+    for versions in told:
+        for name, version in versions.items():
+            # A framework tells its version without the part that says which build it is.
+            known = installed.get(normalised(name), "")
+            if name != "python" and known.partition("+")[0] != version.partition("+")[0]:
+                installed[normalised(name)] = version
     return {
         name: version
         for name, version in installed.items()

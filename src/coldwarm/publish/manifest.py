@@ -22,12 +22,15 @@ from coldwarm.contracts.snapshot import (
 )
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of
+from coldwarm.stats.catalogue.versions import versions_of
 from coldwarm.stats.outcome import published_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coldwarm.publish.runs import Run
+    from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.publish.runs import Content, Run, Verdicts
 
 REPOSITORY = "https://github.com/coldwarm/coldwarm"
 UNKNOWN = "unknown"
@@ -45,8 +48,9 @@ class Settings(NamedTuple):
     """The path of the harness's wheel in the snapshot; ``None``: it is not there."""
 
 
-def published_files(runs: Sequence[Run]) -> dict[str, bytes]:
-    """Return the published results of all runs, and the one index over them."""
+def published_files(content: Content) -> dict[str, bytes]:
+    """Return the published results of all runs of suites, and the one index over them."""
+    runs = content.runs
     files: dict[str, bytes] = {}
     rows: list[nextstat.Published] = []
     for run in runs:
@@ -57,14 +61,14 @@ def published_files(runs: Sequence[Run]) -> dict[str, bytes]:
                 files[f"{layout.PUBLISHED}/{path}"] = data
                 rows.append(nextstat.Published(result, path, sha256_of(data)))
     deterministic = all(run.suite.deterministic for run in runs)
-    index = nextstat.suite(rows, runs[0].environment, deterministic=deterministic)
+    index = nextstat.suite(rows, content.environments[0], deterministic=deterministic)
     files[f"{layout.PUBLISHED}/{nextstat.INDEX}"] = codec.encode(index)
     return files
 
 
 def manifest(
     snapshot_id: str,
-    runs: Sequence[Run],
+    content: Content,
     files: Mapping[str, bytes],
     settings: Settings,
 ) -> BaselineManifest:
@@ -72,49 +76,55 @@ def manifest(
 
     Args:
         snapshot_id: The name of the snapshot.
-        runs: Its runs; the first one gives what the published contract has once.
+        content: What it holds.
         files: The files of the snapshot so far, by path.
         settings: How it is made.
     """
-    first = runs[0].environment
+    runs, first = content.runs, content.environments[0]
     index = f"{layout.PUBLISHED}/{nextstat.INDEX}"
     results = [ManifestResult(suite="ml", path=index, sha256=sha256_of(files[index]))]
     for run in runs:
         path = f"{run.folder}/{NAME}"
         sha256 = sha256_of(files[path])
         results.append(ManifestResult(suite=run.suite.suite, path=path, sha256=sha256))
+    for one in content.verdicts:
+        sha256 = sha256_of(files[one.path])
+        results.append(ManifestResult(suite=one.kind, path=one.path, sha256=sha256))
+    sources = harness_sha256(content)
     return BaselineManifest(
         snapshot_id=snapshot_id,
         deterministic=settings.deterministic,
-        harness=ManifestHarness(repo=REPOSITORY, git_commit=_commit(runs)),
+        harness=ManifestHarness(repo=REPOSITORY, git_commit=_commit(content)),
         nextstat=ManifestProgram(
             version=first.harness.version,
             wheel_sha256=sha256_of(files[settings.wheel]) if settings.wheel else UNSET,
             wheel_url=settings.wheel or UNSET,
-            source=f"coldwarm, sources with the SHA-256 {harness_sha256(runs)}",
+            source=f"coldwarm, sources with the SHA-256 {sources}",
         ),
         environment={
             "python": first.python.version,
             "platform": first.platform,
             "harness_version": first.harness.version,
-            "harness_sha256": harness_sha256(runs),
+            "harness_sha256": sources,
             "lock": dict(settings.lock),
             "runs": {run.name: _of_run(run) for run in runs},
+            **{one.kind: _of_verdicts(one) for one in content.verdicts},
         },
         datasets=_datasets(runs),
         results=results,
     )
 
 
-def harness_sha256(runs: Sequence[Run]) -> str:
-    """Return the hash of the sources that measured; several, where runs are of several."""
-    hashes = sorted({case.protocol.harness_sha256 for run in runs for case in run.cases})
-    return ", ".join(hashes) or UNKNOWN
+def harness_sha256(content: Content) -> str:
+    """Return the hash of the sources that measured; several, where results are of several."""
+    hashes = {case.protocol.harness_sha256 for run in content.all_runs for case in run.cases}
+    hashes |= {one.index.harness_sha256 for one in content.verdicts}
+    return ", ".join(sorted(hashes)) or UNKNOWN
 
 
-def _commit(runs: Sequence[Run]) -> str:
-    """Return the commit of the checkout that measured, where all runs were of one, unchanged."""
-    found = [run.environment.harness for run in runs]
+def _commit(content: Content) -> str:
+    """Return the commit of the checkout that measured, where all was of one, unchanged."""
+    found = [one.harness for one in content.environments]
     commits = {one.git_commit if one.git_dirty is False else None for one in found}
     commit = commits.pop() if len(commits) == 1 else None
     return commit or UNKNOWN
@@ -122,28 +132,47 @@ def _commit(runs: Sequence[Run]) -> str:
 
 def _of_run(run: Run) -> dict[str, Any]:
     """Return versions, hardware, settings and cache policies of one run; nothing is null."""
-    environment = run.environment
-    versions = {
-        name: version
-        for case in run.cases
-        for seen in case.observations
-        for name, version in seen.versions.items()
-    }
     told = {
         "environment_sha256": run.suite.environment_sha256,
-        "fingerprint": fingerprint(environment),
         "seed": run.suite.seed,
+        "versions": dict(sorted(versions_of(run.cases).items())),
+        **_machine(run.environment),
+        **_caches(run.cases),
+    }
+    return {name: _without_null(value) for name, value in told.items()}
+
+
+def _of_verdicts(one: Verdicts) -> dict[str, Any]:
+    """Return the same of patterns or claims, where all runs were measured in one place."""
+    cases = [case for run in one.runs for case in run.cases]
+    versions = {k: v for result in one.index.results for k, v in result.versions.items()}
+    told = {
+        "n_results": len(one.index.results),
+        "n_runs": len(one.runs),
         "versions": dict(sorted(versions.items())),
+        **({} if one.environment is None else _machine(one.environment)),
+        **_caches(cases),
+    }
+    return {name: _without_null(value) for name, value in told.items()}
+
+
+def _machine(environment: Environment) -> dict[str, Any]:
+    return {
+        "fingerprint": fingerprint(environment),
         "python": msgspec.to_builtins(environment.python),
         "cpu": msgspec.to_builtins(environment.cpu),
         "system": msgspec.to_builtins(environment.system),
         "limits": msgspec.to_builtins(environment.limits),
         "gpus": msgspec.to_builtins(environment.gpus or []),
         "variables": environment.variables,
-        "cache_policies": sorted({m for c in run.cases for m in c.protocol.cache_modes}),
-        "caches": sorted({name for case in run.cases for name in case.protocol.caches or ()}),
     }
-    return {name: _without_null(value) for name, value in told.items()}
+
+
+def _caches(cases: Sequence[CaseResult]) -> dict[str, Any]:
+    return {
+        "cache_policies": sorted({m for c in cases for m in c.protocol.cache_modes}),
+        "caches": sorted({name for case in cases for name in case.protocol.caches or ()}),
+    }
 
 
 def _without_null(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -168,7 +197,7 @@ def _datasets(runs: Sequence[Run]) -> list[Dataset]:
 def index(
     snapshot_id: str,
     generated_at: str,
-    runs: Sequence[Run],
+    content: Content,
     files: Mapping[str, bytes],
     workflow: Mapping[str, str],
 ) -> SnapshotIndex:
@@ -176,9 +205,14 @@ def index(
     return SnapshotIndex(
         generated_at=generated_at,
         snapshot_id=snapshot_id,
-        suite="+".join(sorted({run.suite.suite for run in runs})),
+        suite="+".join(
+            [
+                *sorted({run.suite.suite for run in content.runs}),
+                *(one.kind for one in content.verdicts),
+            ]
+        ),
         git=Git(
-            sha=_commit(runs),
+            sha=_commit(content),
             ref=UNKNOWN,
             repository=REPOSITORY,
         ),

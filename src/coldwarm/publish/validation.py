@@ -16,6 +16,7 @@ from coldwarm.contracts.snapshot import (
     ProvenFigure,
     RejectedProcesses,
     ValidatedRun,
+    ValidatedVerdicts,
     ValidationReport,
 )
 from coldwarm.publish.writing import sha256_of
@@ -27,14 +28,16 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.contracts.summary import Summary
-    from coldwarm.publish.runs import Run
+    from coldwarm.publish.runs import Run, Verdicts
 
 HEADLINES = ("ttfr", "ttfr_process", "total")
 """The figures of a cold cache mode that are listed with their provenance."""
 
 
-def report(snapshot_id: str, generated_at: str, runs: Sequence[Run]) -> ValidationReport:
-    """Return the report of runs that were computed again."""
+def report(
+    snapshot_id: str, generated_at: str, runs: Sequence[Run], verdicts: Sequence[Verdicts] = ()
+) -> ValidationReport:
+    """Return the report of runs that were computed again, and of verdicts that were judged so."""
     return ValidationReport(
         snapshot_id=snapshot_id,
         generated_at=generated_at,
@@ -43,6 +46,24 @@ def report(snapshot_id: str, generated_at: str, runs: Sequence[Run]) -> Validati
         rejected=[one for run in runs for case in run.cases for one in _rejected(run.name, case)],
         limitations=[one for run in runs for one in _limitations(run)],
         figures=[one for run in runs for case in run.cases for one in _figures(run, case)],
+        verdicts=[_verdicts(one) for one in verdicts],
+    )
+
+
+def _verdicts(one: Verdicts) -> ValidatedVerdicts:
+    index = one.index
+    versions = {k: v for result in index.results for k, v in result.versions.items()}
+    return ValidatedVerdicts(
+        kind=one.kind,
+        path=one.path,
+        sha256=sha256_of(one.placed[one.path]),
+        started_at=index.started_at,
+        finished_at=index.finished_at,
+        harness_version=index.harness_version,
+        harness_sha256=index.harness_sha256,
+        versions=dict(sorted(versions.items())),
+        verdicts=index.verdicts,
+        n_runs=len(one.runs),
     )
 
 

@@ -300,6 +300,16 @@ WORDS: dict[str, str] = {
     "disturbed": "{side}: something else disturbed {n_disturbed} of {n_processes:# process}",
     "harness_differs": "harness: coldwarm's own source differs ({a} and {b}), its protocol"
     " does not",
+    # Files of other tools.
+    "measured_elsewhere": "{side}: measured by {tool}. No cache mode is proved, no answer was"
+    " checked, and whether all was called, waited for and set up alike is not known",
+    "one_process_elsewhere": "{side}: {tool} measured a benchmark in one process alone, which says"
+    " nothing of how processes differ",
+    "ends_differ": "starts are timed to the end of the process on one side, and to a first result"
+    " on the other",
+    "runs_failed_elsewhere": "{n_failed:# run} failed under {tool}, and a failed run has no time",
+    "no_samples_elsewhere": "{tool} wrote no samples of it",
+    "unit_elsewhere": "its unit is {unit}; only seconds and bytes are compared",
     # Snapshots: files of strangers, keys, and what does not agree.
     "no_snapshot": "{folder} holds no snapshot: there is no snapshot_index.json in it",
     "snapshot_wrong": "{path}: {parts}; nothing of this snapshot is used",
@@ -444,6 +454,8 @@ WORDS: dict[str, str] = {
     # Patterns and claims.
     "tpu_unavailable": "no TPU is usable here",
     "not_seen": "not measured: {what}",
+    "not_declared_here": "this version of coldwarm has no such pattern or claim",
+    "declared_otherwise": "its file is not the one that it was measured by",
     "facts_as_stated": "both sides have shown what the pattern says",
     "facts_otherwise": "the two sides have not shown what the pattern says",
     "no_verdict_on": "nothing was measured that decides on {metric}{parts}",
@@ -459,6 +471,7 @@ _QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus 
 ADVICE: dict[str, str] = {
     "noise_unknown": "run coldwarm noise here, or compare several runs a side: A1,A2,A3 B1,B2,B3",
     "between_runs": "compare several runs a side: A1,A2,A3 B1,B2,B3",
+    "one_process_elsewhere": "give several files a side, five or more in all: A1,A2,A3 B1,B2,B3",
     "control_differs": "close other programs, or give it more time with --time-budget",
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",
     "listeners_removed": "do not clear them while it is measured",

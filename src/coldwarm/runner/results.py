@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Status
+from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.files import codec, nextstat
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     Save = Callable[[str, bytes], str]
     """Writes a file of the run, by its name, and returns its hash."""
 
-ENVIRONMENT = "environment.json"
 INDEX = "suite.json"
 ANSWERS = "answers.json"
 CASES = "cases"

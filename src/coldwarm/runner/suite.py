@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from coldwarm.clock import Clock
-from coldwarm.contracts.environment import fingerprint
+from coldwarm.contracts.environment import ENVIRONMENT, fingerprint
 from coldwarm.contracts.files import codec, journal
 from coldwarm.contracts.reasons import because
 from coldwarm.runner import identifying, references, results, resuming
@@ -232,7 +232,7 @@ class _Session:
                 rounds.fail(case, error)
 
     def _facts(self, machine: Environment, header: dict[str, Any]) -> results.Facts:
-        sha256 = self.directory.write(results.ENVIRONMENT, codec.encode(machine))
+        sha256 = self.directory.write(ENVIRONMENT, codec.encode(machine))
         backends = {case.backend.name: case.backend for case in self.cases}.values()
         found = availability.probe(
             backends,

@@ -73,7 +73,7 @@ def shown(name: str, results: Path | None) -> None:
 @click.argument("names", nargs=-1, metavar="[ID]...")
 @click.option("--out-dir", type=_FOLDER, help="Default: out/claims-TIME.")
 @click.option("--resume", is_flag=True, help="Go on in --out-dir with what is missing.")
-@_options.output("json")
+@_options.output("json", "markdown")
 def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) -> int:
     """Test claims, all or those named, and end in one table.
 
@@ -81,58 +81,41 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
     interrupted.
     """
     from coldwarm.catalogue.claims import claim, claims
-    from coldwarm.contracts.files import codec
+    from coldwarm.cli._verdicts import print_results
     from coldwarm.report.catalogue.claims import table, verdict
+    from coldwarm.report.catalogue.progress import Progress
     from coldwarm.report.shown import PlainConsole, line
     from coldwarm.runner.catalogue.claims import Session
     from coldwarm.runner.functions import bench
 
     specs = [claim(name) for name in names] if names else list(claims().values())
     folder = out_dir or _options.new_directory("claims")
-    errors = PlainConsole(stderr=True)
+    with Progress(PlainConsole(stderr=True)) as progress:
 
-    def told(one: ClaimResult) -> None:
-        errors.print(line(f"{one.claim}: ") + verdict(one))
+        def told(one: ClaimResult) -> None:
+            progress.told(line(f"{one.claim}: ") + verdict(one))
 
-    results, interrupted = Session(folder, told, bench.run).measure(specs, resume=resume)
-    if form == "json":
-        click.echo(codec.encode(results).decode(), nl=False)
-    else:
-        console = PlainConsole()
-        console.print(table(claims(), results.results))
-        console.print()
-        console.print(line(f"Artifacts: {folder}"))
-    if interrupted:
-        return ExitCode.INTERRUPTED
-    failed = any(one.verdict == "failed" for one in results.results)
-    return ExitCode.FAILED if failed else ExitCode.FINE
+        session = Session(folder, told, bench.run, progress.begun)
+        results, interrupted = session.measure(specs, resume=resume)
+    ended = print_results(results, folder, form, lambda: table(claims(), results.results))
+    return ExitCode.INTERRUPTED if interrupted else ended
 
 
 @command.command("judge")
-@click.argument("folder", type=_FOLDER)
+@click.argument("results", type=_FOLDER)
 @_options.output("json")
-def judge(folder: Path, form: str) -> int:
+def judge(results: Path, form: str) -> int:
     """Judge stored results again, from their evidence alone: nothing is run.
+
+    RESULTS is a folder of `coldwarm claims run`, a snapshot, or the archive of one.
 
     Exit status: 0 where every verdict is the stored one, 3 where one is not.
     """
     from coldwarm.catalogue.claims import claims
-    from coldwarm.report.catalogue.claims import changes, table
-    from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.catalogue import stored
-    from coldwarm.stats.catalogue.again import changed
+    from coldwarm.cli._verdicts import print_judged
+    from coldwarm.report.catalogue.claims import table
 
-    before, now = stored.judged(folder)
-    differing = changed(before.results, now)
-    if form == "json":
-        _options.print_rows(
-            [{"claim": one.claim, "stored": one.a, "judged": one.b} for one in differing]
-        )
-    else:
-        console = PlainConsole()
-        console.print(table(claims(), now))
-        console.print(changes(differing))
-    return ExitCode.FAILED if differing else ExitCode.FINE
+    return print_judged(results, "claims", form, lambda found: table(claims(), found))
 
 
 @command.command("compare")
@@ -140,18 +123,12 @@ def judge(folder: Path, form: str) -> int:
 @click.argument("b", type=_FOLDER)
 @_options.output("json")
 def compare(a: Path, b: Path, form: str) -> int:
-    """Say which verdicts differ between two stored results.
+    """Say which verdicts differ between two stored results, A and B.
+
+    Each is a folder of `coldwarm claims run`, a snapshot, or the archive of one.
 
     Exit status: 0 where none does, 1 where one does.
     """
-    from coldwarm.report.catalogue.claims import changes
-    from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.catalogue import stored
-    from coldwarm.stats.catalogue.again import changed
+    from coldwarm.cli._verdicts import print_compared
 
-    differing = changed(stored.read(a).results, stored.read(b).results)
-    if form == "json":
-        _options.print_rows([{"claim": one.claim, "a": one.a, "b": one.b} for one in differing])
-    else:
-        PlainConsole().print(changes(differing))
-    return ExitCode.REGRESSION if differing else ExitCode.FINE
+    return print_compared(a, b, "claims", form)

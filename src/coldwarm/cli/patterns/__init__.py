@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from coldwarm.contracts.catalogue import PatternResult, PatternResults
 
 
+_FOLDER = click.Path(path_type=Path)
+
+
 @click.group("patterns", cls=click.RichGroup)
 def command() -> None:
-    """List, show and measure patterns: what to do, and what not to do."""
+    """List, show and measure patterns: what to do and what not; judge them again, compare two."""
 
 
 @command.command("list")
@@ -72,51 +75,69 @@ def shown(name: str, results: Path | None) -> None:
 @click.argument("names", nargs=-1, metavar="[ID]...")
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Default: out/patterns-TIME.")
 @click.option("--resume", is_flag=True, help="Go on in --out-dir with what is missing.")
-@_options.output("json")
+@_options.output("json", "markdown")
 def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) -> int:
     """Measure patterns, all or those named, and end in one table.
 
     Exit status: 0 fine, 2 wrong usage, 3 a pattern could not be measured, 130 interrupted.
     """
     from coldwarm.catalogue.patterns import pattern, patterns
-    from coldwarm.contracts.files import codec
+    from coldwarm.cli._verdicts import print_results
+    from coldwarm.report.catalogue.patterns import table
 
     specs = [pattern(name) for name in names] if names else list(patterns().values())
     folder = out_dir or _options.new_directory("patterns")
     results, interrupted = _measured(specs, folder, resume=resume)
-    if form == "json":
-        click.echo(codec.encode(results).decode(), nl=False)
-    else:
-        _print(results, folder)
-    if interrupted:
-        return ExitCode.INTERRUPTED
-    failed = any(one.verdict == "failed" for one in results.results)
-    return ExitCode.FAILED if failed else ExitCode.FINE
+    ended = print_results(results, folder, form, lambda: table(patterns(), results.results))
+    return ExitCode.INTERRUPTED if interrupted else ended
+
+
+@command.command("judge")
+@click.argument("results", type=_FOLDER)
+@_options.output("json")
+def judge(results: Path, form: str) -> int:
+    """Judge stored results again, from their evidence alone: nothing is run.
+
+    RESULTS is a folder of `coldwarm patterns run`, a snapshot, or the archive of one.
+
+    Exit status: 0 where every verdict is the stored one, 3 where one is not.
+    """
+    from coldwarm.catalogue.patterns import patterns
+    from coldwarm.cli._verdicts import print_judged
+    from coldwarm.report.catalogue.patterns import table
+
+    return print_judged(results, "patterns", form, lambda found: table(patterns(), found))
+
+
+@command.command("compare")
+@click.argument("a", type=_FOLDER)
+@click.argument("b", type=_FOLDER)
+@_options.output("json")
+def compare(a: Path, b: Path, form: str) -> int:
+    """Say which verdicts differ between two stored results, A and B.
+
+    Each is a folder of `coldwarm patterns run`, a snapshot, or the archive of one.
+
+    Exit status: 0 where none does, 1 where one does.
+    """
+    from coldwarm.cli._verdicts import print_compared
+
+    return print_compared(a, b, "patterns", form)
 
 
 def _measured(
     specs: Sequence[PatternSpec], folder: Path, *, resume: bool
 ) -> tuple[PatternResults, bool]:
     from coldwarm.report.catalogue.patterns import VERDICTS, measured
+    from coldwarm.report.catalogue.progress import Progress
     from coldwarm.report.shown import PlainConsole, line
     from coldwarm.runner.catalogue.patterns import Session
     from coldwarm.runner.functions import bench
 
-    console = PlainConsole(stderr=True)
+    with Progress(PlainConsole(stderr=True)) as progress:
 
-    def told(one: PatternResult) -> None:
-        text = f"{one.pattern}: {VERDICTS[one.verdict][0]}, {measured(one)}"
-        console.print(line(text))
+        def told(one: PatternResult) -> None:
+            text = f"{one.pattern}: {VERDICTS[one.verdict][0]}, {measured(one)}"
+            progress.told(line(text))
 
-    return Session(folder, told, bench.run).measure(specs, resume=resume)
-
-
-def _print(results: PatternResults, folder: Path) -> None:
-    from coldwarm.catalogue.patterns import patterns
-    from coldwarm.report.catalogue.patterns import table
-    from coldwarm.report.shown import PlainConsole, line
-
-    console = PlainConsole()
-    console.print(table(patterns(), results.results))
-    console.print()
-    console.print(line(f"Artifacts: {folder}"))
+        return Session(folder, told, bench.run, progress.begun).measure(specs, resume=resume)

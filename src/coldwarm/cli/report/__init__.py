@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,10 @@ from coldwarm.errors import UsageError, printable
 from coldwarm.report.formats.base import load, names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.measured import Measured
+    from coldwarm.report.catalogue.told import Told
 
 
 @click.command("report")
@@ -58,28 +60,61 @@ def command(
     comparing: bool,
     allowed: tuple[str, ...],
 ) -> None:
-    """Make a page of results: RESULT is what `coldwarm run` or `coldwarm bench` wrote to.
+    """Make a page of results.
+
+    RESULT is what `coldwarm run`, `bench`, `patterns run` or `claims run` wrote to, or a snapshot.
 
     Nothing is measured. The figures are computed again from the observations, and an artifact that
     says anything else is refused. Prints the path of what it has written.
     """
-    from coldwarm.runner.stored import reading
+    from coldwarm.cli.report import verdicts
+    from coldwarm.runner.catalogue.stored import kind_of
 
     named = form or _by_ending(out)
     made = load(named)
-    if begin := getattr(made, "begin", None):
+    begin = getattr(made, "begin", None)
+    if begin is not None and any(kind_of(path) is None for path in results):
         begin()
     place = out or beside(results[0], made, named)
-    with uncollected():
-        read = [reading.read(path) for path in results]
+    with uncollected(), ExitStack() as stack:
+        read = [verdicts.read(path, stack) for path in results]
+        runs = [run for one in read for run in one.runs]
+        judged = [told for one in read for told in one.verdicts]
         if comparing:
-            files = _compared(read, _options.parts(allowed, "--allow"), named, place.name)
+            files = _compared(runs, _options.parts(allowed, "--allow"), named, place.name)
+        elif judged:
+            files = _with_verdicts(runs, judged, named, place.name)
         else:
-            files = made.files(read, place.name)
+            files = made.files(runs, place.name)
     folder = place.parent if made.SUFFIX else place
     for name, data in files.items():
         write(folder / name, data)
     click.echo(printable(str(place)))
+
+
+def _with_verdicts(
+    runs: Sequence[Measured], judged: Sequence[Told], named: str, name: str
+) -> dict[str, bytes]:
+    """Return the files of verdicts on patterns and claims, with those of runs.
+
+    Raises:
+        UsageError: this format has no tables of verdicts.
+    """
+    return _able(named, "with_verdicts", "patterns and claims")(runs, judged, name)
+
+
+def _able(named: str, what: str, told: str) -> Callable[..., dict[str, bytes]]:
+    """Return what a format may define.
+
+    Raises:
+        UsageError: it does not.
+    """
+    made: Callable[..., dict[str, bytes]] | None = getattr(load(named), what, None)
+    if made is None:
+        able = ", ".join(one for one in names() if hasattr(load(one), what))
+        text = f"{told} cannot be written as {named}: give --format {able}"
+        raise UsageError(text)
+    return made
 
 
 def _compared(
@@ -96,15 +131,10 @@ def _compared(
     if len(read) != len("AB"):
         text = f"--compare takes two results, A and B, and was given {len(read)}"
         raise UsageError(text)
-    made = getattr(load(named), "compared", None)
-    if made is None:
-        able = ", ".join(one for one in names() if hasattr(load(one), "compared"))
-        text = f"--compare cannot be written as {named}: give --format {able}"
-        raise UsageError(text)
+    made = _able(named, "compared", "--compare")
     first, second = read
     comparison = judged([first], [second], Policy(thresholds=dict(THRESHOLDS)), allowed)
-    files: dict[str, bytes] = made(comparison, (first, second), name)
-    return files
+    return made(comparison, (first, second), name)
 
 
 def _by_ending(out: Path | None) -> str:

@@ -47,9 +47,17 @@ def uncollected() -> Iterator[None]:
 
 
 def beside(result: Path, made: Format, name: str) -> Path:
-    """Return where a report in a format lies that no other place was named for."""
-    folder = result if result.is_dir() else result.parent
-    return folder / (f"report{made.SUFFIX}" if made.SUFFIX else f"report-{name}")
+    """Return where a report in a format lies that no other place was named for.
+
+    That of a snapshot lies beside its folder, to which nothing may be added.
+    """
+    from coldwarm.publish import layout
+    from coldwarm.publish.writing import next_to
+
+    file = f"report{made.SUFFIX}" if made.SUFFIX else f"report-{name}"
+    if (result / layout.INDEX).is_file():
+        return next_to(result) / f"{result.absolute().name}-{file}"
+    return (result if result.is_dir() else result.parent) / file
 
 
 def write(path: Path, data: bytes) -> None:

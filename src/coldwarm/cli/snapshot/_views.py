@@ -26,7 +26,15 @@ def available() -> Mapping[str, View]:
     }
 
 
-def _rendered(name: str, path: str, made: Made) -> bytes:
+def _rendered(name: str, path: str, made: Made) -> bytes | None:
+    from coldwarm.report.catalogue.told import told
     from coldwarm.report.formats import base
 
-    return base.load(name).files([run.measured for run in made.runs], path)[path]
+    results = [run.measured for run in made.content.runs]
+    format_ = base.load(name)
+    with_verdicts = getattr(format_, "with_verdicts", None)
+    if with_verdicts is not None:
+        verdicts = [told(one.index, one.environment) for one in made.content.verdicts]
+        files: dict[str, bytes] = with_verdicts(results, verdicts, path)
+        return files[path]
+    return format_.files(results, path)[path] if results else None

@@ -16,8 +16,8 @@ from coldwarm.cli import _options
 def command(a: Path, b: Path, form: str) -> None:
     """Compare snapshot B with snapshot A: inputs, gates, protocol, environment and timings.
 
-    Both are verified first. Timings get verdicts as in `coldwarm compare`, whatever else differs;
-    that is listed before them.
+    Of patterns and claims, the verdicts that changed are listed. Both are verified first. Timings
+    get verdicts as in `coldwarm compare`, whatever else differs; that is listed before them.
 
     Exit status: 0 compared, 2 there is no snapshot; 3, 5 and 6 as of `coldwarm snapshot verify`.
     """
@@ -30,10 +30,10 @@ def command(a: Path, b: Path, form: str) -> None:
     from coldwarm.report.shown import PlainConsole
 
     with ExitStack() as stack:
-        sides = [
-            whole.require(stack.enter_context(unpacked(path)), path).content() for path in (a, b)
-        ]
-        found = comparing.compare(*sides)
+        sides = [whole.require(stack.enter_context(unpacked(path)), path) for path in (a, b)]
+        first, second = (side.content() for side in sides)
+        verdicts = [{str(one.kind): one.verdicts for one in side.judged} for side in sides]
+        found = comparing.compare(first, second, *verdicts)
     if form == "json":
         _options.print_record(found)
     else:

@@ -12,11 +12,12 @@ from coldwarm.cli import _options
 from coldwarm.cli.snapshot import _views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.environment import Identifying
     from coldwarm.contracts.snapshot import SnapshotMade
     from coldwarm.publish.making.create import Made, Request
+    from coldwarm.publish.runs import Collected
 
 _WORKFLOW = (
     *("GITHUB_WORKFLOW", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA"),
@@ -92,14 +93,14 @@ def command(
 ) -> None:
     """Make a snapshot of finished runs: an immutable folder with the hash of every file.
 
-    RESULT is what `coldwarm run` or `coldwarm bench` wrote to. Everything in it is computed again,
-    and nothing is made of results that are not valid. Secrets, user and host names and home folders
-    are in no file; what else could identify a person or a firm is listed.
+    RESULT is what `coldwarm run`, `bench`, `patterns run` or `claims run` wrote to. Everything in
+    it is computed and judged again, and nothing is made of results that are not valid. Secrets,
+    user and host names and home folders are in no file; what else could identify a person or a firm
+    is listed.
 
     Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
     """
     from coldwarm.publish.making import packages
-    from coldwarm.publish.making.collected import collect
     from coldwarm.publish.making.create import Request, create
 
     for index in indexes:
@@ -110,7 +111,7 @@ def command(
         raise click.UsageError(text)
     request = Request(
         snapshot_id=snapshot_id,
-        results=collect(results),
+        results=_collected(results),
         deterministic=deterministic,
         with_wheel=with_wheel,
         indexes=() if offline else indexes or (packages.PYPI,),
@@ -126,6 +127,18 @@ def command(
         _options.print_record(told)
     else:
         _print(told)
+
+
+def _collected(paths: Sequence[Path]) -> Collected:
+    """Return the runs in folders, and the patterns and claims."""
+    from coldwarm.publish.making import catalogued, collected
+    from coldwarm.runner.catalogue.stored import kind_of
+
+    judged = [path for path in paths if kind_of(path) is not None]
+    runs = collected.collect([path for path in paths if path not in judged])
+    verdicts, masked = catalogued.collect(judged)
+    content = runs.content._replace(verdicts=verdicts)
+    return runs._replace(content=content, masked=runs.masked + masked)
 
 
 def _told(made: Made, request: Request, folder: Path) -> SnapshotMade:
@@ -151,8 +164,12 @@ def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
     from coldwarm.publish import layout
     from coldwarm.report.identifying import left_in
 
-    for run in made.runs:
+    for run in made.content.runs:
         yield from left_in(run.folder, run.environment, run.cases)
+    for one in made.content.verdicts:
+        if one.environment is not None:
+            cases = [case for run in one.runs for case in run.cases]
+            yield from left_in(f"{one.kind}/**", one.environment, cases)
     if request.authors:
         authors = ", ".join(request.authors)
         yield Identifying(field=f"{layout.CITATION}: authors", holds=authors, left_out="kept")

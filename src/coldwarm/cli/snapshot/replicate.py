@@ -62,7 +62,8 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     The snapshot is verified. A fresh virtual environment gets the distributions of its lock, by
     their hashes and as wheels alone, and the coldwarm that measured; then each suite is run by the
     options that it was run with. On the machine of the original, seconds must agree within the
-    stated intervals; on another one, the ratios to the baseline.
+    stated intervals; on another one, the ratios to the baseline. Patterns and claims are left out:
+    `coldwarm patterns run` and `coldwarm claims run` measure those again.
 
     Exit status: 0 no case disagrees, 1 one does, or gave no valid answer, 2 it cannot be repeated
     here, 4 nothing could be told; 3, 5 and 6 as of `coldwarm snapshot verify`.
@@ -82,6 +83,8 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     with unpacked(given["folder"]) as folder:
         verified = whole.require(folder, given["folder"], given["key"])
         index, sha256, runs = verified.content()
+        if verified.judged:
+            _leave_out_verdicts(given["folder"], has_runs=bool(runs))
         request = repeating.Request(
             folder=folder,
             name=comparing.named(index, sha256),
@@ -110,6 +113,19 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
 
 def _tell(text: str) -> None:
     click.echo(printable(masked(f"coldwarm: {text}")), err=True)
+
+
+def _leave_out_verdicts(folder: Path, *, has_runs: bool) -> None:
+    """Say that patterns and claims are not repeated, which other commands measure.
+
+    Raises:
+        UsageError: there is nothing else.
+    """
+    others = "coldwarm patterns run and coldwarm claims run measure those again"
+    if not has_runs:
+        text = f"{folder} holds patterns or claims and no run of a suite, so nothing is repeated"
+        raise click.UsageError(f"{text}; {others}")
+    _tell(f"its patterns and claims are left out: {others}")
 
 
 def _publish(out_dir: Path, index: SnapshotIndex, sha256: str, report: Replication) -> None:

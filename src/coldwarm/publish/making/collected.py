@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from itertools import chain, count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.files import nextstat
@@ -17,18 +15,16 @@ from coldwarm.contracts.files.journal import JOURNAL
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish import layout
-from coldwarm.publish.making import privacy, redacting
-from coldwarm.publish.runs import Collected, Run
-from coldwarm.publish.writing import sha256_of, write_new
+from coldwarm.publish.making import redacting
+from coldwarm.publish.runs import Collected, Content, Run, names_of, refuse_others
+from coldwarm.publish.writing import sha256_of
 from coldwarm.runner.stored.validating import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from coldwarm.contracts.result import SuiteResult
-
-_TIMES = 4
-"""Once is enough, but where masking a secret uncovers another."""
 
 
 def collect(paths: Sequence[Path]) -> Collected:
@@ -56,28 +52,16 @@ def collect(paths: Sequence[Path]) -> Collected:
         runs.append(replace(run, name=name))
     masked = [_masked(run) for run in runs]
     return Collected(
-        [run for run, _ in masked], [place for _, places in masked for place in places]
+        Content([run for run, _ in masked], []), [place for _, places in masked for place in places]
     )
 
 
 def _masked(run: Run) -> tuple[Run, list[str]]:
     """Return a run with everything masked that is private here, and where that was."""
-    places = left = privacy.private_in(run.placed)
+    files, places = redacting.redacted(run.files, run.folder, redacting.masked_files)
     if not places:
         return run, []
-    made = run
-    for _ in range(_TIMES):
-        made = replace(made, files=redacting.masked_files(made.files))
-        left = privacy.private_in(made.placed)
-        if not left:
-            break
-    else:
-        text = f"{left[0]} holds something private that masking does not take out; measure again"
-        raise InvalidResultError(text)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for path, data in made.files.items():
-            write_new(folder / path, data)
+    with redacting.written(files) as folder:
         return replace(_read(folder), name=run.name), places
 
 
@@ -104,9 +88,7 @@ def _read(path: Path) -> Run:
 
 def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a run that belong to it, and no others that lie in its folder."""
-    names = [NAME, suite.environment_path, *(row.path for row in suite.cases)]
-    if suite.answers_path is not None:
-        names.append(suite.answers_path)
+    names = names_of(suite)
     published = f"{layout.PUBLISHED}/{nextstat.INDEX}"
     for name in (*names, published, JOURNAL):
         try:
@@ -137,10 +119,4 @@ def _refuse_changed(path: Path, suite: SuiteResult, files: dict[str, bytes]) -> 
             raise fault(str(path / name), None, None, "was changed while it was read; try again")
     if decode(files[NAME]) != suite:
         raise fault(str(path / NAME), None, None, "was changed while it was read; try again")
-    for name, data in files.items():
-        part = layout.part_of(f"{layout.RESULTS}/{suite.suite}/{name}")
-        if part is None:
-            raise fault(str(path / name), None, None, "is no file that a run leaves")
-        if part.contract and part.contract.encode() not in data[:200]:
-            what = f"is of an earlier version than {part.contract}: measure again"
-            raise fault(str(path / name), None, "schema_version", what)
+    refuse_others(path, files, f"{layout.RESULTS}/{suite.suite}")

@@ -29,14 +29,14 @@ from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.publish.runs import Collected, Run
+    from coldwarm.publish.runs import Collected, Content
 
-    View = Callable[["Made"], bytes]
-    """Renders one file of a snapshot from what it is made of."""
+    View = Callable[["Made"], bytes | None]
+    """Renders one file of a snapshot from what it is made of, if there is anything to show."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -66,7 +66,7 @@ class Made(NamedTuple):
 
     snapshot_id: str
     generated_at: str
-    runs: list[Run]
+    content: Content
     files: dict[str, bytes]
     """By path."""
     not_locked: list[str]
@@ -144,25 +144,29 @@ def make(request: Request) -> Made:
         InvalidResultError: a result is not valid.
         ContractError: something private would be told.
     """
-    runs = request.results.runs
-    generated_at = max(run.suite.finished_at or run.suite.started_at for run in runs)
+    content = request.results.content
+    if not content.environments:
+        text = "nothing tells where these results were measured: their folder has no"
+        raise UsageError(f"{text} environment.json; measure again")
+    generated_at = content.finished_at
     if not request.deterministic:
         generated_at = datetime.now(UTC).isoformat(timespec="seconds")
-    files = {path: data for run in runs for path, data in run.placed.items()}
-    files |= manifest.published_files(runs)
-    own = _wheel(runs) if request.with_wheel else None
-    missing, no_lock = _lock(request, runs, files, own)
+    files = {**content.placed, **manifest.published_files(content)}
+    own = _wheel(content) if request.with_wheel else None
+    missing, no_lock = _lock(request, content, files, own)
     lacks = {"hashed": no_lock is None, "without_wheel": missing}
     settings = manifest.Settings(request.deterministic, lacks, own and own[0])
-    said = manifest.manifest(request.snapshot_id, runs, files, settings)
+    said = manifest.manifest(request.snapshot_id, content, files, settings)
     files[layout.MANIFEST] = codec.encode(said)
-    report = validation.report(request.snapshot_id, generated_at, runs)
+    report = validation.report(request.snapshot_id, generated_at, *content)
     files[layout.VALIDATION] = codec.encode(report)
     made = Made(
-        request.snapshot_id, generated_at, runs, files, missing, no_lock, request.results.masked
+        request.snapshot_id, generated_at, content, files, missing, no_lock, request.results.masked
     )
     for path, view in request.views.items():
-        files[path] = view(made)
+        data = view(made)
+        if data is not None:
+            files[path] = data
     _describe(request, made)
     return made
 
@@ -170,21 +174,20 @@ def make(request: Request) -> Made:
 def _describe(request: Request, made: Made) -> None:
     """Add what describes all other files, and the index last."""
     about = citing.described(
-        made.snapshot_id, made.generated_at, made.runs, request.authors, request.licence
+        made.snapshot_id, made.generated_at, made.content, request.authors, request.licence
     )
     made.files[layout.CITATION] = citing.citation(about)
     made.files[layout.ZENODO] = citing.zenodo(about)
     made.files[layout.CRATE] = citing.crate(about, made.files)
     workflow = {} if request.deterministic else request.workflow
-    index = manifest.index(made.snapshot_id, made.generated_at, made.runs, made.files, workflow)
+    index = manifest.index(made.snapshot_id, made.generated_at, made.content, made.files, workflow)
     made.files[layout.INDEX] = codec.encode(index)
     privacy.refuse_secrets(made.files)
 
 
-def _wheel(runs: Sequence[Run]) -> tuple[str, bytes]:
+def _wheel(content: Content) -> tuple[str, bytes]:
     """Return the path and bytes of the wheel of what measured."""
-    measured = {case.protocol.harness_sha256 for run in runs for case in run.cases}
-    if measured - {harness_sha256()}:
+    if manifest.harness_sha256(content) not in {harness_sha256(), manifest.UNKNOWN}:
         text = "--with-wheel: the results were measured by other sources than those installed here"
         raise UsageError(f"{text}; leave it out, or measure again")
     return f"{layout.HARNESS}/{wheel.NAME}", wheel.build()
@@ -192,12 +195,12 @@ def _wheel(runs: Sequence[Run]) -> tuple[str, bytes]:
 
 def _lock(
     request: Request,
-    runs: Sequence[Run],
+    content: Content,
     files: dict[str, bytes],
     own: tuple[str, bytes] | None,
 ) -> tuple[list[str], Reason | None]:
     """Add the lock and the pins; return what lacks a wheel, and why there is no lock if so."""
-    pinned = lock.pins(runs)
+    pinned = lock.pins(content)
     files[layout.PINS] = lock.requirements(pinned, own and own[0]).encode()
     if own is not None:
         files[own[0]] = own[1]
@@ -208,7 +211,7 @@ def _lock(
         found = packages.wheels(asked, request.indexes, request.folders)
     except packages.UnreachableError as error:
         return sorted(pinned), error.reason
-    made = lock.pylock(pinned, runs[0].environment, found, own)
+    made = lock.pylock(pinned, content.environments[0], found, own)
     files[layout.LOCK] = made.text.encode()
     return made.missing, None
 

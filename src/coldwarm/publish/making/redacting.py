@@ -1,4 +1,4 @@
-"""A run written once more, with everything masked that is private where a snapshot is made.
+"""Results written once more, with everything masked that is private where a snapshot is made.
 
 What a run writes is masked as it is written. But a secret may be known here that was not known
 there. Then the files of the run are encoded again, which masks, from the inside out: each hash is
@@ -8,6 +8,7 @@ made of what is written, so that the whole agrees with itself.
 from __future__ import annotations
 
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,59 @@ from coldwarm.contracts.files.codec import decode, decode_as, encode
 from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.contracts.result import CaseResult, SuiteResult
+from coldwarm.errors import InvalidResultError
 from coldwarm.publish import layout
-from coldwarm.publish.writing import sha256_of
+from coldwarm.publish.making import privacy
+from coldwarm.publish.writing import sha256_of, write_new
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 _INDEX = f"{layout.PUBLISHED}/{nextstat.INDEX}"
+_TIMES = 4
+"""Once is enough, but where masking a secret uncovers another."""
+
+
+def redacted(
+    files: Mapping[str, bytes],
+    folder: str,
+    masked: Callable[[Mapping[str, bytes]], dict[str, bytes]],
+) -> tuple[dict[str, bytes], list[str]]:
+    """Return files with everything masked that is private here, and where that was.
+
+    Args:
+        files: By path below a folder.
+        folder: That folder, as it is told.
+        masked: Returns them written once more.
+
+    Raises:
+        InvalidResultError: something private is left.
+    """
+
+    def private(made: Mapping[str, bytes]) -> list[str]:
+        return privacy.private_in({f"{folder}/{path}": data for path, data in made.items()})
+
+    made, places = dict(files), private(files)
+    left = places
+    for _ in range(_TIMES):
+        if not left:
+            return made, places
+        made = masked(made)
+        left = private(made)
+    if left:
+        text = f"{left[0]} holds something private that masking does not take out; measure again"
+        raise InvalidResultError(text)
+    return made, places
+
+
+@contextmanager
+def written(files: Mapping[str, bytes]) -> Iterator[Path]:
+    """Give a folder for a while in which these files lie."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for path, data in files.items():
+            write_new(folder / path, data)
+        yield folder
 
 
 def masked_files(old: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -20,19 +20,20 @@ from coldwarm.contracts.snapshot import BaselineManifest, ValidationReport
 from coldwarm.errors import ContractError
 from coldwarm.publish import citing, layout, lock, manifest, validation
 from coldwarm.publish.opening import read_limited
-from coldwarm.publish.runs import Run
+from coldwarm.publish.runs import Content, Run, below, verdicts_of
 from coldwarm.publish.verifying.faults import contradiction, fault, told
 from coldwarm.runner.stored import published
 from coldwarm.runner.stored.differences import between
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.base import Record
     from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.snapshot import SnapshotIndex
+    from coldwarm.publish.runs import Judged
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Whole:
     index: SnapshotIndex
     measured: Mapping[str, Measured]
     """By the name of their folder."""
+    judged: Sequence[Judged] = ()
+    """Its patterns and claims."""
 
     @cached_property
     def files(self) -> dict[str, bytes]:
@@ -55,15 +58,16 @@ class Whole:
         """The runs as they were put into the snapshot, in its order."""
         made = []
         for name, one in self.measured.items():
-            start = f"{layout.RESULTS}/{name}/"
-            files = {
-                path.removeprefix(start): data
-                for path, data in self.files.items()
-                if path.startswith(start)
-            }
+            files = below(self.files, f"{layout.RESULTS}/{name}/")
             if one.suite is not None and one.environment is not None:
                 made.append(Run(name, one.suite, one.environment, [*one.cases.values()], files))
         return sorted(made, key=lambda run: (run.suite.suite, run.suite.started_at))
+
+    @cached_property
+    def content(self) -> Content:
+        """The runs, and the verdicts on patterns and claims."""
+        found = [verdicts_of(one, below(self.files, f"{one.kind}/")) for one in self.judged]
+        return Content(self.runs, found)
 
     @cached_property
     def manifest(self) -> BaselineManifest:
@@ -76,32 +80,21 @@ class Whole:
         return decode_as(ValidationReport, self.files[layout.VALIDATION], layout.VALIDATION)
 
 
-def wrong(
-    folder: Path,
-    index: SnapshotIndex,
-    stored: Mapping[str, Measured],
-    again: Mapping[str, Measured],
-    *,
-    same: bool,
-) -> Iterator[SnapshotFault]:
-    """Yield where a file says anything else than the runs make.
+def wrong(whole: Whole, again: Whole, *, same: bool) -> Iterator[SnapshotFault]:
+    """Yield where a file says anything else than what was measured makes.
 
     Args:
-        folder: Of the snapshot.
-        index: Its index.
-        stored: Its runs as they lie there.
+        whole: The snapshot, with its runs as they lie there.
         again: The same with everything computed by this version.
         same: Whether this version has measured all of them.
     """
-    whole = Whole(folder, index, stored)
     try:
         yield from _named(whole)
         if same:
             yield from _made(whole)
         else:
             # What a snapshot says is from its runs as they were computed when it was made.
-            ways = [list(_alike(one)) for one in (whole, Whole(folder, index, again))]
-            yield from min(ways, key=len)
+            yield from min((list(_alike(one)) for one in (whole, again)), key=len)
     except (LookupError, TypeError, ValueError, ContractError) as error:
         what = f"holds what nothing can be made of: {type(error).__name__}: {error}"
         yield contradiction(layout.MANIFEST, "", what)
@@ -134,8 +127,8 @@ def _named(whole: Whole) -> Iterator[SnapshotFault]:
 
 def _made(whole: Whole) -> Iterator[SnapshotFault]:
     """Make everything once more, and compare."""
-    runs, index, files = whole.runs, whole.index, whole.files
-    made = manifest.published_files(runs)
+    content, index, files = whole.content, whole.index, whole.files
+    made = manifest.published_files(content)
     start = f"{layout.PUBLISHED}/"
     for path in {**made, **{path: b"" for path in files if path.startswith(start)}}:
         if path not in made:
@@ -154,24 +147,24 @@ def _made(whole: Whole) -> Iterator[SnapshotFault]:
         (
             layout.MANIFEST,
             whole.manifest,
-            manifest.manifest(index.snapshot_id, runs, files, settings),
+            manifest.manifest(index.snapshot_id, content, files, settings),
         ),
         (
             layout.VALIDATION,
             whole.report,
-            validation.report(index.snapshot_id, index.generated_at, runs),
+            validation.report(index.snapshot_id, index.generated_at, *content),
         ),
         (
             layout.INDEX,
             index,
-            manifest.index(index.snapshot_id, index.generated_at, runs, files, index.workflow),
+            manifest.index(index.snapshot_id, index.generated_at, content, files, index.workflow),
         ),
     ]
     for path, said, held in again:
         for one in between(said, held):
             yield contradiction(path, dotted(one.at), one.what)
     yield from _described(whole)
-    pins = lock.requirements(lock.pins(runs), wheel).encode()
+    pins = lock.requirements(lock.pins(content), wheel).encode()
     if files[layout.PINS] != pins:
         yield contradiction(layout.PINS, "", "are not the distributions that the runs name")
 
@@ -226,7 +219,7 @@ def _described(whole: Whole) -> Iterator[SnapshotFault]:
     about = citing.described(
         whole.index.snapshot_id,
         whole.index.generated_at,
-        whole.runs,
+        whole.content,
         () if names == (citing.NO_AUTHOR,) else names,
         deposit.get("license"),
     )

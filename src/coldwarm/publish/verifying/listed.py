@@ -9,7 +9,15 @@ from coldwarm.contracts.files.strict import parse
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ContractError
 from coldwarm.publish import opening
-from coldwarm.publish.layout import INDEX, LOCK, NOT_INDEXED, PARTS, PINS, REGISTRY, part_of
+from coldwarm.publish.layout import (
+    INDEX,
+    LOCK,
+    NOT_INDEXED,
+    PINS,
+    REGISTRY,
+    lacking,
+    part_of,
+)
 from coldwarm.publish.replicating.locked import pinned
 from coldwarm.publish.verifying.faults import fault, for_reason, told
 
@@ -48,9 +56,8 @@ def missing_or_more(
     for path in found:
         if path not in named and path not in _ASIDE:
             yield fault("presence", path, "file_not_named")
-    for part in PARTS:
-        if part.required and not any(part.is_of(path) for path in named):
-            yield fault("presence", INDEX, "part_missing", part=part.holds)
+    for part in lacking(named):
+        yield fault("presence", INDEX, "part_missing", part=part.holds)
 
 
 def other_bytes(folder: Path, row: IndexedFile) -> Iterator[SnapshotFault]:

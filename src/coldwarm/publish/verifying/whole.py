@@ -13,24 +13,31 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.catalogue import INDEXES
 from coldwarm.contracts.checked import Verification
+from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.files import reader
 from coldwarm.contracts.files.codec import decode_as
+from coldwarm.contracts.files.faults import dotted
+from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import keyless, layout, opening
+from coldwarm.publish.runs import Judged
 from coldwarm.publish.verifying import following, listed, signed
-from coldwarm.publish.verifying.faults import SnapshotError, fault, told
+from coldwarm.publish.verifying.faults import SnapshotError, contradiction, fault, told
+from coldwarm.runner.catalogue import stored
 from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.measured import Measured
+    from coldwarm.runner.catalogue.stored import Stored
 
 _SHOWN = 100
 """Faults that are told: one alone is enough."""
@@ -54,6 +61,8 @@ class Verified:
     """By the name of their folder, everything in them computed again."""
     stored: dict[str, Measured] = field(default_factory=dict)
     """The same as they lie there."""
+    judged: list[Stored] = field(default_factory=list)
+    """Its patterns and claims."""
     faults: list[SnapshotFault] = field(default_factory=list)
 
     def content(self) -> tuple[SnapshotIndex, str, dict[str, Measured]]:
@@ -64,9 +73,10 @@ class Verified:
 
     def same_version(self) -> list[bool]:
         """Say of each case whether this version has measured it."""
+        of_verdicts = (run for one in self.judged for run in one.runs.values())
         return [
             reading.same_harness(case, run)
-            for run in self.runs.values()
+            for run in (*self.runs.values(), *of_verdicts)
             for case in run.cases.values()
         ]
 
@@ -74,6 +84,7 @@ class Verified:
         """Return the record of it; ``path``: the folder or archive, as it was named."""
         rows = self.index.artifacts if self.index else []
         cases = self.same_version()
+        not_judged = [left for one in self.judged for left in stored.judged(one).not_judged]
         return Verification(
             path=str(path),
             snapshot_id=self.index.snapshot_id if self.index else None,
@@ -86,6 +97,8 @@ class Verified:
             n_bytes=sum(row.bytes for row in rows),
             n_cases=cases.count(True),
             n_cases_other_version=cases.count(False),
+            n_verdicts=sum(len(one.results) for one in self.judged) - len(not_judged),
+            not_judged=not_judged,
             faults=self.faults,
         )
 
@@ -130,7 +143,7 @@ def verify(
         RefusedError: there is no such folder, the key cannot be read, or an extra is missing.
     """
     verified = Verified(folder, key, signer, unsigned)
-    for step in (_opened, _index, _listed, _bytes, _contracts, _measured, _following):
+    for step in (_opened, _index, _listed, _bytes, _contracts, _measured, _judged, _following):
         verified.faults = list(islice(step(verified), _SHOWN))
         if verified.faults:
             break
@@ -198,10 +211,51 @@ def _measured(verified: Verified) -> Iterator[SnapshotFault]:
             yield fault("content", path, "part_missing", part="the index of a run")
 
 
+def _judged(verified: Verified) -> Iterator[SnapshotFault]:
+    """Judge patterns and claims again, once their files and runs are known to hold."""
+    for kind, name in INDEXES.items():
+        own = [path for path in verified.files if path.startswith(f"{kind}/")]
+        if f"{kind}/{name}" not in own:
+            yield from (fault("content", path, "nothing_makes_it") for path in own)
+            continue
+        try:
+            found = stored.read(verified.folder / kind, kind)
+            faults = list(_unlike(found, own) or _wrong(verified.folder, found))
+            if not faults:
+                verified.judged.append(found)
+        except ContractError as error:
+            faults = [told("content", verified.folder, error)]
+        yield from faults
+
+
+def _unlike(found: Stored, own: Collection[str]) -> list[SnapshotFault]:
+    """Return where the files are not those that results point to."""
+    runs = [f"{found.kind}/{path}/" for path in found.pointed]
+    lacking = [path for path in runs if f"{path}{NAME}" not in own]
+    beside = {f"{found.kind}/{name}" for name in (INDEXES[found.kind], ENVIRONMENT)}
+    more = [p for p in own if p not in beside and not p.startswith(tuple(runs))]
+    return [
+        *(fault("content", path, "part_missing", part="its index") for path in lacking),
+        *(fault("content", path, "nothing_makes_it") for path in more),
+    ]
+
+
+def _wrong(folder: Path, found: Stored) -> Iterator[SnapshotFault]:
+    for path in found.pointed:
+        for finding in validated(found.folder / path):
+            if finding.error is not None:
+                yield told("content", folder, finding.error)
+    for one in stored.differences(found):
+        yield contradiction(f"{found.kind}/{INDEXES[found.kind]}", dotted(one.at), one.what)
+
+
 def _following(verified: Verified) -> Iterator[SnapshotFault]:
     """Hold what is derived from the runs against what they make."""
     if verified.index is not None:
-        same = all(verified.same_version())
-        yield from following.wrong(
-            verified.folder, verified.index, verified.stored, verified.runs, same=same
+        same = all(verified.same_version()) and all(one.same_version for one in verified.judged)
+        judged = [Judged(one.kind, one.index, one.runs) for one in verified.judged]
+        sides = (
+            following.Whole(verified.folder, verified.index, runs, judged)
+            for runs in (verified.stored, verified.runs)
         )
+        yield from following.wrong(*sides, same=same)

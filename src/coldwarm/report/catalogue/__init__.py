@@ -1,1 +1,1 @@
-"""Patterns and claims in a terminal: tables of results, and the page of each."""
+"""Patterns and claims in words: tables of results, and the page of each."""

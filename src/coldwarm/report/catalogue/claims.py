@@ -13,14 +13,13 @@ from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from rich.console import RenderableType
     from rich.text import Text
 
     from coldwarm.catalogue.claims import ClaimSpec
     from coldwarm.contracts.catalogue import Bound, ClaimResult
-    from coldwarm.stats.catalogue.again import Changed
 
 _STYLES = {
     "confirmed": "green",
@@ -91,15 +90,3 @@ def _shown(result: ClaimResult) -> list[RenderableType]:
     for bound in result.figures:
         made.add_row(line(bound.name), line(figure(bound)))
     return [*([made] if result.figures else []), line(measured_with(result), "dim")]
-
-
-def changes(found: Sequence[Changed]) -> RenderableType:
-    """Return the verdicts that changed, or that none did."""
-    if not found:
-        return line("no verdict changed")
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("claim", "A", "B"):
-        made.add_column(name)
-    for one in found:
-        made.add_row(*(line(str(text or "absent")) for text in one))
-    return made

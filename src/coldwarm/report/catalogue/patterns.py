@@ -51,11 +51,11 @@ def table(specs: Mapping[str, PatternSpec], results: Iterable[PatternResult]) ->
     for name, right in (("pattern", 0), ("measured", 0), ("source", 1), ("here", 1), ("", 0)):
         made.add_column(name, justify="right" if right else "left", overflow="fold")
     for one in results:
-        spec = specs[one.pattern]
+        spec = specs.get(one.pattern)
         made.add_row(
             line(one.pattern),
-            line(MEASURES[one.measures]),
-            line(figures(spec.articles)),
+            line(MEASURES.get(one.measures, one.measures)),
+            line(figures(spec.articles if spec else ())),
             line(measured(one)),
             verdict(one),
         )

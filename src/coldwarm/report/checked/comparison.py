@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from coldwarm.report.catalogue import changes
 from coldwarm.report.compare import terminal
 from coldwarm.report.reasons import counted, words
 from coldwarm.report.shown import line
@@ -26,6 +27,11 @@ def render(found: ComparedSnapshots, console: Console) -> None:
     """Print what differs, run by run, and the figures of each."""
     for text in lines(found):
         console.print(line(text))
+    for kind, changed in (("pattern", found.patterns), ("claim", found.claims)):
+        if changed is not None:
+            console.print(Text())
+            console.print(line(f"{kind}s", "bold"))
+            console.print(changes.table(changed, kind))
     for run in found.runs:
         console.print(Text())
         console.print(line(run.suite, "bold"))

@@ -9,6 +9,8 @@ from coldwarm.report import units
 from coldwarm.report.reasons import counted, words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from coldwarm.contracts.checked import SnapshotFault, Verification
 
 _SIGNATURES = {
@@ -42,10 +44,19 @@ def lines(found: Verification) -> list[str]:
     return [
         f"{found.path}: OK {found.snapshot_id}",
         f"  {counted(found.n_files, 'file')}, {size}: hashes, sizes and contracts agree",
-        *(f"  {text}" for text in computed),
+        *(f"  {text}" for text in (*computed, *_judged(found))),
         f"  {signature}",
         *([f"  signed through sigstore by {found.identity}"] if found.identity else []),
     ]
+
+
+def _judged(found: Verification) -> Iterator[str]:
+    """Yield how many verdicts were judged again, and which were not."""
+    if found.n_verdicts:
+        told = counted(found.n_verdicts, "verdict")
+        yield f"{told} on patterns and claims judged again from their evidence"
+    for one in found.not_judged:
+        yield f"{one.name}: not judged again, {words(one.reason)}"
 
 
 def _fault(found: Verification, one: SnapshotFault) -> str:

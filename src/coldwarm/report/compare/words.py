@@ -32,6 +32,8 @@ _FIGURES = {
     "total_s": "whole loop",
     "peak_rss_bytes": "peak memory",
     "call_s": "call",
+    "time_s": "time",
+    "memory_bytes": "memory",
 }
 _SHOWN_SOFTWARE = 4
 _SHOWN_CASES = 3
@@ -57,7 +59,7 @@ def sides(comparison: RunComparison) -> list[tuple[str, str]]:
         runs = {"A": comparison.a_runs, "B": comparison.b_runs}
         named = [(f"{label}{n}", run) for label in runs for n, run in enumerate(runs[label], 1)]
     return [
-        (label, side.path if side.started_at is None else f"{side.path}, {side.started_at}")
+        (label, ", ".join(part for part in (side.path, side.started_at, side.tool) if part))
         for label, side in named
     ]
 
@@ -89,8 +91,10 @@ def row(item: ComparedMetric) -> Row:
 
 
 def figure(metric: str) -> str:
-    """Name a metric: ``first result, empty``, ``warm call``."""
+    """Name a metric: ``first result, empty``, ``warm call``, of another tool ``time``."""
     mode, _, name = metric.partition(".")
+    if mode == "elsewhere":
+        return _FIGURES[name]
     if mode == "warm":
         return f"warm {_FIGURES.get(name, name)}"
     return f"{_FIGURES.get(name, name)}, {mode_name(mode).removesuffix(' caches')}"
@@ -161,13 +165,14 @@ def legend(comparison: RunComparison) -> list[tuple[str, str]]:
     open_ = [item for item in comparison.metrics if item.verdict == "undecided"]
     fails = any(item.fails_beyond is not None for item in open_)
     few = any(item.confidence < CONFIDENCE for item in comparison.metrics)
+    starts = any(not item.metric.startswith("elsewhere.") for item in comparison.metrics)
     return [
         *(runs if comparison.unit == "run" else []),
         *([("low…high", "too few for an interval: all that was seen")] if few else []),
         *([("undecided!", "fails: more than the limit cannot be excluded")] if fails else []),
         ("verdict", f"{verdict}undecided: cannot tell"),
         ("shows", "the smallest difference that these data could have shown"),
-        ("whole start", "from the start of the process to its first result"),
+        *([("whole start", "from the start of the process to its first result")] if starts else []),
     ]
 
 

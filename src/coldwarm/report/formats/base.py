@@ -7,7 +7,10 @@ It defines::
     def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
         ...
 
-A format may also define ``begin()``, which is called before results are read.
+A format may also define ``begin()``, which is called before results are read,
+``compared(comparison, sides, name)`` for what changed from one result to another, and
+``with_verdicts(results, verdicts, name)`` for results with verdicts on patterns and claims, or for
+these alone.
 
 ``files`` returns what to write: of one file under ``name``, of several under their names in the
 folder. It reads nothing and writes nothing. Results are as ``runner.stored.reading`` returns them.

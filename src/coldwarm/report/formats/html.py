@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
+    from coldwarm.report.catalogue.told import Told
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.page.contents import Part
     from coldwarm.report.page.places import Section
@@ -38,9 +39,18 @@ def begin() -> None:
 
 def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     """Return the page."""
+    return with_verdicts(results, (), name)
+
+
+def with_verdicts(
+    results: Sequence[Measured], verdicts: Sequence[Told], name: str
+) -> dict[str, bytes]:
+    """Return the page with verdicts on patterns and claims; of these alone it has no figures."""
+    if not results:
+        return {name: contents.page_of_verdicts(verdicts).encode()}
     begin()
     parts = [_part(measured, place) for place, measured in enumerate(results)]
-    return {name: contents.page(parts).encode()}
+    return {name: contents.page(parts, verdicts).encode()}
 
 
 def _part(measured: Measured, place: int) -> Part:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.policy import Policy
 from coldwarm.report import markdown
 from coldwarm.report.bench import text as bench
+from coldwarm.report.catalogue import text
 from coldwarm.report.compare import text as compared_text
 from coldwarm.report.figures import held_against
 from coldwarm.report.page import surroundings, verdicts
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.report.catalogue.told import Told
 
 SUFFIX = ".md"
 _CHECK = "`coldwarm validate DIR` computes every figure again from the raw samples."
@@ -26,7 +28,15 @@ _CHECK = "`coldwarm validate DIR` computes every figure again from the raw sampl
 
 def files(results: Sequence[Measured], name: str) -> dict[str, bytes]:
     """Return one file."""
-    return {name: "\n".join(_result(one) for one in results).encode()}
+    return with_verdicts(results, (), name)
+
+
+def with_verdicts(
+    results: Sequence[Measured], verdicts: Sequence[Told], name: str
+) -> dict[str, bytes]:
+    """Return one file, with verdicts on patterns and claims."""
+    parts = [*map(_result, results), *map(text.as_markdown, verdicts)]
+    return {name: "\n".join(parts).encode()}
 
 
 def compared(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.measured import Measured
+    from coldwarm.report.catalogue.told import Told
     from coldwarm.report.page.places import Section
     from coldwarm.report.view import View
 
@@ -99,8 +100,24 @@ def _said(measured: Measured) -> list[tuple[str, str]]:
     return said
 
 
-def page(parts: Sequence[Part]) -> str:
-    """Return the page of one result or more.
+def page_of_verdicts(verdicts: Sequence[Told]) -> str:
+    """Return the page of patterns and claims alone.
+
+    Raises:
+        UsageError: what makes pages is not installed.
+    """
+    kinds = " and ".join(one.kind for one in verdicts)
+    return filled(
+        "verdicts.html.j2",
+        (),
+        verdicts=verdicts,
+        title=f"coldwarm: {kinds}",
+        subtitle=f"verdicts on {kinds}",
+    )
+
+
+def page(parts: Sequence[Part], verdicts: Sequence[Told] = ()) -> str:
+    """Return the page of one result or more, with verdicts on patterns and claims if there are.
 
     Raises:
         UsageError: what draws figures is not installed.
@@ -111,6 +128,7 @@ def page(parts: Sequence[Part]) -> str:
         "page.html.j2",
         [one for each in parts for one in (each.together, *each.sections) if one is not None],
         parts=parts,
+        verdicts=verdicts,
         title=f"coldwarm: {names}",
         subtitle=" · ".join(f"{each.name}, {each.machine}" for each in parts),
         whats=list(dict.fromkeys(one.what for one in shown)),

@@ -27,11 +27,14 @@ SCRIPTS = ("unpack.js", "tables.js", "figures.js", "controls.js", "start.js")
 def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # noqa: ANN401
     """Return a page from its template; ``packed`` are the sections whose data goes with it.
 
+    A page without any has no figures, and needs nothing that draws.
+
     Raises:
         UsageError: what draws figures is not installed.
     """
     jinja2 = needed("jinja2")
-    own, drawing, style = _script(), vega.script(), _style()
+    own, style = _script(), _style()
+    drawing = vega.script() if packed else ""
     environment = jinja2.Environment(
         autoescape=True,
         finalize=_seen,
@@ -64,7 +67,7 @@ def _seen(value: object) -> object:
 
 def _policy(own: str, drawing: str, style: str) -> str:
     """Return what a browser may run and load: these scripts and this style, nothing else."""
-    scripts = " ".join(f"'{_hash(text)}'" for text in (own, drawing))
+    scripts = " ".join(f"'{_hash(text)}'" for text in (own, drawing) if text)
     return (
         f"default-src 'none'; script-src {scripts}; style-src '{_hash(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

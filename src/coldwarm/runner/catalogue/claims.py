@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.claims import called
 from coldwarm.catalogue.patterns import pattern
-from coldwarm.contracts.catalogue import CLAIMS, ClaimResult, ClaimResults
+from coldwarm.contracts.catalogue import CLAIMS, PATTERNS_OF_CLAIMS, ClaimResult, ClaimResults
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.runner.catalogue import facts, measuring, patterns
-from coldwarm.runner.catalogue.kept import Kept
+from coldwarm.runner.catalogue.kept import Kept, Wanted
 from coldwarm.runner.functions import request
 from coldwarm.stats.catalogue import claims as judging
+from coldwarm.stats.catalogue.versions import versions_of, versions_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.catalogue import ClaimVerdict, FactSheet, PatternResult
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.runner.catalogue.kept import Begun
 
 
 @dataclass
@@ -32,6 +34,8 @@ class Session:
     told: Callable[[ClaimResult], None]
     bench: measuring.Bench
     """What measures functions side by side."""
+    begun: Callable[[Begun], None] = lambda _: None
+    """Is told what is measured next."""
 
     def measure(self, specs: Sequence[ClaimSpec], *, resume: bool) -> tuple[ClaimResults, bool]:
         """Test what is missing, and write the index after each.
@@ -42,11 +46,16 @@ class Session:
             RunDirectoryError: the folder cannot be used.
             StorageError: a file could not be written.
         """
-        self.kept: Kept[ClaimResult, ClaimResults] = Kept(self.folder, CLAIMS, ClaimResults)
+        self.kept: Kept[ClaimResult, ClaimResults] = Kept(
+            self.folder, CLAIMS, ClaimResults, self.begun
+        )
         self.kept.begin(lambda one: one.claim, resume=resume)
         by_id = {spec.id: spec for spec in specs}
         return self.kept.fill(
-            {name: measuring.sha256(spec.source) for name, spec in by_id.items()},
+            {
+                name: Wanted(measuring.sha256(spec.source), _planned_s(spec))
+                for name, spec in by_id.items()
+            },
             lambda known: known.claim_sha256,
             lambda name: self._one(by_id[name]),
             self.told,
@@ -83,7 +92,7 @@ class Session:
             for known in one.patterns:
                 if known.pattern == name:
                     return known
-        session = patterns.Session(self.folder / "patterns", lambda _: None, self.bench)
+        session = patterns.Session(self.folder / PATTERNS_OF_CLAIMS, lambda _: None, self.bench)
         made, interrupted = session.measure([pattern(name)], resume=True)
         if interrupted:
             raise KeyboardInterrupt
@@ -96,9 +105,9 @@ class Session:
         verdict: ClaimVerdict,
         reason: Reason | None,
     ) -> ClaimResult:
-        versions = {k: v for sheet in seen.sheets for k, v in sheet.versions.items()}
+        versions = versions_told(seen.sheets)
         for cases in seen.cases.values():
-            versions |= measuring.versions(list(cases.values()))
+            versions |= versions_of(cases.values())
         for one in seen.patterns.values():
             versions |= one.versions
         return ClaimResult(
@@ -113,6 +122,15 @@ class Session:
             measured_at=self.kept.clock.date(),
             versions=versions,
         )
+
+
+def _planned_s(spec: ClaimSpec) -> float:
+    if measuring.reason_against(spec.needs) is not None:
+        return 0.0
+    calls = sum(one.processes * len(one.functions) for one in spec.facts)
+    benches = sum(one.seconds for one in spec.benches)
+    beside = sum(patterns.planned_s(pattern(name)) for name in spec.patterns)
+    return calls * facts.PLANNED_S + benches + beside
 
 
 def _asked(spec: ClaimSpec, one: BenchOf) -> request.Request:

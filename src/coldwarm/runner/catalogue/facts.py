@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TIMEOUT_S = 180.0
+PLANNED_S = 3.0
+"""What one call takes as a rule, with its process and the imports of a framework."""
 _SETTING = inspection.Setting("facts", [], None, True, None, None, 0, TIMEOUT_S)  # noqa: FBT003 - its fields in order
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from coldwarm import __version__
 from coldwarm.clock import Clock
 from coldwarm.contracts.catalogue import ClaimResults, PatternResults
+from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.files import codec
 from coldwarm.errors import RunDirectoryError, storage_error
 from coldwarm.runner.harness import harness_sha256
+from coldwarm.runner.machine import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
 
@@ -26,8 +29,48 @@ class Result(Protocol):
         """When it was measured."""
 
 
+class Wanted(NamedTuple):
+    """A pattern or a claim that is to be measured."""
+
+    sha256: str
+    """Of its file: what was measured of another is missing."""
+    planned_s: float
+    """What measuring it takes, as far as that is known before."""
+
+
+class Begun(NamedTuple):
+    """What is measured now."""
+
+    name: str
+    number: int
+    """Its place among all, from 1."""
+    of: int
+    left_s: float
+    """Of all that is missing, this one included: an estimate."""
+
+
 R = TypeVar("R", bound=Result)
 K = TypeVar("K", PatternResults, ClaimResults)
+
+
+@dataclass
+class _Pace:
+    """How long measuring takes, compared with what was planned."""
+
+    planned_s: float = 0.0
+    took_s: float = 0.0
+
+    @contextmanager
+    def timed(self, planned_s: float) -> Iterator[None]:
+        """Take the time of what was planned to take so long."""
+        began_s = time.perf_counter()
+        yield
+        self.planned_s += planned_s
+        self.took_s += time.perf_counter() - began_s
+
+    def left_s(self, planned_s: Iterable[float]) -> float:
+        """Return how long the rest takes, if it goes on as so far."""
+        return sum(planned_s) * (self.took_s / self.planned_s if self.planned_s else 1.0)
 
 
 @dataclass
@@ -37,6 +80,8 @@ class Kept(Generic[R, K]):
     folder: Path
     index: str
     kind: type[K]
+    begun: Callable[[Begun], None] = lambda _: None
+    """Is told what is measured next."""
     clock: Clock = field(default_factory=Clock)
     results: dict[str, R] = field(default_factory=dict)
     started_at: str = ""
@@ -65,25 +110,32 @@ class Kept(Generic[R, K]):
 
     def fill(
         self,
-        wanted: Mapping[str, str],
+        wanted: Mapping[str, Wanted],
         sha256_of: Callable[[R], str],
         one: Callable[[str], R],
         told: Callable[[R], None],
     ) -> tuple[K, bool]:
         """Measure what is missing, and write the index after each.
 
-        ``wanted`` has the hash of the file of each id: what was measured of another is missing.
         Returns all that there is now, and whether measuring was interrupted.
 
         Raises:
             StorageError: a file could not be written.
         """
         finished = False
+        missing = {
+            name: what.planned_s
+            for name, what in wanted.items()
+            if name not in self.results or sha256_of(self.results[name]) != what.sha256
+        }
+        pace = _Pace()
         try:
-            for name, sha256 in wanted.items():
-                known = self.results.get(name)
-                if known is None or sha256_of(known) != sha256:
-                    self.results[name] = one(name)
+            for number, name in enumerate(wanted, start=1):
+                if name in missing:
+                    left_s = pace.left_s(missing.values())
+                    self.begun(Begun(name, number, len(wanted), left_s))
+                    with pace.timed(missing.pop(name)):
+                        self.results[name] = one(name)
                     self.write(finished=False)
                 told(self.results[name])
             finished = True
@@ -112,6 +164,9 @@ class Kept(Generic[R, K]):
             self.folder.mkdir(parents=True, exist_ok=True)
             path.with_suffix(".part").write_bytes(codec.encode(made))
             path.with_suffix(".part").replace(path)
+            surroundings = self.folder / ENVIRONMENT
+            if not surroundings.exists():
+                surroundings.write_bytes(codec.encode(environment.collect()))
         except OSError as error:
             raise storage_error(path, error) from error
         return made

@@ -10,7 +10,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.runner.machine import gpus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
@@ -62,8 +62,3 @@ def reason_against(needs: str | None) -> Reason | None:
     if needs in {"gpu", "gpus"} and not gpus.may_be_used():
         return because("gpu_unavailable")
     return None
-
-
-def versions(cases: Sequence[CaseResult]) -> dict[str, str]:
-    """Return the versions that the processes of cases have told."""
-    return {k: v for case in cases for seen in case.observations for k, v in seen.versions.items()}

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.patterns import COUNTED, FACTS, SIDES
-from coldwarm.contracts.catalogue import PatternResult, PatternResults
+from coldwarm.contracts.catalogue import PATTERNS, PatternResult, PatternResults
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.runner.catalogue import facts, measuring
-from coldwarm.runner.catalogue.kept import Kept
+from coldwarm.runner.catalogue.kept import Kept, Wanted
 from coldwarm.runner.functions import request
 from coldwarm.stats.catalogue import patterns as judging
 from coldwarm.stats.catalogue.patterns import Shown
+from coldwarm.stats.catalogue.versions import versions_of
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from coldwarm.catalogue.patterns import PatternSpec
     from coldwarm.contracts.catalogue import FactSheet
+    from coldwarm.runner.catalogue.kept import Begun
 
-INDEX = "patterns.json"
 _RUNS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(COUNTED, (1, 2)),
     "peak_rss_bytes": (FEWEST_FOR_CONFIDENCE, FEWEST_FOR_CONFIDENCE),
@@ -38,6 +39,8 @@ class Session:
     told: Callable[[PatternResult], None]
     bench: measuring.Bench
     """What measures functions side by side."""
+    begun: Callable[[Begun], None] = lambda _: None
+    """Is told what is measured next."""
 
     def measure(self, specs: Sequence[PatternSpec], *, resume: bool) -> tuple[PatternResults, bool]:
         """Measure what is missing, and write the index after each.
@@ -48,11 +51,16 @@ class Session:
             RunDirectoryError: the folder cannot be used.
             StorageError: a file could not be written.
         """
-        self.kept: Kept[PatternResult, PatternResults] = Kept(self.folder, INDEX, PatternResults)
+        self.kept: Kept[PatternResult, PatternResults] = Kept(
+            self.folder, PATTERNS, PatternResults, self.begun
+        )
         self.kept.begin(lambda one: one.pattern, resume=resume)
         by_id = {spec.id: spec for spec in specs}
         return self.kept.fill(
-            {name: measuring.sha256(spec.source) for name, spec in by_id.items()},
+            {
+                name: Wanted(measuring.sha256(spec.source), planned_s(spec))
+                for name, spec in by_id.items()
+            },
             lambda known: known.pattern_sha256,
             lambda name: self.one(by_id[name]),
             self.told,
@@ -85,9 +93,7 @@ class Session:
     def _of_bench(self, spec: PatternSpec) -> PatternResult:
         cases = measuring.measured(self.bench, asked(spec), self.folder / spec.id)
         shown = judging.of_cases(spec.measures, cases["do"], cases["dont"])
-        return self._result(
-            spec, shown, path=spec.id, versions=measuring.versions(list(cases.values()))
-        )
+        return self._result(spec, shown, path=spec.id, versions=versions_of(cases.values()))
 
     def _result(
         self,
@@ -108,6 +114,13 @@ class Session:
             measured_at=self.kept.clock.date(),
             versions=versions or {},
         )
+
+
+def planned_s(spec: PatternSpec) -> float:
+    """Return the seconds that measuring a pattern is planned to take."""
+    if measuring.reason_against(spec.needs) is not None:
+        return 0.0
+    return len(SIDES) * facts.PLANNED_S if spec.measures == FACTS else spec.seconds
 
 
 def asked(spec: PatternSpec) -> request.Request:

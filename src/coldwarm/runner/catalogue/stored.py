@@ -1,37 +1,156 @@
-"""Stored results: read, and those of claims judged again from the runs beside them."""
+"""Stored results of patterns and claims: read, and judged again from the runs beside them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from coldwarm.catalogue.claims import claims
-from coldwarm.contracts.catalogue import CLAIMS, ClaimResults, PatternResults
-from coldwarm.contracts.files import codec, index
-from coldwarm.contracts.files.inside import inside
+from coldwarm.catalogue.patterns import patterns
+from coldwarm.contracts.catalogue import (
+    INDEXES,
+    PATTERNS_OF_CLAIMS,
+    ClaimResult,
+    ClaimResults,
+    NotJudged,
+    PatternResult,
+    PatternResults,
+)
+from coldwarm.contracts.files import codec, reader
+from coldwarm.contracts.files.faults import fault
+from coldwarm.contracts.files.index import NAME
+from coldwarm.contracts.files.inside import OutsideError, inside
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
-from coldwarm.runner.catalogue.patterns import INDEX
+from coldwarm.runner.catalogue.measuring import sha256
+from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import reading
-from coldwarm.stats.catalogue.again import judged_again
+from coldwarm.runner.stored.differences import apart
+from coldwarm.runner.stored.wrong import Wrong
+from coldwarm.stats.catalogue.again import claim_again, pattern_again
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from coldwarm.contracts.catalogue import ClaimResult, PatternResult
+    from coldwarm.catalogue.claims import ClaimSpec
+    from coldwarm.catalogue.patterns import PatternSpec
+    from coldwarm.contracts.catalogue import Kind
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.specs import Source
+
+    Result = PatternResult | ClaimResult
+    Runs = Mapping[str, Measured]
+    """By their folder, below that of the results."""
 
 
-K = TypeVar("K", PatternResults, ClaimResults)
+@dataclass(frozen=True)
+class Stored:
+    """Results as they were stored, and where they lie."""
+
+    folder: Path
+    kind: Kind
+    index: PatternResults | ClaimResults
+
+    @property
+    def results(self) -> Sequence[Result]:
+        """The results, in their order."""
+        return self.index.results
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdicts by id."""
+        return self.index.verdicts
+
+    @property
+    def pointed(self) -> list[str]:
+        """The folders of the runs that the figures are from, below this one, each once."""
+        return list(dict.fromkeys(path for one in self.results for path in _paths(one)))
+
+    @cached_property
+    def runs(self) -> dict[str, Measured]:
+        """The runs with everything computed again.
+
+        Raises:
+            UsageError: a run is not there.
+            ContractError: a file does not keep its contract, or says what its observations do not
+                say.
+        """
+        return {path: reading.read(self.index_of(path)) for path in self.pointed}
+
+    @cached_property
+    def as_stored(self) -> dict[str, Measured]:
+        """The same as they lie there.
+
+        Raises:
+            UsageError: as ``runs``.
+            ContractError: as ``runs``.
+        """
+        return {path: reader.read(self.index_of(path)) for path in self.pointed}
+
+    @property
+    def same_version(self) -> bool:
+        """Whether this version has measured all of it."""
+        runs = self.runs.values()
+        ours = self.index.harness_sha256 == harness_sha256()
+        return ours and all(
+            reading.same_harness(case, run) for run in runs for case in run.cases.values()
+        )
+
+    def index_of(self, path: str) -> Path:
+        """Return the index of a run that results point to.
+
+        Raises:
+            ContractError: there is none, or it leads out of the folder.
+        """
+        try:
+            return inside(self.folder, f"{path}/{NAME}")
+        except OutsideError as error:
+            raise fault(str(self.folder / INDEXES[self.kind]), None, None, str(error)) from None
 
 
-def read(folder: Path) -> ClaimResults:
-    """Return the results of claims in a folder as they were stored.
+@dataclass(frozen=True)
+class Again:
+    """Stored results, each judged again where that can be done."""
+
+    results: list[Result]
+    not_judged: list[NotJudged]
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdicts by id."""
+        return {one.id: one.verdict for one in self.results}
+
+
+def kind_of(path: Path) -> Kind | None:
+    """Return what a folder, or an index, holds results of; ``None``: of neither."""
+    for kind, name in INDEXES.items():
+        if path.name == name or (path / name).is_file():
+            return kind
+    return None
+
+
+def read(path: Path, kind: Kind) -> Stored:
+    """Return the results of a folder, or of an index, as they were stored.
 
     Raises:
         UsageError: there are none.
         ContractError: they do not keep their contract.
     """
-    return _read(folder, CLAIMS, ClaimResults)
+    index = path / INDEXES[kind] if path.is_dir() else path
+    if not index.is_file():
+        text = f"{path} holds no {INDEXES[kind]}; name a folder of coldwarm {kind} run"
+        raise UsageError(f"{text}, or a snapshot with one")
+    if kind == "patterns":
+        return Stored(index.parent, kind, codec.load_as(PatternResults, index))
+    return Stored(index.parent, kind, codec.load_as(ClaimResults, index))
 
 
 def of_claim(folder: Path, name: str) -> ClaimResult:
@@ -41,10 +160,10 @@ def of_claim(folder: Path, name: str) -> ClaimResult:
         UsageError: there is none.
         ContractError: the results do not keep their contract.
     """
-    found = {one.claim: one for one in read(folder).results}
-    if name not in found:
-        raise _missing(folder, name, found)
-    return found[name]
+    found = next((one for one in read(folder, "claims").results if one.id == name), None)
+    if not isinstance(found, ClaimResult):
+        raise _missing(folder, name)
+    return found
 
 
 def of_pattern(folder: Path, name: str) -> PatternResult:
@@ -54,51 +173,139 @@ def of_pattern(folder: Path, name: str) -> PatternResult:
         UsageError: there is none.
         ContractError: the results do not keep their contract.
     """
-    stored = _read(folder, INDEX, PatternResults)
-    found = {one.pattern: one for one in stored.results}
-    if name not in found:
-        raise _missing(folder, name, found)
-    return found[name]
+    found = next((one for one in read(folder, "patterns").results if one.id == name), None)
+    if not isinstance(found, PatternResult):
+        raise _missing(folder, name)
+    return found
 
 
-def _missing(folder: Path, name: str, there: Collection[str]) -> UsageError:
+def _missing(folder: Path, name: str) -> UsageError:
     """Return the error that results hold no such id."""
-    text = f"{folder} holds results of {len(there)} others, and none of {name}; add it by --resume"
-    return UsageError(text)
+    return UsageError(f"{folder} holds results, and none of {name}; add it by --resume")
 
 
-def _read(folder: Path, name: str, kind: type[K]) -> K:
-    path = folder / name if folder.is_dir() else folder
-    if not path.is_file():
-        command = f"coldwarm {name.removesuffix('.json')} run"
-        text = f"{folder} holds no {name}; name a folder of {command}"
-        raise UsageError(text)
-    return codec.load_as(kind, path)
+def judged(stored: Stored, runs: Runs | None = None) -> Again:
+    """Return stored results as they are judged now, by what their evidence says.
 
+    What this version does not know, or measures by another file, stays as it was stored.
 
-def judged(folder: Path) -> tuple[ClaimResults, list[ClaimResult]]:
-    """Return the stored results, and each as its rule judges its evidence now.
-
-    A claim that this version does not know stays as it was stored.
+    Args:
+        stored: The results.
+        runs: Those that the figures are from; ``None``: with everything computed again.
 
     Raises:
-        UsageError: there are none.
+        UsageError: a run is not there.
         ContractError: a file does not keep its contract, or says what its observations do not say.
     """
-    stored = read(folder)
-    root = folder if folder.is_dir() else folder.parent
-    known = claims()
-    found = []
+    known = stored.runs if runs is None else runs
+    found: list[Result] = []
+    left: list[NotJudged] = []
     for one in stored.results:
-        if one.claim not in known:
+        against = _reason_against(one)
+        if against is not None:
+            left.append(NotJudged(name=one.id, reason=against))
             found.append(one)
-            continue
-        cases = {name: _cases(root, path) for name, path in one.paths.items()}
-        found.append(judged_again(one, known[one.claim].judge, cases))
-    return stored, found
+        else:
+            found.append(_again(one, known, stored))
+    return Again(found, left)
 
 
-def _cases(root: Path, path: str) -> dict[str, CaseResult]:
-    """Return the cases of a run beside the results, by candidate."""
-    _, cases = reading.read_run(inside(root, f"{path}/{index.NAME}"))
-    return {case.candidate: case for case in cases}
+def _again(one: Result, runs: Runs, stored: Stored) -> Result:
+    try:
+        if isinstance(one, ClaimResult):
+            return _claim(one, runs)
+        return _pattern(one, patterns()[one.pattern], runs, "")
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        what = f"{one.id} has no evidence that its rule can judge by: "
+        what += f"{type(error).__name__}: {error}"
+        raise fault(str(stored.folder / INDEXES[stored.kind]), None, None, what) from None
+
+
+def _claim(one: ClaimResult, runs: Runs) -> ClaimResult:
+    beside = [
+        known
+        if _reason_against(known) is not None
+        else _pattern(known, patterns()[known.pattern], runs, f"{PATTERNS_OF_CLAIMS}/")
+        for known in one.patterns
+    ]
+    spec = claims()[one.claim]
+    cases = {name: _measured_by(spec.source, runs[path]) for name, path in one.paths.items()}
+    return claim_again(replace(one, patterns=beside), spec.judge, cases)
+
+
+def _pattern(one: PatternResult, spec: PatternSpec, runs: Runs, below: str) -> PatternResult:
+    cases = {} if one.path is None else _measured_by(spec.source, runs[f"{below}{one.path}"])
+    return pattern_again(one, spec.measures, spec.holds, cases)
+
+
+def _measured_by(source: Source, run: Measured) -> dict[str, CaseResult]:
+    """Return the cases of a run by candidate; all have to be of functions in these files."""
+    files = {
+        hashlib.sha256(path.read_bytes()).hexdigest() for path in (source.path, *source.shared)
+    }
+    for case in run.cases.values():
+        if case.protocol.workload_sha256 not in files:
+            message = f"{case.case} of {run.path} is a function of another file"
+            raise ValueError(message)
+    return {case.candidate: case for case in run.cases.values()}
+
+
+def _reason_against(one: Result) -> Reason | None:
+    """Return why a result is not judged again; ``None``: it is."""
+    known: Mapping[str, PatternSpec | ClaimSpec]
+    known = claims() if isinstance(one, ClaimResult) else patterns()
+    spec = known.get(one.id)
+    if spec is None:
+        return because("not_declared_here")
+    said = one.claim_sha256 if isinstance(one, ClaimResult) else one.pattern_sha256
+    return None if sha256(spec.source) == said else because("declared_otherwise")
+
+
+def _paths(one: Result) -> Iterator[str]:
+    """Yield the folders of the runs that a result points to."""
+    if isinstance(one, ClaimResult):
+        yield from one.paths.values()
+        for known in one.patterns:
+            if known.path is not None:
+                yield f"{PATTERNS_OF_CLAIMS}/{known.path}"
+    elif one.path is not None:
+        yield one.path
+
+
+def differences(found: Stored) -> Iterator[Wrong]:
+    """Yield where stored results say anything else than their evidence.
+
+    Of results that another version has measured, verdicts and plain figures are compared: reasons
+    and bounds may be made otherwise there.
+
+    Raises:
+        UsageError: a run is not there.
+        ContractError: a file does not keep its contract, or says what its observations do not say.
+    """
+    ids = [one.id for one in found.results]
+    for place, name in enumerate(ids):
+        if name in ids[:place]:
+            yield Wrong(("results", place), f"has {name} for a second time")
+    now = list(_apart(found, judged(found)))
+    if found.same_version or not now:
+        yield from now
+        return
+    # What another version says is from its runs as they were computed then.
+    then = list(_apart(found, judged(found, found.as_stored)))
+    yield from min(now, then, key=len)
+
+
+def _apart(found: Stored, again: Again) -> Iterator[Wrong]:
+    plain = to_builtins if found.same_version else _of_any_version
+    pairs = zip(found.results, again.results, strict=True)
+    for place, (said, held) in enumerate(pairs):
+        yield from apart(("results", place), plain(said), plain(held))
+
+
+def _of_any_version(one: Result) -> dict[str, Any]:
+    """Return what every version makes alike of a result."""
+    told = {"verdict": one.verdict, "versions": one.versions}
+    if isinstance(one, ClaimResult):
+        figures = [{"name": bound.name, "value": bound.value} for bound in one.figures]
+        return {**told, "figures": figures}
+    return {**told, "measures": one.measures, "do": one.do, "dont": one.dont, "ratio": one.ratio}

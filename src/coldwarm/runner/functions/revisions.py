@@ -55,6 +55,17 @@ def checked_out(
         ]
 
 
+def committed(folder: Path, revision: str) -> tuple[str, int]:
+    """Return the hash of a commit, and when it was committed, in seconds since 1970.
+
+    Raises:
+        UsageError: the folder is in no repository, or that has no such commit.
+    """
+    root = Path(_git(folder, "rev-parse", "--show-toplevel"))
+    commit = _commit(root, revision)
+    return commit, int(_git(root, "show", "--no-patch", "--format=%ct", commit))
+
+
 def _commit(root: Path, revision: str) -> str:
     """Return the hash of a commit.
 
@@ -174,7 +185,7 @@ def _git(folder: Path, *arguments: str) -> str:
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     program = shutil.which("git")
     if program is None:
-        raise UsageError("git is not installed; --before and --after need it")
+        raise UsageError("git is not installed; what names a commit needs it")
     # Inside one of its hooks, git names the repository and the index by variables.
     variables = {k: v for k, v in os.environ.items() if k not in _OF_A_HOOK}
     return subprocess.run(

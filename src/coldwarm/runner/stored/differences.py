@@ -33,14 +33,14 @@ def of_case(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
     for place, (one, other) in enumerate(zip(stored.observations, again.observations, strict=True)):
         for name in _JUDGED:
             at = ("observations", place, name)
-            yield from _apart(at, _plain(one, name), _plain(other, name))
+            yield from apart(at, _plain(one, name), _plain(other, name))
     for name in _COMPUTED:
-        yield from _apart((name,), _plain(stored, name), _plain(again, name))
+        yield from apart((name,), _plain(stored, name), _plain(again, name))
 
 
 def between(stored: Record, again: Record) -> Iterator[Wrong]:
     """Yield each difference of two records of a kind."""
-    yield from _apart((), msgspec.to_builtins(stored), msgspec.to_builtins(again))
+    yield from apart((), msgspec.to_builtins(stored), msgspec.to_builtins(again))
 
 
 def of_figures(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
@@ -63,7 +63,7 @@ def of_figures(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
     for place, one in enumerate(stored.comparisons):
         if one.metric in metrics:
             at = ("comparisons", place, "ratio")
-            yield from _apart(at, one.ratio, metrics[one.metric].ratio)
+            yield from apart(at, one.ratio, metrics[one.metric].ratio)
 
 
 def _derived(
@@ -123,6 +123,19 @@ def out_of_order(case: CaseResult) -> Iterator[Wrong]:
             yield Wrong((*at, "n_samples"), "is a figure of no samples")
 
 
+def apart(at: At, said: object, held: object) -> Iterator[Wrong]:
+    """Yield the innermost places where two plain values differ, which stand at ``at``."""
+    if isinstance(said, dict) and isinstance(held, dict) and said.keys() == held.keys():
+        for name, value in said.items():
+            yield from apart((*at, name), value, held[name])
+    elif isinstance(said, list) and isinstance(held, list) and len(said) == len(held):
+        for place, pair in enumerate(zip(said, held, strict=True)):
+            yield from apart((*at, place), *pair)
+    elif not _same(said, held):
+        what = f"says {_short(said)}, but its observations say {_short(held)}"
+        yield Wrong(at, f"{what}")
+
+
 def without_comparisons(case: CaseResult) -> CaseResult:
     """Return a case without what only its baseline could tell."""
     return msgspec.structs.replace(case, comparisons=[])
@@ -135,7 +148,7 @@ def _plain(record: object, name: str) -> object:
 def _counts(at: At, one: object, other: object) -> Iterator[Wrong]:
     for name in _COUNTS:
         if hasattr(one, name):
-            yield from _apart((*at, name), getattr(one, name), getattr(other, name))
+            yield from apart((*at, name), getattr(one, name), getattr(other, name))
 
 
 def _summaries(
@@ -146,7 +159,7 @@ def _summaries(
             yield Wrong((*at, name), "is no figure of its observations")
             continue
         for point in _POINTS:
-            yield from _apart((*at, name, point), getattr(one, point), getattr(again[name], point))
+            yield from apart((*at, name, point), getattr(one, point), getattr(again[name], point))
 
 
 def same_apart_from_masks(one: object, other: object) -> bool:
@@ -167,19 +180,6 @@ def same_apart_from_masks(one: object, other: object) -> bool:
 def _besides(mapping: dict[object, object], other: dict[object, object]) -> list[object]:
     """Return the items whose names the other lacks, as a name may have been masked there."""
     return [[name, value] for name, value in mapping.items() if name not in other]
-
-
-def _apart(at: At, said: object, held: object) -> Iterator[Wrong]:
-    """Yield the innermost places where two plain values differ."""
-    if isinstance(said, dict) and isinstance(held, dict) and said.keys() == held.keys():
-        for name, value in said.items():
-            yield from _apart((*at, name), value, held[name])
-    elif isinstance(said, list) and isinstance(held, list) and len(said) == len(held):
-        for place, pair in enumerate(zip(said, held, strict=True)):
-            yield from _apart((*at, place), *pair)
-    elif not _same(said, held):
-        what = f"says {_short(said)}, but its observations say {_short(held)}"
-        yield Wrong(at, f"{what}")
 
 
 def _same(said: object, held: object) -> bool:

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from coldwarm.contracts.catalogue import Bound, ClaimVerdict
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.catalogue.patterns import COLD
 from coldwarm.stats.ratio import CONFIDENCE, compare
 from coldwarm.stats.summarise import cold_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.catalogue import Fact, FactSheet, PatternResult
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
 
+_COLD: CacheMode = "cold_process_cold_cache"
 _FIRST = {"first_result": "ttfr", "first_call": "first_call"}
 
 
@@ -187,7 +188,7 @@ def _cold(
     figure: str, ours: CaseResult, theirs: CaseResult
 ) -> tuple[float, float, float, float] | None:
     name = _FIRST[figure]
-    first, second = (cold_rounds(case.observations, COLD, name) for case in (ours, theirs))
+    first, second = (cold_rounds(case.observations, _COLD, name) for case in (ours, theirs))
     made = compare(figure, theirs.case, first, second)
     if made.ratio is None or made.low is None or made.high is None:
         return None

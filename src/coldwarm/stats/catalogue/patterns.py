@@ -49,8 +49,16 @@ class Shown:
 
 
 def of_facts(do: FactSheet, dont: FactSheet, holds: Holds) -> Shown:
-    """Return whether what both sides have seen is as the pattern says."""
-    if holds(do.seen, dont.seen):
+    """Return whether what both sides have seen is as the pattern says.
+
+    Nothing is told where a side ended before it had seen what is asked for: with an older version
+    of a framework, say.
+    """
+    try:
+        as_stated = holds(do.seen, dont.seen)
+    except KeyError as missing:
+        return Shown("undecided", because("not_seen", what=str(missing.args[0])))
+    if as_stated:
         return Shown("as_stated", because("facts_as_stated"))
     return Shown("opposite", because("facts_otherwise"))
 

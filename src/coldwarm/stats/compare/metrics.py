@@ -82,6 +82,14 @@ def _warm(case: CaseResult) -> dict[tuple[str, MetricKind], Side]:
     return {("warm.call_s", "warm"): Side(values, (steady_state(processes),))}
 
 
+class Named(NamedTuple):
+    """Which figure it is."""
+
+    case: str
+    metric: str
+    kind: MetricKind
+
+
 class Figure(NamedTuple):
     """A figure of a case that was compared, and is not yet worded."""
 
@@ -128,23 +136,41 @@ def _of_case(
     for key in {key: None for side in found for run in side for key in run}:
         metric, kind = key
         a, b = ([run.get(key, _NONE) for run in side] for side in found)
+        further_s = runs_s or _process_s([one for side in sides for one in side], metric)
         limits = policy.limits(case.case, metric, kind)
-        unit = _runs if whole else _processes
-        values = unit(a, "A"), unit(b, "B")
-        judged = _compared(metric, *values, limits.threshold, whole=whole)
-        numbers = [len(side) for side in values]
-        yield Figure(
-            case=case.case,
-            metric=metric,
-            kind=kind,
-            sides=(_joined(a, "A"), _joined(b, "B")),
-            values=values,
-            comparison=_doubted(judged, limits.noise_share),
-            limits=limits,
-            whole=whole,
-            n=sum(numbers) if whole else min(numbers),
-            further_s=runs_s or _process_s([one for side in sides for one in side], metric),
+        yield figure(
+            Named(case.case, metric, kind), (a, b), limits, whole=whole, further_s=further_s
         )
+
+
+def figure(
+    named: Named,
+    sides: tuple[Sequence[Side], Sequence[Side]],
+    limits: FigureLimits,
+    *,
+    whole: bool,
+    further_s: float | None,
+) -> Figure:
+    """Compare a metric of which each side has the values of its runs; B over A.
+
+    ``whole``: the run is the unit. ``further_s`` is what one more of them, or one more process,
+    takes in seconds.
+    """
+    a, b = sides
+    unit = _runs if whole else _processes
+    values = unit(a, "A"), unit(b, "B")
+    judged = _compared(named.metric, *values, limits.threshold, whole=whole)
+    numbers = [len(side) for side in values]
+    return Figure(
+        *named,
+        sides=(_joined(a, "A"), _joined(b, "B")),
+        values=values,
+        comparison=_doubted(judged, limits.noise_share),
+        limits=limits,
+        whole=whole,
+        n=sum(numbers) if whole else min(numbers),
+        further_s=further_s,
+    )
 
 
 def _compared(metric: str, a: Values, b: Values, threshold: float, *, whole: bool) -> Comparison:

@@ -85,7 +85,7 @@ def compare_results(
         UsageError: ``allow`` or a pattern of the policy names nothing.
         NothingComparableError: no figure is left to compare.
     """
-    _refuse_unknown(allow)
+    refuse_unknown(allow)
     sides = {"A": a, "B": b}
     _refuse_same(sides)
     common = common_cases(a, b)
@@ -145,7 +145,12 @@ def _refuse_same(sides: Mapping[str, Sequence[Measured]]) -> None:
             raise SameRunError(f"{what}, which says nothing of a difference; give two runs")
 
 
-def _refuse_unknown(allow: Collection[str]) -> None:
+def refuse_unknown(allow: Collection[str]) -> None:
+    """Refuse fields that are none.
+
+    Raises:
+        UsageError: there is one.
+    """
     for name in allow:
         if name not in FIELDS:
             near = get_close_matches(name, FIELDS, n=2, cutoff=0.5)

@@ -1,0 +1,122 @@
+"""What the commands of patterns and of claims share: printing, judging again, comparing two."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from coldwarm.cli import _options
+from coldwarm.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    from coldwarm.contracts.catalogue import ClaimResults, Kind, PatternResults
+    from coldwarm.runner.catalogue.stored import Stored
+
+_SINGULAR = {"patterns": "pattern", "claims": "claim"}
+
+
+@contextmanager
+def opened(path: Path, kind: Kind) -> Iterator[Stored]:
+    """Give the results of a folder, of its index, of a snapshot, or of the archive of one.
+
+    Raises:
+        UsageError: there are none.
+        ArchiveError: the archive is none, or holds what no snapshot has.
+        ContractError: the results do not keep their contract.
+    """
+    from coldwarm.contracts.catalogue import INDEXES
+    from coldwarm.publish.unpacking import unpacked
+    from coldwarm.runner.catalogue import stored
+
+    if path.is_file() and path.name != INDEXES[kind]:
+        with unpacked(path) as folder:
+            yield stored.read(folder / kind, kind)
+    elif (path / kind / INDEXES[kind]).is_file():
+        yield stored.read(path / kind, kind)
+    else:
+        yield stored.read(path, kind)
+
+
+def print_results(
+    results: PatternResults | ClaimResults,
+    folder: Path,
+    form: str,
+    table: Callable[[], RenderableType],
+) -> ExitCode:
+    """Print what was measured into a folder; return what the command ends with."""
+    from coldwarm.contracts.environment import ENVIRONMENT, Environment
+    from coldwarm.contracts.files import codec
+    from coldwarm.report.catalogue.text import as_markdown
+    from coldwarm.report.catalogue.told import told
+    from coldwarm.report.shown import PlainConsole, line
+
+    if form == "json":
+        _options.print_record(results)
+    elif form == "markdown":
+        environment = codec.load_as(Environment, folder / ENVIRONMENT)
+        click.echo(as_markdown(told(codec.without_secrets(results), environment)), nl=False)
+    else:
+        console = PlainConsole()
+        console.print(table())
+        console.print()
+        console.print(line(f"Artifacts: {folder}"))
+    failed = any(one.verdict == "failed" for one in results.results)
+    return ExitCode.FAILED if failed else ExitCode.FINE
+
+
+def print_judged(
+    path: Path, kind: Kind, form: str, table: Callable[[Sequence[Any]], RenderableType]
+) -> ExitCode:
+    """Judge stored results again, and print which verdicts are not the stored ones.
+
+    Raises:
+        UsageError: there are none.
+        ContractError: a file does not keep its contract, or says what its observations do not say.
+    """
+    from coldwarm.report.catalogue import changes
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.catalogue import stored
+    from coldwarm.stats.catalogue.again import changed
+
+    with opened(path, kind) as found:
+        again = stored.judged(found)
+    differing = changed(found.verdicts, again.verdicts)
+    if form == "json":
+        named = _SINGULAR[kind]
+        _options.print_rows(
+            [{named: one.name, "stored": one.a, "judged": one.b} for one in differing]
+        )
+    else:
+        console = PlainConsole()
+        console.print(table(again.results))
+        console.print(changes.not_judged(again.not_judged))
+        console.print(changes.table(differing, _SINGULAR[kind]))
+    return ExitCode.FAILED if differing else ExitCode.FINE
+
+
+def print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
+    """Print which verdicts differ between two stored results.
+
+    Raises:
+        UsageError: there are none.
+        ContractError: a file does not keep its contract.
+    """
+    from coldwarm.report.catalogue import changes
+    from coldwarm.report.shown import PlainConsole
+    from coldwarm.stats.catalogue.again import changed
+
+    with opened(a, kind) as first, opened(b, kind) as second:
+        differing = changed(first.verdicts, second.verdicts)
+    if form == "json":
+        named = _SINGULAR[kind]
+        _options.print_rows([{named: one.name, "a": one.a, "b": one.b} for one in differing])
+    else:
+        PlainConsole().print(changes.table(differing, _SINGULAR[kind]))
+    return ExitCode.REGRESSION if differing else ExitCode.FINE

@@ -1,0 +1,154 @@
+"""``coldwarm export``: results in the formats of other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from coldwarm.errors import ContractError, InvalidResultError, UsageError, printable
+from coldwarm.integrations.formats import base
+from coldwarm.private.masking import masked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from coldwarm.integrations.figures import Commit, Exported
+
+_SHOWN = 3
+"""Names that a line tells."""
+
+
+@click.command("export")
+@click.argument("result", type=click.Path(path_type=Path), metavar="RESULT")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(base.names()),
+    required=True,
+    help="The tool that is to read it. asv: a folder of results. github-action-benchmark: its "
+    "customSmallerIsBetter.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="File to write; of asv the folder of its results, which keeps what it has. Default: "
+    "standard output.",
+)
+@click.option(
+    "--commit",
+    metavar="COMMIT",
+    help="Of asv: the commit of this repository that was measured. Default: for each candidate "
+    "that `coldwarm bench --before … --after …` has measured, its own.",
+)
+def command(*, result: Path, form: str, out: Path | None, commit: str | None) -> None:
+    """Write a result as another tool reads it: RESULT is what `coldwarm run` or `bench` wrote to.
+
+    Nothing is measured. Each figure is exported as the run has it, under a name that ends in its
+    cache mode and what was measured, such as fit/cold_process_cold_cache/first_result or
+    fit/warm_process/call. Processes that were rejected and cases that failed are left out, and
+    standard error says which. `coldwarm compare` reads other tools' files.
+
+    Exit status: 0 written, 2 wrong usage, 3 a broken artifact or nothing valid to export.
+    """
+    from coldwarm.integrations import figures
+    from coldwarm.runner.stored import reading
+
+    made = base.load(form)
+    if out is None and not made.WHOLE:
+        text = f"{form} has a folder of files; name it with --out"
+        raise UsageError(text)
+    by_commit = getattr(made, "BY_COMMIT", False)
+    if commit is not None and not by_commit:
+        text = f"{form} does not keep results by commit; leave --commit out"
+        raise UsageError(text)
+    found = figures.exported(reading.read(result))
+    reasons = {one.name: why for one in found.figures if (why := made.why_not(one))}
+    found = figures.without(found, reasons)
+    if by_commit:
+        found = _with_commits(found, commit)
+    _tell(found.left_out)
+    if not found.figures:
+        raise InvalidResultError(f"{result} has no valid figure that {form} could hold")
+    _write(made, made.files(found), out)
+
+
+def _tell(left_out: Iterable[tuple[str, str]]) -> None:
+    """Say on standard error what is not exported, a line for each reason."""
+    names: dict[str, list[str]] = {}
+    for name, why in left_out:
+        names.setdefault(why, []).append(name)
+    for why, found in names.items():
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        text = masked(f"not exported: {', '.join(found[:_SHOWN])}{more}: {why}")
+        click.echo(printable(text), err=True)
+
+
+def _with_commits(made: Exported, commit: str | None) -> Exported:
+    """Return the figures with the commits that they are of, and without those of none.
+
+    Raises:
+        UsageError: a commit is not in this repository, or none is known at all.
+    """
+    from dataclasses import replace
+
+    from coldwarm.integrations import figures
+
+    known: dict[str, Commit] = {}
+    commits: dict[str, Commit] = {}
+    none: dict[str, str] = {}
+    for one in made.figures:
+        own = one.case.protocol.own
+        revision = (own and own.revision) or commit
+        if revision is None:
+            none[one.name] = "the commit that was measured is not known; name it with --commit"
+            continue
+        known[revision] = known.get(revision) or _commit(revision)
+        commits[one.case.case] = known[revision]
+    if made.figures and not commits:
+        text = "asv keeps results by commit, and this one does not say its own: give --commit"
+        raise UsageError(text)
+    return replace(figures.without(made, none), commits=commits)
+
+
+def _commit(revision: str) -> Commit:
+    from coldwarm.integrations.figures import Commit
+    from coldwarm.runner.functions.revisions import committed
+
+    sha, committed_s = committed(Path.cwd(), revision)
+    return Commit(sha, 1000 * committed_s)
+
+
+def _write(made: Any, files: Mapping[str, bytes], out: Path | None) -> None:  # noqa: ANN401 - a module
+    from coldwarm.cli.report.page import write
+
+    if out is None:
+        click.echo(_only(files.values()), nl=False)
+        return
+    for name, data in files.items():
+        place = out / name if name else out
+        write(place, _joined(made, place, name, data) if place.exists() else data)
+    click.echo(printable(masked(str(out))), err=True)
+
+
+def _only(texts: Iterable[bytes]) -> str:
+    (text,) = texts
+    return text.decode()
+
+
+def _joined(made: Any, place: Path, name: str, data: bytes) -> bytes:  # noqa: ANN401 - as above
+    """Return a file with what it has already, where the format keeps many results in one.
+
+    Raises:
+        ContractError: what it has cannot be read.
+    """
+    if not hasattr(made, "joined"):
+        return data
+    try:
+        joined: bytes = made.joined(name, place.read_bytes(), data)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ContractError(
+            str(place), f"cannot be added to: {error}; name another --out"
+        ) from None
+    return joined

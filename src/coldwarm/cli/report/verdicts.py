@@ -1,0 +1,68 @@
+"""Results of patterns and claims, and snapshots, as a report takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+    from pathlib import Path
+
+    from coldwarm.contracts.catalogue import Kind
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.report.catalogue.told import Told
+
+
+class Read(NamedTuple):
+    """What a report is made of."""
+
+    runs: list[Measured]
+    verdicts: list[Told]
+
+
+def read(path: Path, stack: ExitStack) -> Read:
+    """Read a run, a folder of patterns or claims, or a snapshot; everything is computed again.
+
+    ``stack`` keeps what is unpacked of an archive as long as it is needed.
+
+    Raises:
+        UsageError: there is nothing of that kind.
+        ContractError: a file does not keep its contract, or says what its evidence does not say.
+    """
+    from coldwarm.contracts.catalogue import INDEXES
+    from coldwarm.publish import layout
+    from coldwarm.publish.unpacking import unpacked
+    from coldwarm.runner.catalogue import stored
+    from coldwarm.runner.stored import reading
+
+    if path.is_file() and path.suffix != ".json":
+        path = stack.enter_context(unpacked(path))
+    if (path / layout.INDEX).is_file():
+        runs = sorted((path / layout.RESULTS).glob("*/"))
+        kinds = [kind for kind in INDEXES if stored.kind_of(path / kind) is not None]
+        verdicts = [_judged(path / kind, kind) for kind in kinds]
+        return Read([reading.read(run) for run in runs], verdicts)
+    kind = stored.kind_of(path)
+    if kind is not None and path.exists():
+        return Read([], [_judged(path, kind)])
+    return Read([reading.read(path)], [])
+
+
+def _judged(path: Path, kind: Kind) -> Told:
+    """Return verdicts that follow from their evidence."""
+    from coldwarm.contracts.catalogue import INDEXES
+    from coldwarm.contracts.environment import ENVIRONMENT, Environment
+    from coldwarm.contracts.files.codec import load_as
+    from coldwarm.contracts.files.faults import dotted, fault
+    from coldwarm.report.catalogue.told import told
+    from coldwarm.runner.catalogue import stored
+
+    found = stored.read(path, kind)
+    for wrong in stored.differences(found):
+        index = found.folder / INDEXES[kind]
+        raise fault(str(index), None, dotted(wrong.at), f"{wrong.what}; measure again")
+    file = found.folder / ENVIRONMENT
+    if file.is_file():
+        return told(found.index, load_as(Environment, file))
+    environments = [run.environment for run in found.runs.values() if run.environment is not None]
+    return told(found.index, next(iter(environments), None))

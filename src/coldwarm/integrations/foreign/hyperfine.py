@@ -1,0 +1,58 @@
+"""The JSON of hyperfine (``--export-json``): whole starts of commands, each a process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.contracts.measured import Benchmark, Benchmarks
+from coldwarm.contracts.reasons import because
+from coldwarm.integrations.foreign.document import Part, TimeS, held
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.integrations.foreign.document import Opened
+
+TOOL = "hyperfine"
+
+
+class _Command(Part, frozen=True, kw_only=True):
+    command: str
+    times: list[TimeS]
+    """Seconds from the start of the command to its end."""
+    exit_codes: list[int | None] = []
+    """``None``: ended by a signal."""
+
+
+class _Document(Part, frozen=True, kw_only=True):
+    results: list[_Command]
+
+
+def is_mine(document: dict[str, Any]) -> bool:
+    """Say whether a document looks like hyperfine's."""
+    return isinstance(document.get("results"), list) and "result_columns" not in document
+
+
+def benchmarks(opened: Opened) -> Benchmarks:
+    """Return the commands, each run of one a process.
+
+    Raises:
+        ContractError: the document is broken.
+    """
+    document = opened.typed(_Document)
+    kept = held(opened, ((one.command, _benchmark(one)) for one in document.results))
+    return Benchmarks(
+        path=opened.path,
+        tool=TOOL,
+        benchmarks=kept.benchmarks,
+        left_out=kept.left_out,
+        failed=kept.failed,
+    )
+
+
+def _benchmark(one: _Command) -> Benchmark | Reason:
+    failed = sum(code != 0 for code in one.exit_codes)
+    if failed:
+        return because("runs_failed_elsewhere", tool=TOOL, n_failed=failed)
+    if not one.times:
+        return because("no_samples_elsewhere", tool=TOOL)
+    return Benchmark("cold", tuple((time_s,) for time_s in one.times), to_its_end=True)

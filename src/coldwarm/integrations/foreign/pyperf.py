@@ -1,0 +1,103 @@
+"""The JSON of pyperf, version 1.0: values by process, of calls or of whole commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from coldwarm.contracts.base import MOST_S, WARM
+from coldwarm.contracts.measured import Benchmark, Benchmarks
+from coldwarm.contracts.reasons import because
+from coldwarm.integrations.foreign.document import Amount, Part, held, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coldwarm.contracts.comparison import MetricKind
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.integrations.foreign.document import Opened
+
+TOOL = "pyperf"
+_MODE = "coldwarm_cache_mode"
+"""The metadata by which an export of coldwarm says the cache mode."""
+_UNITS = ("second", "byte")
+
+
+class _Run(Part, frozen=True, kw_only=True):
+    values: list[Amount] = []
+    """None where it served to find the number of loops."""
+    metadata: dict[str, Any] = {}
+
+
+class _Benchmark(Part, frozen=True, kw_only=True):
+    runs: list[_Run]
+    metadata: dict[str, Any] = {}
+
+
+class _Suite(Part, frozen=True, kw_only=True):
+    version: Literal["1.0"]
+    benchmarks: list[_Benchmark]
+    metadata: dict[str, Any] | None = None
+
+
+def is_mine(document: dict[str, Any]) -> bool:
+    """Say whether a document looks like pyperf's."""
+    others = {"machine_info", "context"}
+    return {"version", "benchmarks"} <= document.keys() and not others & document.keys()
+
+
+def benchmarks(opened: Opened) -> Benchmarks:
+    """Return the benchmarks; each run with values is a process.
+
+    Raises:
+        ContractError: the document is broken.
+    """
+    suite = opened.typed(_Suite)
+    shared = suite.metadata or {}
+    told = [_told(shared, one) for one in suite.benchmarks]
+    pairs = zip(told, suite.benchmarks, strict=True)
+    kept = held(opened, ((_name(of), _read(opened, of, one)) for of, one in pairs))
+    texts = {key: {_text(one.get(key)) for one in told} for key in ("cpu_model_name", "date")}
+    cpus, dates = texts["cpu_model_name"], texts["date"] - {None}
+    return Benchmarks(
+        path=opened.path,
+        tool=TOOL,
+        benchmarks=kept.benchmarks,
+        left_out=kept.left_out,
+        cpu=next(iter(cpus)) if len(cpus) == 1 else None,
+        started_at=min(filter(None, dates), default=None),
+    )
+
+
+def _told(shared: Mapping[str, Any], one: _Benchmark) -> dict[str, Any]:
+    """Return what is told of a benchmark, in the suite, in itself or in its first run."""
+    of_run = one.runs[0].metadata if one.runs else {}
+    return {**shared, **of_run, **one.metadata}
+
+
+def _text(value: object) -> str | None:
+    return plain(value) if isinstance(value, str) and value.strip() else None
+
+
+def _name(told: Mapping[str, Any]) -> str:
+    name = told.get("name")
+    return name if isinstance(name, str) else ""
+
+
+def _read(opened: Opened, told: Mapping[str, Any], one: _Benchmark) -> Benchmark | Reason:
+    unit = told.get("unit", "second")
+    if unit not in _UNITS:
+        return because("unit_elsewhere", unit=plain(str(unit)))
+    processes = tuple(tuple(run.values) for run in one.runs if run.values)
+    if not processes:
+        return because("no_samples_elsewhere", tool=TOOL)
+    if unit == "second" and max(map(max, processes)) > MOST_S:
+        raise opened.fault(f"{_text(_name(told))}: holds a time of more than {MOST_S:g} s")
+    kind = _kind(unit, told)
+    return Benchmark(kind, processes, to_its_end=kind == "cold" and "command" in told)
+
+
+def _kind(unit: str, told: Mapping[str, Any]) -> MetricKind:
+    if unit == "byte":
+        return "memory"
+    # `pyperf command` times whole processes.
+    return "cold" if "command" in told or told.get(_MODE, WARM) != WARM else "warm"

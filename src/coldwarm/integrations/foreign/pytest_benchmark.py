@@ -1,0 +1,68 @@
+"""The JSON of pytest-benchmark: calls of a function in the one process of a test run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coldwarm.contracts.measured import Benchmark, Benchmarks
+from coldwarm.integrations.foreign.document import Part, TimeS, held, plain
+
+if TYPE_CHECKING:
+    from coldwarm.integrations.foreign.document import Opened
+
+TOOL = "pytest-benchmark"
+
+
+class _Stats(Part, frozen=True, kw_only=True):
+    data: list[TimeS] | None = None
+    """Seconds for one call, by round; not there where only its statistics were saved."""
+
+
+class _Test(Part, frozen=True, kw_only=True):
+    fullname: str
+    stats: _Stats
+
+
+class _Cpu(Part, frozen=True, kw_only=True):
+    brand_raw: str | None = None
+
+
+class _Machine(Part, frozen=True, kw_only=True):
+    cpu: _Cpu = _Cpu()
+
+
+class _Document(Part, frozen=True, kw_only=True):
+    machine_info: _Machine
+    benchmarks: list[_Test]
+    datetime: str | None = None
+
+
+def is_mine(document: dict[str, Any]) -> bool:
+    """Say whether a document looks like pytest-benchmark's."""
+    return "machine_info" in document and "benchmarks" in document
+
+
+def benchmarks(opened: Opened) -> Benchmarks:
+    """Return the tests, whose rounds all ran in one process.
+
+    Raises:
+        ContractError: the document is broken, or holds no samples.
+    """
+    document = opened.typed(_Document)
+    kept = held(opened, ((one.fullname, _benchmark(opened, one)) for one in document.benchmarks))
+    cpu, when = document.machine_info.cpu.brand_raw, document.datetime
+    return Benchmarks(
+        path=opened.path,
+        tool=TOOL,
+        benchmarks=kept.benchmarks,
+        left_out=kept.left_out,
+        cpu=plain(cpu) if cpu else None,
+        started_at=plain(when) if when else None,
+    )
+
+
+def _benchmark(opened: Opened, one: _Test) -> Benchmark:
+    if not one.stats.data:
+        what = f"holds no samples of {plain(one.fullname)}, only statistics: save them with"
+        raise opened.fault(f"{what} --benchmark-json FILE, or with --benchmark-save-data")
+    return Benchmark("warm", (tuple(one.stats.data),))

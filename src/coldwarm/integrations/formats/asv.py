@@ -1,0 +1,211 @@
+"""Results of asv (airspeed velocity): a folder that ``asv publish`` and ``asv compare`` read.
+
+Asv keeps results by commit and machine. A benchmark's samples are the medians of its processes,
+which are independent of each other as asv's own test takes them to be. Two commits of one bench are
+one benchmark there, named after the function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from datetime import datetime
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coldwarm.integrations import telling
+from coldwarm.stats.intervals import by_range, median_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coldwarm.integrations.figures import Commit, Exported, Figure
+
+WHOLE = False
+BY_COMMIT = True
+_LIST = "benchmarks.json"
+_CONFIDENCE = 0.99
+"""Of the interval that asv keeps beside a result."""
+_COLUMNS = [
+    "result",
+    "params",
+    "version",
+    "started_at",
+    "duration",
+    "stats_ci_99_a",
+    "stats_ci_99_b",
+    "stats_q_25",
+    "stats_q_75",
+    "stats_number",
+    "stats_repeat",
+    "samples",
+]
+_RESULTS_VERSION, _LIST_VERSION, _MACHINE_VERSION = 2, 2, 1
+_KINDS = {"s": ("time", "seconds"), "bytes": ("peakmemory", "bytes")}
+
+
+def why_not(figure: Figure) -> str | None:
+    """Leave out what is the same function of the same commit once more."""
+    own = figure.case.protocol.own
+    repeated = own is not None and own.control_of is not None
+    return "it is another candidate once more, as a control" if repeated else None
+
+
+def files(made: Exported) -> dict[str, bytes]:
+    """Return the files below the folder of results.
+
+    ``commits`` of what is exported must have every case.
+    """
+    machine, names = _machine_name(made), _names(made)
+    listed = {names[one.name]: _listed(one, names[one.name]) for one in made.figures}
+    about = {**_machine(made, machine), "version": _MACHINE_VERSION}
+    written = {
+        f"{machine}/machine.json": telling.json_bytes(about),
+        _LIST: telling.json_bytes({**listed, "version": _LIST_VERSION}),
+    }
+    for commit in dict.fromkeys(made.commits[one.case.case] for one in made.figures):
+        figures = [one for one in made.figures if made.commits[one.case.case] == commit]
+        rows = {names[one.name]: _row(one, listed[names[one.name]]["version"]) for one in figures}
+        document = {**_surroundings(made, machine, commit, figures), "results": rows}
+        place = f"{machine}/{commit.sha[:8]}-{document['env_name']}.json"
+        written[place] = telling.json_bytes(document)
+    return written
+
+
+def joined(name: str, old: bytes, new: bytes) -> bytes:
+    """Return a file with what it held before, where asv keeps many results in it.
+
+    Raises:
+        ValueError: what it held is no JSON object.
+    """
+    if name != _LIST:
+        return new
+    held = json.loads(old)
+    if not isinstance(held, dict):
+        text = "no JSON object"
+        raise ValueError(text)  # noqa: TRY004 - as json raises it for what is no JSON
+    return telling.json_bytes({**held, **json.loads(new)})
+
+
+def _names(made: Exported) -> dict[str, str]:
+    """Return the names of benchmarks by those of figures: of several commits, the function's.
+
+    Where two candidates are one function of one commit, they keep the names of their cases.
+    """
+    wanted = {one.name: (made.commits[one.case.case], _of_function(one)) for one in made.figures}
+    times = Counter(wanted.values())
+    return {
+        name: function if times[commit, function] == 1 else name.replace("/", ".")
+        for name, (commit, function) in wanted.items()
+    }
+
+
+def _of_function(figure: Figure) -> str:
+    own = figure.case.protocol.own
+    name = figure.case.case
+    if own is not None and own.revision is not None and own.target is not None:
+        file, _, function = own.target.rpartition(":")
+        name = f"{PurePath(file).stem}.{function}" if file else function
+    return f"{name}.{figure.mode}.{figure.what}"
+
+
+def _version(figure: Figure, name: str) -> str:
+    """Return a hash of what is measured; results of another are not shown together by asv.
+
+    A function of the user's own is what changes from commit to commit, so its source is not in it.
+    """
+    protocol = figure.case.protocol
+    own = protocol.own
+    what = [protocol.workload_sha256] if own is None else [own.kind, *own.arguments]
+    return hashlib.sha256(json.dumps([name, *what]).encode()).hexdigest()
+
+
+def _listed(figure: Figure, name: str) -> dict[str, Any]:
+    kind, unit = _KINDS[figure.unit]
+    return {
+        "name": name,
+        "type": kind,
+        "unit": unit,
+        "version": _version(figure, name),
+        "code": "",
+        "param_names": [],
+        "params": [],
+        "timeout": figure.case.protocol.effort.timeout_s,
+    }
+
+
+def _surroundings(
+    made: Exported, machine: str, commit: Commit, figures: Sequence[Figure]
+) -> dict[str, Any]:
+    """Return a document of results without these."""
+    versions: dict[str, str] = {}
+    for figure in figures:
+        versions |= telling.versions(figure)
+    python = ".".join(versions.pop("python", "unknown").split(".")[:2])
+    return {
+        "commit_hash": commit.sha,
+        "env_name": f"coldwarm-py{python}",
+        "date": commit.committed_ms,
+        "params": {**_machine(made, machine), "python": python, **versions},
+        "python": python,
+        "requirements": versions,
+        "env_vars": {},
+        "result_columns": _COLUMNS,
+        "durations": {},
+        "version": _RESULTS_VERSION,
+    }
+
+
+def _row(figure: Figure, version: str) -> list[Any]:
+    """Return a benchmark's values in the order of the columns."""
+    seen = [one.observation for one in figure.processes]
+    medians = figure.medians
+    low, high = _interval(medians)
+    lower, upper = (float(np.quantile(medians, q)) for q in (0.25, 0.75))
+    started = min(datetime.fromisoformat(one.started_at).timestamp() for one in seen)
+    return [
+        [figure.summary.median],
+        [],
+        version,
+        round(1000 * started),
+        math.fsum(one.wall_s for one in seen),
+        [low],
+        [high],
+        [lower],
+        [upper],
+        [figure.processes[0].batch],
+        [len(medians)],
+        [medians],
+    ]
+
+
+def _interval(medians: list[float]) -> tuple[float, float]:
+    """Return the bounds of the median; infinite, as asv writes it, where they are too few."""
+    found = median_interval(medians, confidence=_CONFIDENCE)
+    if found.low is None or found.high is None or by_range(len(medians), _CONFIDENCE):
+        return -math.inf, math.inf
+    return found.low, found.high
+
+
+def _machine(made: Exported, name: str) -> dict[str, str]:
+    facts = telling.machine(made.measured.environment)
+    return {
+        "machine": name,
+        "os": facts.get("os", ""),
+        "arch": facts.get("architecture", ""),
+        "cpu": facts.get("cpu", ""),
+        "num_cpu": facts.get("cores", ""),
+        "ram": facts.get("ram", ""),
+    }
+
+
+def _machine_name(made: Exported) -> str:
+    """Return a name for the kind of machine, for its own may be private."""
+    facts = telling.machine(made.measured.environment)
+    parts = [facts[key] for key in ("cpu", "cores") if key in facts] or ["unknown"]
+    return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts)).strip("-").lower() or "unknown"

@@ -1,0 +1,85 @@
+"""Opening what is to be compared: a run of coldwarm, or a file of another tool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.base import WARM
+from coldwarm.contracts.files.codec import read_bytes
+from coldwarm.contracts.files.faults import fault
+from coldwarm.contracts.files.strict import parse
+from coldwarm.contracts.measured import Benchmark, Benchmarks
+from coldwarm.contracts.reasons import because
+from coldwarm.integrations.figures import exported
+from coldwarm.integrations.foreign import base
+from coldwarm.integrations.foreign.document import Opened
+from coldwarm.runner.stored import reading
+from coldwarm.stats.compare.comparable import failure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldwarm.contracts.comparison import MetricKind
+    from coldwarm.contracts.measured import Measured
+    from coldwarm.integrations.figures import Figure
+
+_GZIP = b"\x1f\x8b"
+_HEAD = 1024
+"""Bytes in which an artifact of coldwarm has its ``schema_version``."""
+
+
+def read(path: Path) -> Measured | Benchmarks:
+    """Read a result of coldwarm, or a file of another tool.
+
+    Raises:
+        UsageError: there is nothing.
+        ContractError: it is broken, or of a kind that is not read.
+    """
+    if path.is_dir() or not path.exists():
+        return reading.read(path)
+    data = read_bytes(path)
+    if b'"schema_version"' in data[:_HEAD]:
+        return reading.read(path)
+    if data.startswith(_GZIP):
+        raise fault(str(path), None, None, "is compressed: unpack it with gunzip")
+    text, document = parse(data, str(path))
+    known = base.tools()
+    for one in known:
+        if isinstance(document, dict) and one.is_mine(document):
+            return one.benchmarks(Opened(str(path), text, document))
+    tools = ", ".join(one.TOOL for one in known)
+    what = f"is no result that can be compared: of coldwarm, or the JSON of {tools}"
+    raise fault(str(path), None, None, what)
+
+
+def of_run(measured: Measured) -> Benchmarks:
+    """Return a run of coldwarm as benchmarks, named as they are exported."""
+    made = exported(measured)
+    suite, place = measured.suite, measured.environment
+    failed = {name: why for name, case in measured.cases.items() if (why := failure(case))}
+    empty = [name for name, _ in made.left_out if name not in failed]
+    return Benchmarks(
+        path=measured.path,
+        tool=None,
+        benchmarks={one.name: _benchmark(one) for one in made.figures},
+        short_names={one.case.case: one.name for one in made.figures if one.mode == WARM},
+        left_out=dict.fromkeys(empty, because("no_valid_process")),
+        failed=failed,
+        complete=suite is None or suite.complete,
+        cpu=place.cpu.model if place else None,
+        run_id=suite.run_id if suite else None,
+        started_at=suite.started_at if suite else None,
+        environment_sha256=measured.environment_sha256,
+    )
+
+
+def _benchmark(figure: Figure) -> Benchmark:
+    warm = figure.case.warm if figure.mode == WARM else None
+    values = tuple(process.values for process in figure.processes)
+    return Benchmark(_kind(figure), values, () if warm is None else (warm.steady,))
+
+
+def _kind(figure: Figure) -> MetricKind:
+    if figure.unit == "bytes":
+        return "memory"
+    return "warm" if figure.mode == WARM else "cold"

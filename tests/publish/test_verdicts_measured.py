@@ -1,0 +1,272 @@
+"""Real evidence of patterns and claims: it holds, and whoever changes it is found out."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.publish import forging
+from tests.publish.conftest import program
+
+from coldwarm.catalogue.claims import claim
+from coldwarm.catalogue.patterns import pattern
+from coldwarm.publish.package import package
+from coldwarm.publish.verifying import whole
+from coldwarm.publish.verifying.faults import exit_code
+from coldwarm.runner.catalogue import claims as of_claims
+from coldwarm.runner.catalogue import patterns as of_patterns
+from coldwarm.runner.catalogue.measuring import sha256
+from coldwarm.runner.functions import bench
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.publish.conftest import Call, Command
+
+    from coldwarm.runner.catalogue.measuring import Ended
+    from coldwarm.runner.functions.request import Request
+
+pytestmark = pytest.mark.slow
+PATTERNS, CLAIMS = "patterns/patterns.json", "claims/claims.json"
+BENCH = "jit-outermost"
+PLANTED = "Zx9-secret-of-mine"
+
+
+def _short(what: Request, folder: Path) -> Ended:
+    """Measure a few processes only: what they say is no matter here."""
+    options = replace(what.options, time_budget_s=6.0, min_runs=2, max_runs=2)
+    return bench.run(replace(what, options=options), folder)
+
+
+@pytest.fixture(scope="session")
+def measured_verdicts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder of patterns and one of claims: facts, a bench, and claims that rest on both."""
+    pytest.importorskip("jax")
+    top = tmp_path_factory.mktemp("verdicts")
+    for_patterns = of_patterns.Session(top / "p", lambda _: None, _short)
+    found = [pattern("key-reuse"), pattern(BENCH)]
+    assert not for_patterns.measure(found, resume=False)[1]
+    for_claims = of_claims.Session(top / "c", lambda _: None, _short)
+    named = [claim("second-call-instant"), claim("rule-split-keys"), claim("outermost-jit-2-10x")]
+    assert not for_claims.measure(named, resume=False)[1]
+    return top / "p", top / "c"
+
+
+@pytest.fixture(scope="session")
+def judged(measured_verdicts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A snapshot of them, which is copied and never changed."""
+    folder = tmp_path_factory.mktemp("judged") / "s"
+    done = program("create", *measured_verdicts, "--id", "s", "--out-dir", folder, "--offline")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_it_holds_with_a_page_and_without_journals(judged: Path, call: Call) -> None:
+    assert not list(judged.rglob("journal.jsonl"))
+    page = (judged / "report.html").read_text()
+    assert "second-call-instant" in page
+    assert "DON’T" in page
+    code, out, err = call("verify", judged)
+    assert code == 0, err
+    assert "4 cases computed again" in out
+    assert "5 verdicts on patterns and claims judged again" in out
+
+
+def _set(place: int, field: str, value: Any) -> Callable[[Any], None]:
+    def change(document: Any) -> None:
+        document["results"][place][field] = value
+
+    return change
+
+
+def _facts(document: Any) -> None:
+    document["results"][0]["sheets"][0]["facts"]["equal"] = True
+
+
+def _figure(document: Any) -> None:
+    document["results"][0]["figures"][0]["value"] *= 2
+
+
+def _beside(document: Any) -> None:
+    document["results"][1]["patterns"][0]["verdict"] = "opposite"
+
+
+def _pointing(document: Any) -> None:
+    document["results"][2]["paths"]["step"] = "../patterns/jit-outermost"
+
+
+def _without_run(document: Any) -> None:
+    document["results"].pop()
+
+
+def _of_another(document: Any) -> None:
+    other = pattern("jit-hot-loop")
+    document["results"][1] |= {"pattern": other.id, "pattern_sha256": sha256(other.source)}
+
+
+def _twice(document: Any) -> None:
+    document["results"].append(document["results"][0])
+
+
+CHANGES = {
+    "whose run it is": (PATTERNS, _of_another, PATTERNS),
+    "a result that is there twice": (PATTERNS, _twice, PATTERNS),
+    "the verdict of a claim": (CLAIMS, _set(0, "verdict", "not_tested"), CLAIMS),
+    "the figure of a claim": (CLAIMS, _figure, CLAIMS),
+    "the versions of a claim": (CLAIMS, _set(0, "versions", {"jax": "9.9"}), CLAIMS),
+    "a pattern that a claim rests on": (CLAIMS, _beside, CLAIMS),
+    "a run that is elsewhere": (CLAIMS, _pointing, "claims/../patterns/jit-outermost/"),
+    "a run that nothing points to": (CLAIMS, _without_run, "claims/outermost-jit-2-10x/"),
+    "the verdict of a pattern": (PATTERNS, _set(0, "verdict", "opposite"), PATTERNS),
+    "what a pattern measures": (PATTERNS, _set(1, "measures", "programs"), PATTERNS),
+    "what was seen": (PATTERNS, _facts, PATTERNS),
+    "the ratio of a pattern": (PATTERNS, _set(1, "ratio", 1234.5), PATTERNS),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whoever_changes_it_and_makes_the_hashes_anew_is_found_out(
+    judged: Path, tmp_path: Path, change: str
+) -> None:
+    path, edit, named = CHANGES[change]
+    folder = forging.copy(judged, tmp_path / "s")
+    forging.edit(folder, path, edit)
+    found = whole.verify(folder).told(folder)
+    assert exit_code(found) == 5, found.faults[:1]
+    assert found.faults[0].path.startswith(named), found.faults[0]
+
+
+def test_a_sample_that_was_changed_is_found_out(judged: Path, tmp_path: Path) -> None:
+    folder = forging.copy(judged, tmp_path / "s")
+    path = f"patterns/{BENCH}/cases/do.json"
+
+    def slower(document: Any) -> None:
+        for seen in document["observations"]:
+            for block in seen["blocks"]:
+                block["samples_s"] = [2 * sample for sample in block["samples_s"]]
+
+    forging.edit(folder, path, slower)
+    found = whole.verify(folder).told(folder)
+    assert exit_code(found) == 5
+    assert found.faults[0].path.startswith(f"patterns/{BENCH}/")
+
+
+def test_what_the_report_says_of_verdicts_has_to_follow(judged: Path, tmp_path: Path) -> None:
+    folder = forging.copy(judged, tmp_path / "s")
+
+    file = folder / "validation_report.json"
+    document = json.loads(file.read_bytes())
+    document["verdicts"][0]["verdicts"]["key-reuse"] = "opposite"
+    file.write_text(json.dumps(document))
+    forging.of_index(folder)
+    found = whole.verify(folder).told(folder)
+    assert exit_code(found) == 5
+    assert found.faults[0].path == "validation_report.json"
+
+
+def test_bytes_that_are_not_the_named_ones_are_found_first(judged: Path, tmp_path: Path) -> None:
+    folder = forging.copy(judged, tmp_path / "s")
+    file = folder / CLAIMS
+    file.write_bytes(file.read_bytes() + b"\n")
+    found = whole.verify(folder).told(folder)
+    assert (exit_code(found), found.faults[0].path) == (3, CLAIMS)
+
+
+def test_a_folder_a_snapshot_and_its_archive_are_judged_alike(
+    judged: Path, measured_verdicts: tuple[Path, Path], tmp_path: Path, command: Command
+) -> None:
+    archive = package(judged, tmp_path / "s.tar.gz").path
+    for place in (measured_verdicts[1], judged, archive):
+        code, out, err = command("claims", "judge", place)
+        assert (code, err) == (0, "")
+        assert "no verdict changed" in out
+        assert command("claims", "compare", measured_verdicts[1], place)[0] == 0
+    for place in (measured_verdicts[0], judged, archive):
+        assert command("patterns", "judge", place)[0] == 0
+        assert command("patterns", "compare", place, archive)[0] == 0
+
+
+def test_a_changed_verdict_is_told(
+    measured_verdicts: tuple[Path, Path], tmp_path: Path, command: Command
+) -> None:
+    folder = tmp_path / "c"
+    shutil.copytree(measured_verdicts[1], folder)
+    index = folder / "claims.json"
+    document = json.loads(index.read_bytes())
+    said = document["results"][0]["verdict"]
+    document["results"][0]["verdict"] = "outdated"
+    index.write_text(json.dumps(document))
+    code, out, _ = command("claims", "judge", folder, "--json")
+    changed = [{"claim": "second-call-instant", "stored": "outdated", "judged": said}]
+    assert (code, json.loads(out)) == (3, changed)
+    code, out, _ = command("claims", "compare", measured_verdicts[1], folder, "--json")
+    assert (code, json.loads(out)[0]["b"]) == (1, "outdated")
+    code, _, err = command("report", folder)
+    assert code == 3
+    assert "results[0].verdict" in err
+
+
+def test_a_report_of_it_is_one_file_without_network(
+    judged: Path, measured_verdicts: tuple[Path, Path], tmp_path: Path, command: Command
+) -> None:
+    assert command("report", *measured_verdicts, "--out", tmp_path / "r.html")[0] == 0
+    page = html.unescape((tmp_path / "r.html").read_text())
+    assert "default-src 'none'" in page
+    assert not re.findall(r'\b(?:src|href)="(?!#|data:)', page)
+    assert page.count("<table") == page.count('scope="col" data-sort="text">Verdict') == 2
+    code, out, _ = command("report", judged, "--format", "markdown")
+    assert code == 0
+    written = judged.with_name("s-report.md")
+    assert str(written) in out
+    assert "| `second-call-instant`<br>" in written.read_text()
+    written.unlink()
+    code, _, err = command("report", judged, "--format", "svg", "--out", tmp_path / "figures")
+    assert code == 2
+    assert "--format html, markdown" in err
+    assert command("snapshot", "verify", judged)[0] == 0
+
+
+def test_a_resumed_folder_shows_what_is_left(tmp_path: Path) -> None:
+    begun: list[tuple[str, int, int]] = []
+    names = ("key-reuse", "key-constant-in-loop")
+    specs = [pattern(name) for name in names]
+    for found in (specs[:1], specs):
+        session = of_patterns.Session(
+            tmp_path / "p",
+            lambda _: None,
+            _short,
+            lambda what: begun.append((what.name, what.number, what.of)),
+        )
+        session.measure(found, resume=found == specs)
+    assert begun == [(names[0], 1, 1), (names[1], 2, 2)]
+    assert (tmp_path / "p" / "environment.json").is_file()
+
+
+def test_what_is_private_in_a_run_is_masked_with_its_hashes_anew(
+    measured_verdicts: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    call: Call,
+) -> None:
+    folder = tmp_path / "p"
+    shutil.copytree(measured_verdicts[0], folder)
+    run = folder / BENCH
+    (run / "journal.jsonl").unlink()
+    case = run / "cases" / "do.json"
+    document = json.loads(case.read_bytes())
+    document["observations"][0]["stderr_tail"] = f"no file /srv/{PLANTED}/x"
+    document["observations"][0]["null_reasons"].pop("stderr_tail", None)
+    case.write_text(json.dumps(document))
+    forging.rows(run / "suite.json")
+    monkeypatch.setenv("ACME_TOKEN", PLANTED)
+    snapshot = call.create(folder, tmp_path / "s")
+    assert not [path for path in snapshot.rglob("*.*") if PLANTED in path.read_text()]
+    assert "/srv/***/x" in (snapshot / "patterns" / BENCH / "cases" / "do.json").read_text()
+    code, _, err = call("verify", snapshot)
+    assert code == 0, err
