@@ -16,7 +16,7 @@ from tests.doctor.corpus import FOLDER, programs
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.doctor.corpus import Program
+    from tests.doctor.corpus import Fault, Program
 
 FEWEST_FAULTY, FEWEST_HEALTHY = 44, 10
 NAMED = 0.95
@@ -59,6 +59,16 @@ PATTERNS = {
     "numba-signatures",
     "numba-cache-closure",
 }
+BY_CALLS = {
+    "device-transfer-in-loop",
+    "first-call-in-timing",
+    "host-sync-in-loop",
+    "key-constant-in-loop",
+    "missing-sync-timing",
+    "no-jit-hot-loop",
+    "side-effect-in-traced",
+}
+"""Seen by who calls what at which line, which Python tells from 3.12 on."""
 _needs_doctor = pytest.mark.skipif(
     find_spec("coldwarm.cli.doctor") is None, reason="coldwarm doctor is not here"
 )
@@ -171,24 +181,28 @@ def test_a_program_does_not_notice_and_a_healthy_one_is_let_alone(
     _judge(program, folder)
 
 
+def _to_be_named(program: Program) -> list[Fault]:
+    """Return the faults that can be seen by this Python."""
+    seen_all = sys.version_info >= (3, 12)
+    return [fault for fault in program.faults if seen_all or not fault.patterns & BY_CALLS]
+
+
 @pytest.mark.slow
 @_needs_doctor
 def test_the_faults_are_named_at_their_lines(folder: Path) -> None:
-    unnamed, unexplained, false = [], [], []
-    n_faults = 0
+    wanted, unnamed, unexplained, false = [], [], [], []
     for program in (one for one in ALL if not one.missing):
         _, findings = _watched(program, folder)
-        n_faults += len(program.faults)
         named = program.named(findings)
-        unnamed += [(program.name, fault) for fault in program.faults if fault not in named]
+        wanted += _to_be_named(program)
+        unnamed += [(program.name, one) for one in _to_be_named(program) if one not in named]
         false += [(program.name, finding) for finding in program.false(findings)]
         for fault in named:
             told = [one for one in findings if fault.is_named_by(one)]
             if not any(map(fault.is_explained_by, told)):
                 unexplained.append((program.name, fault))
-    share = 1 - len(unnamed) / n_faults
     for title, rows in (("unnamed", unnamed), ("unexplained", unexplained), ("false", false)):
         print(title, *rows, sep="\n  ")  # noqa: T201 - shown where the test fails
-    assert share >= NAMED
+    assert 1 - len(unnamed) / len(wanted) >= NAMED
     assert unexplained == []
     assert false == []
