@@ -75,10 +75,13 @@ def _leaf(name: str, before: "Leaf", now: "Leaf") -> "Iterator[Difference]":
         if key in {"dtype", "shape"}:
             yield _difference(kind, name, shown(before), shown(now))
         elif key == "weak":
-            words = {True: "weakly typed", False: "strongly typed"}
-            yield _difference(kind, name, words[bool(before["weak"])], words[bool(now["weak"])])
+            yield _difference(kind, name, _typed(before), _typed(now))
         else:
             yield _difference(kind, name, str(before[key]), str(now[key]))
+
+
+def _typed(leaf: "Leaf") -> str:
+    return f"{shown(leaf)} ({'weakly' if leaf['weak'] else 'strongly'} typed)"
 
 
 def _transforms(before: Signature, now: Signature) -> "Iterator[Difference]":

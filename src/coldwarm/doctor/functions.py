@@ -5,7 +5,7 @@ import inspect
 import os
 import weakref
 
-from coldwarm.doctor import causes
+from coldwarm.doctor import causes, sites
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def described(function: "Any", name: str) -> "dict[str, Any]":
         "line": code.co_firstlineno,
         "operation": is_operation(function),
         "kind": _kind(function),
+        "whose": sites.WHOSE[sites.kind(code.co_filename)],
     }
 
 

@@ -31,6 +31,8 @@ class NumbaCompiles:
         self._depth = 0
         self._open: tuple[int, float] = (0, 0.0)
         self._types: dict[int, list[list[str]]] = {}
+        self._objects: dict[Any, set[int]] = {}
+        """By the code that somebody wrote, the functions that were made of it."""
 
     def begin(self) -> None:
         """Follow compilations from now on. Numba is loaded."""
@@ -56,7 +58,6 @@ class NumbaCompiles:
         dispatcher = data.get("dispatcher")
         types = [str(one)[:_LONGEST] for one in data.get("args") or ()]
         earlier = self._types.setdefault(id(dispatcher), [])
-        stats = getattr(dispatcher, "stats", None)
         number = self._journal.number()
         self._journal.write(
             "call",
@@ -66,17 +67,30 @@ class NumbaCompiles:
             stack=sites.stack(sys._getframe(1)),
             thread=threading.get_ident(),
             function=_described(dispatcher),
-            cause=_cause(types, earlier, _names(dispatcher)),
+            cause=self._new(dispatcher) or _cause(types, earlier, _names(dispatcher)),
             signature={
                 "arguments": dict(zip(_names(dispatcher), types, strict=False)),
                 "static": {},
             },
-            keeps=bool(getattr(stats, "cache_path", None)),
+            keeps=type(getattr(dispatcher, "_cache", None)).__name__ == "FunctionCache",
+            around=_takes_compiled(dispatcher),
         )
         earlier.append(types)
         del earlier[:-16]
         self._watch.begin_call()
         self._open = number, _now_s()
+
+    def _new(self, dispatcher: "Any") -> "dict[str, Any] | None":
+        """Return the cause where the same code was compiled as another function before."""
+        code = getattr(getattr(dispatcher, "py_func", None), "__code__", None)
+        if code is None:
+            return None
+        known = self._objects.setdefault(code, set())
+        if not known or id(dispatcher) in known:
+            known.add(id(dispatcher))
+            return None
+        known.add(id(dispatcher))
+        return {"kind": "new_function", "n_objects": len(known), "differences": []}
 
     def on_end(self, _data: "dict[str, Any]") -> None:
         """Note that compiling has ended."""
@@ -115,6 +129,18 @@ def _cause(types: "list[str]", earlier: "list[list[str]]", names: "list[str]") -
     return {"kind": "again", "differences": differing}
 
 
+def _takes_compiled(dispatcher: "Any") -> bool:
+    """Say whether a function takes another compiled one from the function around it."""
+    cells = getattr(getattr(dispatcher, "py_func", None), "__closure__", None) or ()
+    for cell in cells:
+        try:
+            if hasattr(cell.cell_contents, "py_func"):
+                return True
+        except ValueError:  # an empty cell
+            continue
+    return False
+
+
 def _names(dispatcher: "Any") -> "list[str]":
     code = getattr(getattr(dispatcher, "py_func", None), "__code__", None)
     return list(code.co_varnames[: code.co_argcount]) if code is not None else []
@@ -132,4 +158,5 @@ def _described(dispatcher: "Any") -> "dict[str, Any]":
         "line": code.co_firstlineno,
         "operation": False,
         "kind": "closure" if closure else "function",
+        "whose": sites.WHOSE[sites.kind(code.co_filename)],
     }

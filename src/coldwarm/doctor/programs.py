@@ -28,7 +28,7 @@ def looked_into(lowered: "Any") -> "dict[str, Any] | None":
         "equations": n_all,
         "lines": _lines(jaxpr) if FEWEST_EQUATIONS <= n_all <= MOST_EQUATIONS else [],
         "constants_bytes": sum(map(_bytes, closed.consts)),
-        "constants": [str(getattr(one, "shape", "")) for one in closed.consts[:4]],
+        "constants_line": _first_use(jaxpr, closed.consts),
         "input_bytes": sum(inputs),
         "output_bytes": sum(_bytes(var.aval) for var in jaxpr.outvars),
         "donated_bytes": sum(n for n, given in zip(inputs, donated, strict=False) if given),
@@ -59,6 +59,16 @@ def _bytes(array: "Any") -> int:
         return int(size) * int(getattr(dtype, "itemsize", 0))
     except TypeError:  # a size that is not known
         return 0
+
+
+def _first_use(jaxpr: "Any", constants: "Any") -> "tuple[str, int] | None":
+    """Return the user's line that uses the largest constant first."""
+    pairs = sorted(zip(jaxpr.constvars, constants, strict=False), key=lambda pair: -_bytes(pair[1]))
+    for var, _ in pairs[:1]:
+        for equation in jaxpr.eqns:
+            if any(one is var for one in equation.invars):
+                return _line(equation.source_info)
+    return None
 
 
 def _lines(jaxpr: "Any") -> "list[Any]":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _begun: "list[Any]" = []
-PASS = "COLDWARM_DOCTOR_PASS"
+LOOKED_FOR = "COLDWARM_DOCTOR_PASS"
 """The variable that says what is looked for; without it, where the time goes."""
 
 
@@ -48,7 +48,10 @@ class Recorder:
         self._sees_calls = self._calls.begin()
         self._tell()
         imports.follow(self.journal)
-        Awaited({"jax": self._jax, "torch._dynamo": self._torch, "numba": self._numba}).begin()
+        told = {"jax": self._jax, "torch._dynamo": self._torch, "numba": self._numba}
+        if self._sees_calls:
+            told["timeit"] = self._calls.timeit_is_here
+        Awaited(told).begin()
         atexit.register(self._end)
         os.register_at_fork(after_in_child=self._forked)
 
@@ -69,7 +72,7 @@ class Recorder:
 
         self.stages = JaxStages(self.journal)
         self.stages.begin()
-        if os.environ.get(PASS) == "keys":
+        if os.environ.get(LOOKED_FOR) == "keys":
             from coldwarm.doctor.keys import Keys
 
             Keys(self.journal).begin()

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 MOST_LEAVES = 400
 """Of one call that are described; those after them are not compared."""
 _LONGEST = 120
+_MOST_DEPTH = 8
+_AS_ARRAY = {"float": "float32", "int": "int32", "complex": "complex64"}
+"""What a number of Python's becomes in a program, unless longer types are turned on."""
+_AS_PYTHON = {array: number for number, array in _AS_ARRAY.items()}
 _SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c"}
 
 
@@ -38,6 +42,9 @@ class Signature:
         return {
             "arguments": {name: shown(leaf) for name, leaf in self.leaves.items()},
             "static": self.static,
+            "from_host": {
+                name: leaf["n_bytes"] for name, leaf in self.leaves.items() if "n_bytes" in leaf
+            },
         }
 
 
@@ -102,6 +109,7 @@ def argument_names(function: "Any", n_args: int) -> "list[str]":
 def _describe(dynamic: "dict[str, Any]", found: Signature) -> None:
     tree_util = sys.modules["jax.tree_util"]
     kinds: set[str] = set()
+    depth = 0
     trees: list[str] = []
     for name, value in dynamic.items():
         leaves, tree = tree_util.tree_flatten_with_path(value)
@@ -110,10 +118,20 @@ def _describe(dynamic: "dict[str, Any]", found: Signature) -> None:
             described = describe(leaf)
             if described.get("tracer"):
                 kinds.add(described.pop("tracer"))
+                depth = max(depth, _depth(leaf))
             if len(found.leaves) < MOST_LEAVES:
                 found.leaves[name + tree_util.keystr(path)] = described
     found.tree = ", ".join(trees)
-    found.transforms = tuple(sorted(kinds))
+    found.transforms = tuple(sorted(kinds)) * max(1, depth)
+
+
+def _depth(leaf: "Any") -> int:
+    """Return how many transformations lie around a value: one inside of another."""
+    depth = 0
+    while type(leaf).__name__.endswith("Tracer") and depth < _MOST_DEPTH:
+        depth += 1
+        leaf = getattr(leaf, "primal", getattr(leaf, "val", None))
+    return depth
 
 
 def describe(leaf: "Any") -> "Leaf":
@@ -121,13 +139,16 @@ def describe(leaf: "Any") -> "Leaf":
     aval = getattr(leaf, "aval", None)
     shape = getattr(leaf, "shape", None)
     if shape is None:
-        return {"dtype": type(leaf).__name__, "shape": [], "weak": True, "place": "python"}
+        kind = type(leaf).__name__
+        return {"dtype": _AS_ARRAY.get(kind, kind), "shape": [], "weak": True, "place": "python"}
     described: Leaf = {
         "dtype": str(getattr(leaf, "dtype", "?")).removeprefix("torch."),
         "shape": [int(n) if isinstance(n, int) else str(n) for n in shape],
         "weak": bool(getattr(aval, "weak_type", False)),
         "place": "numpy" if type(leaf).__module__.startswith("numpy") else "device",
     }
+    if described["place"] == "numpy":
+        described["n_bytes"] = int(leaf.nbytes)
     if type(leaf).__name__.endswith("Tracer"):
         described["tracer"] = type(leaf).__name__
     elif hasattr(leaf, "_committed"):
@@ -139,12 +160,12 @@ def describe(leaf: "Any") -> "Leaf":
 def shown(leaf: "Leaf") -> str:
     """Return a leaf as a person reads it, such as ``f32[8,3]``."""
     dtype = leaf["dtype"]
+    if leaf["place"] == "python":
+        return f"Python {_AS_PYTHON.get(dtype, dtype)}"
     for long, short in _SHORT.items():
         if dtype.startswith(long) and dtype != long:
             dtype = short + dtype[len(long) :]
             break
-    if leaf["place"] == "python":
-        return f"Python {dtype}"
     sizes = ",".join(map(str, leaf["shape"]))
     return f"{dtype}[{sizes}]"
 

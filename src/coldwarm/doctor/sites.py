@@ -27,6 +27,8 @@ _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _kinds: dict[str, int] = {}
 USERS, INSTALLED, NOBODYS = 0, 1, 2
 """Whose a file is: the user's, that of an installed package, or of Python, a framework and us."""
+WHOSE = ("user", "package", "framework")
+"""The same in words of the journal."""
 
 
 def kind(filename: str) -> int:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _now_s = time.perf_counter
 _BREAKS = "torch._dynamo.symbolic_convert.__graph_breaks"
 _MOST_BREAKS = 200
+_MOST_ATTRIBUTES = 64
 
 
 class TorchCompiles:
@@ -113,9 +114,17 @@ def _compiled(frame: "FrameType | None") -> "tuple[CodeType | None, dict[str, An
             if code is not None:
                 names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
                 values = held.get("locals") or {}
-                return code, {name: values[name] for name in names if name in values}
+                given = {name: values[name] for name in names if name in values}
+                return code, {**given, **_attributes(given.get("self"))}
         frame = frame.f_back
     return None, {}
+
+
+def _attributes(value: "Any") -> "dict[str, Any]":
+    """Return the numbers and texts that an object holds: they are part of what is compiled."""
+    held = getattr(value, "__dict__", {})
+    plain = {name: one for name, one in held.items() if isinstance(one, (bool, int, float, str))}
+    return {f"self.{name}": one for name, one in list(plain.items())[:_MOST_ATTRIBUTES]}
 
 
 def _described(code: "CodeType | None") -> "dict[str, Any]":
@@ -127,6 +136,7 @@ def _described(code: "CodeType | None") -> "dict[str, Any]":
         "line": code.co_firstlineno,
         "operation": False,
         "kind": "function",
+        "whose": sites.WHOSE[sites.kind(code.co_filename)],
     }
 
 

@@ -67,7 +67,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
         return (yield)
     most = marker.args[0] if marker.args else marker.kwargs.get("n")
     if not isinstance(most, int) or isinstance(most, bool):
-        pytest.fail("max_compiles takes a whole number: @pytest.mark.max_compiles(1)", pytrace=False)
+        pytest.fail(
+            "max_compiles takes a whole number: @pytest.mark.max_compiles(1)", pytrace=False
+        )
     begin = _now()
     result = yield
     calls = _compiled(begin, operations=bool(marker.kwargs.get("operations")))

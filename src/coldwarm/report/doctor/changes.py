@@ -48,6 +48,8 @@ CHANGES: dict[str, str] = {
     "use-after-donation": "use what the function returns, not the argument that was given away",
     "key-not-split-in-loop": "split the key in each turn: key, now = jax.random.split(key)",
     "key-constant-in-loop": "make the key once before the loop, and split it in each turn",
+    "no-jit-hot-loop": "put what the loop repeats into one function under jax.jit",
+    "numba-cache-closure": "define both functions at the top level of a module",
     "key-reuse": "split the key, and use each part once",
 }
 """Each in the words of somebody who has seen the line."""

@@ -45,26 +45,41 @@ EVIDENCE: dict[str, str] = {
     ),
     "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
     "doctor_first_call": (
-        "of the {interval_s:time} between two readings of {clock}(), {compiled_s:time} were compiling"
+        "of the {interval_s:time} between two readings of {clock}(), {compiled_s:time} were "
+        "compiling"
     ),
     "doctor_reads": (
-        "the loop reads a value {n_reads:# time}, and waited {n_waited:# time}: {blocked_s:time} in all"
+        "the loop reads a value {n_reads:# time}, and waited {n_waited:# time}: "
+        "{blocked_s:time} in all"
     ),
     "doctor_transfers": "{call} sent {n_transfers:# array} from the host, {sent_bytes:size} in all",
     "doctor_growing": "{call} made arrays of {n_lengths:# length}, each compiled for itself",
     "doctor_constants": (
-        "{function} holds {constants_bytes:size} of arrays that it takes from outside of its arguments"
+        "{function} holds {constants_bytes:size} of arrays that it takes from outside of its "
+        "arguments"
     ),
     "doctor_equations": "this line gave {n_equations} of the {n_all:# equation} of {function}",
     "doctor_donation": (
-        "{function} takes {argument_names} and gives it back in other memory: {state_bytes:size}"
-        " that it could use again"
+        "{function} takes {argument_names} and gives it back in other memory: "
+        "{state_bytes:size} that it could use again"
     ),
     "doctor_effect": (
         "{call}() ran {n_times:# time} while its function was traced, and does not run when "
         "the compiled function is called"
     ),
     "doctor_error": "the program ended here with {error}",
+    "doctor_operations": (
+        "this loop dispatched {n_operations:# operation} one by one, outside of `jit`"
+    ),
+    "doctor_list": "{function} takes the list `{argument}` as {n_numbers:# argument} of their own",
+    "doctor_changes": (
+        "{function} was traced, and changes `{what}`: that happens when it is compiled, and "
+        "not when it is called"
+    ),
+    "doctor_closure": (
+        "{function} is kept on disk, and takes another compiled function from around it: what"
+        " is kept is never found again"
+    ),
     "doctor_key": "{name} uses a key that {first} has used: the same random numbers come again",
     "doctor_break": "torch.compile ends a graph here: {text}",
     "doctor_wrong_figure": "it makes a figure wrong, and costs no time",

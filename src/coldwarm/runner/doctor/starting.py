@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 import coldwarm
-from coldwarm.doctor.recorder import PASS
+from coldwarm.doctor.recorder import LOOKED_FOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ PASSES: tuple[Pass, ...] = get_args(Pass)
 _SETTINGS: dict[Pass, dict[str, str]] = {
     "timing": {},
     # Every use of a key has a value then.
-    "keys": {PASS: "keys", "JAX_DISABLE_JIT": "1"},
+    "keys": {LOOKED_FOR: "keys", "JAX_DISABLE_JIT": "1"},
 }
 
 

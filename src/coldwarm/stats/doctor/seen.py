@@ -39,6 +39,10 @@ class Call:
     at_s: float
     slot: int | None
     keeps: bool | None
+    around: bool
+    """Of Numba: whether it takes another compiled function from around it."""
+    from_host: Mapping[str, int]
+    """Bytes of the arguments that were arrays of the host, by name."""
     own_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Exclusive seconds by stage."""
     spans: list[tuple[float, float]] = field(default_factory=list)
@@ -66,6 +70,11 @@ class Call:
     def is_operation(self) -> bool:
         """Whether it is a single operation outside of ``jit``."""
         return bool(self.function.get("operation"))
+
+    @property
+    def is_frameworks(self) -> bool:
+        """Whether the framework itself has written what is compiled."""
+        return self.is_operation or self.function.get("whose") == "framework"
 
     @property
     def differences(self) -> list[Mapping[str, str]]:
@@ -150,16 +159,20 @@ class Seen:
         """Say whether one of these lines is inside of a loop of the program."""
         return any(self.sources.loop(line.path, line.line) for line in stack)
 
-    def n_jitted_near(self, site: Line) -> int:
-        """Return how many compiled functions were called in the innermost loop around a line."""
+    def turned(self, stack: Iterable[Line]) -> Line | None:
+        """Return the innermost of these lines that is inside of a loop."""
+        return next((one for one in stack if self.sources.loop(one.path, one.line)), None)
+
+    def n_below(self, site: Line, *kinds: str) -> int:
+        """Return how many calls of some kinds the innermost loop around a line has led to."""
         loop = self.sources.loop(site.path, site.line)
         if loop is None:
             return 0
         return sum(
             one.n
-            for one in self.places_of("jitted")
-            for line in one.stack[:1]
-            if line.path == site.path and loop[0] <= line.line <= loop[1]
+            for kind in kinds
+            for one in self.places_of(kind)
+            if any(line.path == site.path and loop[0] <= line.line <= loop[1] for line in one.stack)
         )
 
 
@@ -181,6 +194,8 @@ def _call(row: Mapping[str, Any]) -> Call:
         at_s=row["at_s"],
         slot=row.get("slot"),
         keeps=row.get("keeps"),
+        around=bool(row.get("around")),
+        from_host=signature.get("from_host", {}),
     )
 
 

@@ -84,6 +84,38 @@ class Sources:
                         used |= {name for each in call.args for name in _names(each)}
         return targets, used
 
+    def given(self, path: str, line: int) -> list[ast.expr]:
+        """Return what the first call at a line is given by position."""
+        for node in self.statements(path, line):
+            for one in ast.walk(node):
+                if isinstance(one, ast.Call) and one.args and one.lineno == line:
+                    return list(one.args)
+        return []
+
+    def assigned_between(self, path: str, first: int, last: int) -> set[str]:
+        """Return the names that lines assign, loop variables among them."""
+        tree = self.tree(path)
+        return {
+            node.id
+            for node in (ast.walk(tree) if tree is not None else ())
+            if isinstance(node, ast.Name)
+            and isinstance(node.ctx, ast.Store)
+            and first <= node.lineno <= last
+        }
+
+    def function(self, path: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """Return the function whose first line, decorators included, this is."""
+        tree = self.tree(path)
+        for node in ast.walk(tree) if tree is not None else ():
+            extent = _extent(node)
+            if isinstance(node, _FUNCTIONS) and extent is not None and extent[0] == line:
+                return node
+        return None
+
+    def defines(self, path: str, line: int) -> bool:
+        """Say whether a line belongs to what defines a function: its decorators, its header."""
+        return any(isinstance(one, _FUNCTIONS) for one in self.statements(path, line))
+
     def statements(self, path: str, line: int) -> Iterator[ast.stmt]:
         """Yield the innermost statement at a line."""
         tree = self.tree(path)
@@ -102,13 +134,12 @@ class Sources:
         for node in self.statements(path, line):
             if any(_subtracts_from_call(one) for one in ast.walk(node)):
                 return True
-            names = {n for t in getattr(node, "targets", ()) for n in _names(t)}
+            names = {ast.unparse(target) for target in getattr(node, "targets", ())}
             tree = self.tree(path)
             for one in ast.walk(tree) if tree is not None and names else ():
-                if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub):
-                    left = one.left
-                    if isinstance(left, ast.Name) and left.id in names:
-                        return True
+                minus = isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub)
+                if minus and ast.unparse(one.left) in names:
+                    return True
         return False
 
 

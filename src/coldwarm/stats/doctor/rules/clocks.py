@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Call, Line, Place, Seen
 
-MOST_COMPILING = 0.5
+MOST_COMPILING = 0.25
 """Of an interval: where more of it is compiling, it is no time of calls."""
 
 
@@ -30,6 +30,8 @@ def findings(seen: Seen) -> Iterator[Draft]:
     first = {
         slot: one for slot, one in ends.items() if _measured_first_call(seen, slot, reads, clocks)
     }
+    for one in seen.places_of("timeit"):
+        yield _missing_sync(one)
     for slot, one in ends.items():
         if one.counts[1]:
             yield _missing_sync(one)

@@ -22,7 +22,7 @@ FEWEST: dict[CauseKind, int] = {
     "dtype": 1,
     "weak_type": 1,
     "tree": 2,
-    "type": 1,
+    "type": 2,
     "commitment": 1,
     "sharding": 1,
     "context": 1,
@@ -53,7 +53,8 @@ def findings(seen: Seen) -> Iterator[Draft]:
     groups: dict[tuple[Line, str, CauseKind], list[Call]] = {}
     for call in seen.calls:
         kind = kind_of(call)
-        if kind is not None and call.site is not None:
+        declared = call.site is not None and seen.sources.defines(call.site.path, call.site.line)
+        if kind is not None and call.site is not None and not call.is_frameworks and not declared:
             groups.setdefault((call.site, call.name, kind), []).append(call)
     for (site, name, kind), calls in groups.items():
         if len(calls) >= FEWEST[kind]:

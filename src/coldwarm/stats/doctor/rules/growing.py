@@ -24,7 +24,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
         calls = [
             call
             for call in seen.calls
-            if call.site == one.site and _grows(call.differences, operation=call.is_operation)
+            if call.site == one.site and call.is_frameworks and _grows(call.differences)
         ]
         if len(calls) >= FEWEST:
             cost_s = sum(call.total_s for call in calls)
@@ -39,5 +39,5 @@ def findings(seen: Seen) -> Iterator[Draft]:
             )
 
 
-def _grows(differences: list[Mapping[str, str]], *, operation: bool) -> bool:
-    return operation and any(one["kind"] == "shape" for one in differences)
+def _grows(differences: list[Mapping[str, str]]) -> bool:
+    return any(one["kind"] in {"shape", "tree"} for one in differences)

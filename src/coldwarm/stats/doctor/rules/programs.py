@@ -39,7 +39,7 @@ def _constants(call: Call) -> Draft | None:
     return Draft(
         pattern="large-constant-capture",
         framework=call.framework,
-        site=_definition(call),
+        site=_use(call),
         n=1,
         cost_s=call.total_s,
         saving_s=None,
@@ -103,7 +103,11 @@ def _n_calls(seen: Seen, site: Line) -> int:
     return sum(one.n for one in seen.places_of("jitted") if one.site == site)
 
 
-def _definition(call: Call) -> Line:
+def _use(call: Call) -> Line:
+    """Return where the largest constant is used, or else the function."""
+    used = call.program["constants_line"] if call.program else None
+    if used:
+        return Line(str(used[0]), int(used[1]), call.name)
     path, line = call.function.get("path"), call.function.get("line")
     if path and line:
         return Line(str(path), int(line), call.name)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Place, Seen
 
-FEWEST = 10
+FEWEST = 20
 OFTEN = 0.5
 """Reads for each call of a compiled function in the same loop."""
 
@@ -20,7 +20,7 @@ OFTEN = 0.5
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name each line of a loop that reads a value in nearly every turn."""
     for one in seen.places_of("read"):
-        if one.n >= FEWEST and seen.in_loop(one.stack) and _often(seen, one):
+        if one.n >= FEWEST and _often(seen, one):
             blocked_s = one.counts[2] / 1e9
             yield Draft(
                 pattern="host-sync-in-loop",
@@ -37,5 +37,8 @@ def findings(seen: Seen) -> Iterator[Draft]:
 
 
 def _often(seen: Seen, one: Place) -> bool:
-    calls = seen.n_jitted_near(one.site)
+    turned = seen.turned(one.stack)
+    if turned is None:
+        return False
+    calls = seen.n_below(turned, "jitted") or seen.n_below(turned, "operation", "concatenation")
     return calls > 0 and one.n / calls >= OFTEN

@@ -1,7 +1,8 @@
-"""Arrays of the host that are sent to the device in each turn of a loop."""
+"""Arrays of the host that are sent to the device again and again."""
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
@@ -10,25 +11,59 @@ from coldwarm.stats.doctor.drafts import Draft
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coldwarm.stats.doctor.seen import Seen
+    from coldwarm.stats.doctor.seen import Call, Line, Seen
 
-FEWEST = 10
+FEWEST = 5
+"""Times that the same array was sent again."""
+LARGE_BYTES = 2**16
+"""Of an array that is given to a compiled function as the host has it."""
 
 
 def findings(seen: Seen) -> Iterator[Draft]:
-    """Name each line of a loop that sends an array again and again."""
-    for one in seen.places_of("transfer"):
-        if one.n < FEWEST or not seen.sources.loop(one.site.path, one.site.line):
+    """Name each line that sends the same array again and again."""
+    for place in seen.places_of("transfer"):
+        if place.counts[2] >= FEWEST:
+            yield _draft(place.site, place.name, place.counts[2] + 1, place.counts[1])
+    done: set[Line] = set()
+    for call in seen.calls:
+        site = call.site
+        if site is None or site in done or call.framework != "jax":
             continue
-        yield Draft(
-            pattern="device-transfer-in-loop",
-            framework="jax",
-            site=one.site,
-            n=one.n,
-            cost_s=None,
-            saving_s=None,
-            says=because(
-                "doctor_transfers", call=one.name, n_transfers=one.n, sent_bytes=one.counts[1]
-            ),
-            null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_untimed")),
-        )
+        place = next((one for one in seen.places_of("jitted") if one.site == site), None)
+        if place is not None and place.n > FEWEST and (n_bytes := _sent_bytes(seen, call, site)):
+            done.add(site)
+            yield _draft(site, call.name, place.n, n_bytes * place.n)
+
+
+def _draft(site: Line, call: str, n: int, n_bytes: int) -> Draft:
+    return Draft(
+        pattern="device-transfer-in-loop",
+        framework="jax",
+        site=site,
+        n=n,
+        cost_s=None,
+        saving_s=None,
+        says=because("doctor_transfers", call=call, n_transfers=n, sent_bytes=n_bytes),
+        null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_untimed")),
+    )
+
+
+def _sent_bytes(seen: Seen, call: Call, site: Line) -> int:
+    """Return the size of the host's arrays that every turn of a loop gives to a function."""
+    loop = seen.sources.loop(site.path, site.line)
+    if loop is None or not call.from_host:
+        return 0
+    given = seen.sources.given(site.path, site.line)
+    changed = seen.sources.assigned_between(site.path, *loop)
+    parameters = list(dict.fromkeys(_root(name) for name in call.arguments))
+    total = 0
+    for name, n_bytes in call.from_host.items():
+        at = parameters.index(_root(name)) if _root(name) in parameters else -1
+        expression = given[at] if 0 <= at < len(given) else None
+        same = isinstance(expression, ast.Name) and expression.id not in changed
+        total += n_bytes if same and n_bytes >= LARGE_BYTES else 0
+    return total
+
+
+def _root(name: str) -> str:
+    return name.partition("[")[0].partition(".")[0]

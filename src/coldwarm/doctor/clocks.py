@@ -1,0 +1,72 @@
+"""Clocks that the user's code reads, and whether the work was done by then."""
+
+import sys
+import threading
+import time
+
+from coldwarm.doctor import sites
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+    from typing import Any
+
+    from coldwarm.doctor.places import Now, Places
+
+CLOCKS = ("perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "monotonic_ns")
+_MOST_SHARE = 0.01
+"""Of the time so far that may go into looking for arrays that are not ready."""
+_MOST_MOMENTS = 64
+"""Readings of one place that are written."""
+_now_ns = time.perf_counter_ns
+
+
+class Clocks:
+    """Writes when clocks are read, and how much was in flight then."""
+
+    def __init__(self, places: "Places", now: "Now") -> None:
+        """Count at ``places``; ``now`` is what this thread is at."""
+        self._places, self._now = places, now
+        self._began_ns = _now_ns()
+        self._looked_ns = 0
+        self._moments: dict[int, int] = {}
+
+    def wanted(self) -> "dict[Any, Callable[..., None]]":
+        """Return the functions whose calls are to be told, and by whom they are taken."""
+        return {getattr(time, name): self.read for name in CLOCKS}
+
+    def read(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> None:
+        """Take note of a clock that is read."""
+        slot = self._places.at("clock", code, offset, called)
+        if slot is None:
+            return
+        # A package that logs may read a clock while JAX starts a device, and wait for ever.
+        users = sites.kind(code.co_filename) == sites.USERS
+        pending = self._in_flight() if users and self._now.dispatched else 0
+        self._places.add(slot, 1, pending > 0)
+        seen = self._moments.get(slot, 0)
+        if seen < _MOST_MOMENTS:
+            self._moments[slot] = seen + 1
+            self._places.journal.write(
+                "clock", slot=slot, thread=threading.get_ident(), pending=pending
+            )
+        self._now.dispatched = False
+
+    def timed_by_timeit(self, frame: "FrameType | None") -> None:
+        """Take note of a time that ``timeit`` has taken, which keeps no result to wait for."""
+        if self._now.dispatched:
+            slot = self._places.of_stack("timeit", sites.stack(frame), "timeit")
+            self._places.add(slot, 1, 1)
+            self._now.dispatched = False
+
+    def _in_flight(self) -> int:
+        """Return how many arrays are still being computed; 0 where looking costs too much."""
+        begin_ns = _now_ns()
+        if self._looked_ns > _MOST_SHARE * (begin_ns - self._began_ns) + 1e7:
+            return 0
+        from coldwarm.frameworks.jax import in_flight
+
+        found = len(in_flight()) if "jax" in sys.modules else 0
+        self._looked_ns += _now_ns() - begin_ns
+        return found

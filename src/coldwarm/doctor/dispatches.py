@@ -1,0 +1,101 @@
+"""What is given to devices: calls of compiled functions, and operations one by one."""
+
+import inspect
+import sys
+import time
+
+from coldwarm.doctor import sites
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+    from typing import Any
+
+    from coldwarm.doctor.jax_stages import JaxStages
+    from coldwarm.doctor.places import Now, Places
+
+_now_ns = time.perf_counter_ns
+_OPERATORS = (
+    *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow", "matmul"),
+    *("floordiv", "mod", "neg", "abs", "lt", "le", "gt", "ge", "eq", "ne", "getitem"),
+)
+_SPACES = ("numpy", "nn", "lax", "random", "numpy.linalg", "numpy.fft", "scipy.special")
+"""Modules of JAX whose functions are operations, where they are called outside of ``jit``."""
+_GROWING = ("concatenate", "append", "vstack", "hstack", "stack")
+_NO_OPERATIONS = ("asarray", "array", "ndim", "shape", "size", "result_type", "issubdtype", "dtype")
+
+
+class Dispatches:
+    """Counts and times what the user's lines give to devices."""
+
+    def __init__(
+        self, places: "Places", now: "Now", stages: "Callable[[], JaxStages | None]"
+    ) -> None:
+        """Count at ``places``; ``stages`` knows what is being traced."""
+        self._places, self._now, self._stages = places, now, stages
+        self.jitted: type | None = None
+        self._operations: dict[int, Any] = {}
+        self._growing: set[int] = set()
+
+    def begin(self, jax: "Any") -> "set[CodeType]":
+        """Get to know JAX; return the code of the operators of its arrays."""
+        self.jitted = type(jax.jit(lambda: None))
+        for name in _SPACES:
+            space = sys.modules.get(f"jax.{name}")
+            for key, one in list(vars(space).items()) if space is not None else ():
+                if callable(one) and not isinstance(one, type) and key not in _NO_OPERATIONS:
+                    self._operations[id(one)] = one
+        jnp = jax.numpy
+        self._growing = {id(getattr(jnp, name)) for name in _GROWING if hasattr(jnp, name)}
+        array = sys.modules["jax._src.array"].ArrayImpl
+        methods = (getattr(array, f"__{name}__", None) for name in _OPERATORS)
+        codes = {getattr(inspect.unwrap(one), "__code__", None) for one in methods if one}
+        return {code for code in codes if code is not None}
+
+    def is_tracing(self) -> bool:
+        """Say whether this thread traces a function."""
+        stages = self._stages()
+        return stages is not None and stages.is_tracing()
+
+    def takes(self, called: "Any") -> bool:
+        """Say whether a call is one of these."""
+        return type(called) is self.jitted or id(called) in self._operations
+
+    def call(self, code: "CodeType", offset: int, called: "Any") -> None:
+        """Count a call that begins, and time it where it will be told that it ends."""
+        tracing = self.is_tracing()
+        slot = None
+        if id(called) not in self._operations:
+            slot = self._places.at("jitted", code, offset, called)
+        elif not tracing:
+            kind = "concatenation" if id(called) in self._growing else "operation"
+            slot = self._places.at(kind, code, offset, called)
+        self._places.add(slot, 1)
+        self._now.dispatched = self._now.dispatched or not tracing
+        if type(called) is self.jitted:
+            self._now.begun.append((None if tracing else slot, _now_ns(), self._apart_ns()))
+
+    def returned(self) -> None:
+        """Add up the time of a compiled function, without what was compiled meanwhile."""
+        if not self._now.begun:
+            return
+        slot, begin_ns, apart_ns = self._now.begun.pop()
+        spent_ns = _now_ns() - begin_ns - (self._apart_ns() - apart_ns)
+        self._places.add(slot, 0, max(0, spent_ns))
+
+    def operated(self) -> None:
+        """Count an operator of arrays, at the user's line."""
+        if self.is_tracing():
+            return
+        self._now.dispatched = True
+        frame = sys._getframe(2).f_back
+        if frame is not None and sites.kind(frame.f_code.co_filename) != sites.NOBODYS:
+            depth = 4  # from ``Places.at``: this, the two that told it, the operator
+            slot = self._places.at("operation", frame.f_code, frame.f_lineno, "operator", depth)
+            self._places.add(slot, 1)
+
+    def _apart_ns(self) -> int:
+        """Return what this thread has spent so far in stages and in starting devices."""
+        stages = self._stages()
+        return (stages.staged_ns() if stages is not None else 0) + self._now.apart_ns

@@ -1,0 +1,74 @@
+"""Lines of the user's at which something is counted, and what a thread is at."""
+
+import sys
+import threading
+
+from coldwarm.doctor import sites
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+    from coldwarm.doctor.journal import Journal
+    from coldwarm.doctor.sites import Site
+
+
+class Now(threading.local):
+    """What one thread is at."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.dispatched = False
+        """Whether something was given to a device since the last clock or wait."""
+        self.begun: list[tuple[int | None, int, int]] = []
+        """Calls that have not returned: where they count, since when, and what was apart then."""
+        self.apart_ns = 0
+        """Nanoseconds that belong to no call: devices that start."""
+        self.since_ns = 0
+
+
+class Places:
+    """Where things are counted: a place of the file of counts for each line and kind."""
+
+    def __init__(self, journal: "Journal") -> None:
+        """Write into ``journal`` which places there are."""
+        self.journal = journal
+        self._slots: dict[Any, int | None] = {}
+
+    def at(
+        self, kind: str, code: "CodeType", offset: int, called: "Any", depth: int = 3
+    ) -> "int | None":
+        """Return where calls at a place of code are counted; ``None``: nowhere.
+
+        ``depth`` is how many frames above this one the caller's is.
+        """
+        if sites.kind(code.co_filename) == sites.USERS:
+            key = (kind, code, offset)
+            if key not in self._slots:
+                self._slots[key] = self._new(kind, sites.stack(sys._getframe(depth)), called)
+            return self._slots[key]
+        return self.of_stack(kind, sites.stack(sys._getframe(depth)), called)
+
+    def of_stack(self, kind: str, stack: "list[Site]", called: "Any") -> "int | None":
+        """Return where calls below a line are counted; ``None``: nowhere."""
+        if not stack:
+            return None
+        if (kind, stack[0]) not in self._slots:
+            self._slots[kind, stack[0]] = self._new(kind, stack, called)
+        return self._slots[kind, stack[0]]
+
+    def add(self, slot: "int | None", *numbers: int) -> None:
+        """Add to the numbers of a place."""
+        if slot is None:
+            return
+        counts = self.journal.counts
+        for at, number in enumerate(numbers, slot):
+            counts[at] += number
+
+    def _new(self, kind: str, stack: "list[Site]", called: "Any") -> "int | None":
+        slot = self.journal.slot() if stack else None
+        if slot is not None:
+            name = called if isinstance(called, str) else getattr(called, "__name__", "?")
+            self.journal.write("place", slot=slot, what=kind, stack=stack, name=str(name))
+        return slot

@@ -1,0 +1,92 @@
+"""Values that go between the host and the devices: read, waited for, sent."""
+
+import inspect
+import sys
+import time
+import weakref
+
+from coldwarm.doctor import sites
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+    from typing import Any
+
+    from coldwarm.doctor.places import Now, Places
+
+_now_ns = time.perf_counter_ns
+_NEW_ARRAYS = ("asarray", "array")
+
+
+class Transfers:
+    """Counts reads by the host, waits, and arrays that are sent."""
+
+    def __init__(self, places: "Places", now: "Now") -> None:
+        """Count at ``places``; ``now`` is what this thread is at."""
+        self._places, self._now = places, now
+        self._array: Any = None
+        self._numpy: Any = None
+        self._sent: dict[int, Any] = {}
+        """The last array of the host that was sent from each place."""
+
+    def wanted(self, jax: "Any") -> "dict[Any, Callable[..., None]]":
+        """Return the functions whose calls are to be told, and by whom they are taken."""
+        self._array = sys.modules["jax._src.array"].ArrayImpl
+        numpy = sys.modules["numpy"]
+        self._numpy = numpy.ndarray
+        return {
+            **{getattr(numpy, name): self._to_host for name in _NEW_ARRAYS},
+            **{getattr(jax.numpy, name): self.to_device for name in _NEW_ARRAYS},
+            jax.device_put: self.to_device,
+            jax.block_until_ready: self._wait,
+            self._array.block_until_ready: self._wait,
+        }
+
+    def reads(self) -> "set[CodeType]":
+        """Return the code by which JAX gives the value of an array to the host."""
+        found = (self._array._value.fget, self._array.item)
+        return {inspect.unwrap(one).__code__ for one in found}
+
+    def read(self) -> None:
+        """Count a read of an array's value, at the user's line."""
+        frame = sys._getframe(2)
+        array = frame.f_locals.get("self")
+        self._now.dispatched = False
+        if getattr(array, "_npy_value", None) is not None:
+            return  # it was read before
+        slot = self._places.of_stack("read", sites.stack(frame.f_back), "value")
+        self._count(slot, array)
+
+    def to_device(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
+        """Count an array of the host that is sent, and whether it was sent before."""
+        if type(first) is not self._numpy:
+            return
+        slot = self._places.at("transfer", code, offset, called)
+        if slot is None:
+            return
+        last = self._sent.get(slot)
+        again = last is not None and last() is first
+        self._sent[slot] = weakref.ref(first)
+        self._places.add(slot, 1, int(first.nbytes), again)
+
+    def _to_host(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
+        if type(first) is self._array:
+            self._now.dispatched = False
+            self._count(self._places.at("read", code, offset, called), first)
+
+    def _count(self, slot: "int | None", array: "Any") -> None:
+        if array.is_ready():
+            self._places.add(slot, 1)
+            return
+        begin_ns = _now_ns()
+        array.block_until_ready()  # the read would wait as long
+        self._places.add(slot, 1, 1, _now_ns() - begin_ns)
+
+    def _wait(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
+        """Time a wait for a result, by waiting first."""
+        slot = self._places.at("wait", code, offset, called)
+        begin_ns = _now_ns()
+        sys.modules["jax"].block_until_ready(first)
+        self._places.add(slot, 1, _now_ns() - begin_ns)
+        self._now.dispatched = False

@@ -1,0 +1,86 @@
+"""Operations outside of ``jit``: loops of them, and loops of JAX's whose body is ever new."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.doctor import Cause
+from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.drafts import Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.stats.doctor.seen import Call, Line, Place, Seen
+
+FEWEST_TURNS, FEWEST = 100, 300
+"""Of a loop, and of operations in it, to be worth a word."""
+TO_COMPILED = 5
+"""Operations for each call of a compiled function in the same loop."""
+LOOPS = ("scan", "while", "cond")
+"""JAX's own, as their operations are called."""
+FEWEST_BODIES = 3
+
+
+def findings(seen: Seen) -> Iterator[Draft]:
+    """Name loops that dispatch operation by operation, and those that compile their body anew."""
+    yield from _hot_loops(seen)
+    yield from _new_bodies(seen)
+
+
+def _hot_loops(seen: Seen) -> Iterator[Draft]:
+    groups: dict[tuple[str, tuple[int, int]], list[tuple[Line, Place]]] = {}
+    for one in [*seen.places_of("operation"), *seen.places_of("concatenation")]:
+        turned = seen.turned(one.stack)
+        loop = seen.sources.loop(turned.path, turned.line) if turned else None
+        if turned is not None and loop is not None:
+            groups.setdefault((turned.path, loop), []).append((turned, one))
+    for members in groups.values():
+        n = sum(one.n for _, one in members)
+        most = max(one.n for _, one in members)
+        counts: Counter[Line] = Counter()
+        for line, one in members:
+            counts[line] += one.n
+        site = counts.most_common(1)[0][0]
+        compiled = seen.n_below(site, "jitted")
+        if most >= FEWEST_TURNS and n >= FEWEST and n >= TO_COMPILED * compiled:
+            yield Draft(
+                pattern="no-jit-hot-loop",
+                framework="jax",
+                site=site,
+                n=n,
+                cost_s=None,
+                saving_s=None,
+                says=because("doctor_operations", n_operations=n),
+                null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_untimed")),
+            )
+
+
+def _new_bodies(seen: Seen) -> Iterator[Draft]:
+    groups: dict[tuple[Line, str], list[Call]] = {}
+    for call in seen.calls:
+        if call.is_operation and call.name in LOOPS and call.site is not None:
+            groups.setdefault((call.site, call.name), []).append(call)
+    for (site, name), calls in groups.items():
+        again = [one for one in calls[1:] if not one.differences]
+        if len(again) >= FEWEST_BODIES - 1:
+            cost_s = sum(one.total_s for one in again)
+            yield Draft(
+                pattern="fresh-callable",
+                framework="jax",
+                site=site,
+                n=len(again),
+                cost_s=cost_s,
+                saving_s=cost_s,
+                says=because(
+                    "doctor_new_function",
+                    function=name,
+                    n_compiles=len(calls),
+                    argument="",
+                    n_values=len(calls),
+                    before="",
+                    now="",
+                ),
+                cause=Cause(kind="new_function", n_values=len(calls)),
+            )

@@ -1,0 +1,52 @@
+"""Lists of Python numbers as arguments: each number is an argument of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.drafts import Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.stats.doctor.seen import Call, Line, Seen
+
+FEWEST = 64
+
+
+def findings(seen: Seen) -> Iterator[Draft]:
+    """Name each call whose argument is a long list of numbers."""
+    done: set[Line] = set()
+    for call in seen.calls:
+        if call.site is None or call.site in done or call.is_operation:
+            continue
+        longest = _longest(call)
+        if longest is not None:
+            done.add(call.site)
+            argument, n_numbers = longest
+            yield Draft(
+                pattern="list-argument",
+                framework=call.framework,
+                site=call.site,
+                n=n_numbers,
+                cost_s=call.total_s,
+                saving_s=None,
+                says=because(
+                    "doctor_list", function=call.name, argument=argument, n_numbers=n_numbers
+                ),
+                null_reasons={"saving_s": because("doctor_depends")},
+            )
+
+
+def _longest(call: Call) -> tuple[str, int] | None:
+    counts = Counter(
+        name.partition("[")[0]
+        for name, kind in call.arguments.items()
+        if "[" in name and kind.startswith("Python ")
+    )
+    for argument, number in counts.most_common(1):
+        if number >= FEWEST:
+            return argument, number
+    return None

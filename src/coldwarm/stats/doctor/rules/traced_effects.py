@@ -1,0 +1,86 @@
+"""Functions that were traced and that change something outside of them: it happens once."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.seen import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.stats.doctor.seen import Call, Seen
+
+    Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_CHANGING = {"append", "extend", "add", "update", "insert", "setdefault"}
+"""Methods of lists, sets and dicts that change them."""
+
+
+def findings(seen: Seen) -> Iterator[Draft]:
+    """Name each line of a traced function that changes what is outside of it."""
+    done: set[Line] = set()
+    for call in seen.calls:
+        path, line = call.function.get("path"), call.function.get("line")
+        if call.framework != "jax" or not path or not line or call.is_frameworks:
+            continue
+        function = seen.sources.function(str(path), int(line))
+        if function is None:
+            continue
+        for at, what in _changes(function, _is_plain(seen, str(path), function)):
+            site = Line(str(path), at, call.name)
+            if site not in done:
+                done.add(site)
+                yield _draft(site, what, call)
+
+
+def _draft(site: Line, what: str, call: Call) -> Draft:
+    return Draft(
+        pattern="side-effect-in-traced",
+        framework=call.framework,
+        site=site,
+        n=1,
+        cost_s=None,
+        saving_s=None,
+        says=because("doctor_changes", function=call.name, what=what),
+        null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_wrong_result")),
+    )
+
+
+def _changes(function: Function, plain: bool) -> Iterator[tuple[int, str]]:  # noqa: FBT001 - a fact
+    """Yield lines that change a global, a list from outside, or an attribute, and what of."""
+    parameters = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    local = parameters | {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    shared = {
+        name
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Global, ast.Nonlocal))
+        for name in node.names
+    }
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)):
+                if name in shared:
+                    yield node.lineno, name
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method))
+            ) if method in _CHANGING and name not in local - shared:
+                yield node.lineno, name
+            case ast.AugAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=name)) if plain:
+                yield node.lineno, f"self.{name}"
+
+
+def _is_plain(seen: Seen, path: str, function: Function) -> bool:
+    """Say whether a method is of a class without bases: others may keep state for JAX."""
+    tree = seen.sources.tree(path)
+    return any(
+        isinstance(node, ast.ClassDef) and function in node.body and not node.bases
+        for node in (ast.walk(tree) if tree is not None else ())
+    )
