@@ -55,6 +55,10 @@ class Finding(Record, frozen=True, kw_only=True):
     """About what the change would save in a run like this one."""
     says: Reason
     """The evidence."""
+    text: str = ""
+    """The evidence in words."""
+    change: str = ""
+    """What to change, in words."""
     cause: Cause | None = None
     null_reasons: dict[str, Reason] = {}
 

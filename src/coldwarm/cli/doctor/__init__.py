@@ -30,6 +30,18 @@ if TYPE_CHECKING:
     " are used twice). Default: timing.",
 )
 @click.option("--all", "every", is_flag=True, help="All passes.")
+@click.option(
+    "--fail-on",
+    metavar="WHAT[:N],…",
+    default="",
+    help="End with 1 where a finding is there more than N times (0 where no N is given): recompile,"
+    " missing-sync, host-sync, or the id of a pattern.",
+)
+@click.option(
+    "--perfetto",
+    type=click.Path(path_type=Path),
+    help="Write a trace there that https://ui.perfetto.dev opens.",
+)
 @_options.verbose
 @_options.output("json")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
@@ -41,6 +53,8 @@ def command(
     out: Path | None,
     python: str | None,
     passes: str,
+    fail_on: str,
+    perfetto: Path | None,
     form: str,
     *,
     every: bool,
@@ -48,15 +62,20 @@ def command(
 ) -> None:
     """Run a Python program as it is, and say where its time went and what to change.
 
-    The program's own output and its exit status stay as they are.
+    The program's own output and its exit status stay as they are; where it ended with 0 and
+    --fail-on is broken, the exit status is 1.
     """
     import sys
     import tempfile
 
     from coldwarm.clock import Clock
-    from coldwarm.errors import UsageError
+    from coldwarm.errors import ExitCode, UsageError
+    from coldwarm.report.doctor.changes import CHANGES
+    from coldwarm.report.doctor.perfetto import trace
     from coldwarm.runner.doctor import reading, starting
+    from coldwarm.stats.doctor.failing import broken, limits
 
+    allowed = limits(fail_on, CHANGES)
     command_line = [*(["-m", module] if module else []), *program]
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
@@ -70,9 +89,16 @@ def command(
         for one in wanted[1:]:
             starting.run(command_line, Path(folder) / one, program_of, one)
             others.append(reading.read(Path(folder) / one))
-        report = reading.report(reading.read(first), ended, started_at, others)
+        watched = reading.read(first)
+        report = reading.report(watched, ended, started_at, others)
+        if perfetto is not None:
+            perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
     _print(report, form, out, verbose=verbose)
-    context.exit(ended.status if ended.status >= 0 else 128 - ended.status)
+    failed = broken(report.findings, allowed)
+    for name, n in failed.items():
+        click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
+    status = ended.status or (ExitCode.REGRESSION if failed else ExitCode.FINE)
+    context.exit(status if status >= 0 else 128 - status)
 
 
 def _passes(written: str) -> list[Pass]:
@@ -98,9 +124,10 @@ def _print(report: DoctorReport, form: str, out: Path | None, *, verbose: bool) 
 
     from coldwarm.contracts.files import codec
     from coldwarm.report.doctor.terminal import shown
+    from coldwarm.report.doctor.told import told
 
     if form == "json":
-        text = codec.encode(report).decode()
+        text = codec.encode(told(report)).decode()
     else:
         console = Console(stderr=True, width=80)
         if out is None:

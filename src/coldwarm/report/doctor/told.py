@@ -1,0 +1,18 @@
+"""The words of a report, for those who read it as JSON."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from coldwarm.contracts.doctor import DoctorReport
+from coldwarm.report.doctor.changes import CHANGES
+from coldwarm.report.reasons import words
+
+
+def told(report: DoctorReport) -> DoctorReport:
+    """Return a report with the evidence, and what to change, in words."""
+    findings = [
+        replace(one, text=words(one.says), change=CHANGES.get(one.pattern, ""))
+        for one in report.findings
+    ]
+    return replace(report, findings=findings)
