@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
-from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.report.doctor.changes import CHANGES
 from coldwarm.report.reasons import words
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.doctor import DoctorReport
 
 
 def told(report: DoctorReport) -> DoctorReport:

@@ -1,0 +1,62 @@
+"""Why something was compiled again is told by what differs from the call that is most alike."""
+
+from __future__ import annotations
+
+from coldwarm.doctor.causes import differences, nearest
+from coldwarm.doctor.signatures import Signature
+
+
+def array(
+    dtype: str = "float32", shape: tuple[int, ...] = (8,), **more: object
+) -> dict[str, object]:
+    return {"dtype": dtype, "shape": list(shape), "weak": False, "place": "device", **more}
+
+
+def call(static: dict[str, str] | None = None, **leaves: dict[str, object]) -> Signature:
+    found = Signature()
+    found.leaves = leaves
+    found.static = static or {}
+    found.tree = ",".join(leaves)
+    return found
+
+
+def kinds(before: Signature, now: Signature) -> list[tuple[str, str]]:
+    return [(one["kind"], one["argument"]) for one in differences(before, now)]
+
+
+def test_each_kind_of_difference_is_told_with_its_argument() -> None:
+    x = call(x=array())
+    assert kinds(x, call(x=array(shape=(9,)))) == [("shape", "x")]
+    assert kinds(x, call(x=array(dtype="int32"))) == [("dtype", "x")]
+    assert kinds(x, call(x=array(weak=True))) == [("weak_type", "x")]
+    assert kinds(call({"n": "1"}), call({"n": "2"})) == [("static", "n")]
+    assert kinds(x, call(x=array(), y=array())) == [("tree", "y")]
+    committed = [call(x=array(committed=value)) for value in (False, True)]
+    assert kinds(*committed) == [("commitment", "x")]
+
+
+def test_both_values_are_told_as_a_person_reads_them() -> None:
+    (one,) = differences(call(x=array()), call(x=array(shape=(9, 2))))
+    assert (one["before"], one["now"]) == ("f32[8]", "f32[9,2]")
+
+
+def test_a_setting_is_named_and_one_that_changes_no_program_is_not() -> None:
+    before, now = call(x=array()), call(x=array())
+    before.context = {"jax_enable_x64": False, "jax_log_compiles": False}
+    now.context = {"jax_enable_x64": True, "jax_log_compiles": True}
+    assert kinds(before, now) == [("context", "jax_enable_x64")]
+
+
+def test_transformations_are_told_apart() -> None:
+    before, now = call(x=array()), call(x=array())
+    now.transforms = ("JVPTracer",)
+    assert kinds(before, now) == [("transform", "")]
+
+
+def test_the_earlier_call_that_is_most_alike_counts() -> None:
+    far = call({"n": "7"}, x=array(shape=(3,)))
+    near = call({"n": "2"}, x=array(shape=(9,)))
+    found = nearest(call({"n": "2"}, x=array()), [near, far])
+    assert found is not None
+    assert [one["kind"] for one in found] == ["shape"]
+    assert nearest(call(), []) is None

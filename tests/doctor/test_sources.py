@@ -1,0 +1,69 @@
+"""What findings read from a program's own text: its loops, its clocks, its assignments."""
+
+from __future__ import annotations
+
+import pytest
+
+from coldwarm.stats.doctor.sources import Sources
+
+TEXT = """
+def train(state):
+    begin = time.perf_counter()
+    for batch in batches(
+        1,
+    ):
+        state = step(state, batch)
+        def inner():
+            return once()
+    end = time.perf_counter()
+    print(end - begin)
+    print(time.perf_counter() - begin)
+    while time.monotonic() < deadline:
+        work(state)
+    return [use(one) for one in state]
+"""
+FILE = "a.py"
+
+
+def line(text: str) -> int:
+    return next(at for at, row in enumerate(TEXT.splitlines(), 1) if text in row)
+
+
+SOURCES = Sources({FILE: TEXT})
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("state = step", True),
+        ("return once()", False),
+        ("work(state)", True),
+        ("use(one)", True),
+        ("begin = ", False),
+        ("for batch in", False),
+    ],
+)
+def test_a_line_is_in_a_loop_of_its_own_function(text: str, inside: bool) -> None:  # noqa: FBT001 - a parameter
+    assert (SOURCES.loop(FILE, line(text)) is not None) == inside
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [("begin = ", False), ("end = ", True), ("print(time", True), ("while time", False)],
+)
+def test_a_clock_ends_an_interval_where_another_reading_is_taken_from_it(
+    text: str,
+    ends: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    assert SOURCES.ends_interval(FILE, line(text)) == ends
+
+
+def test_what_a_line_assigns_and_what_goes_into_it() -> None:
+    assert SOURCES.assigned(FILE, line("state = step")) == ({"state"}, {"state", "batch"})
+
+
+def test_a_file_that_is_no_python_or_is_missing_tells_nothing() -> None:
+    broken = Sources({FILE: "def ("})
+    assert broken.loop(FILE, 1) is None
+    assert broken.line("elsewhere.py", 3) == ""
+    assert not broken.ends_interval(FILE, 1)

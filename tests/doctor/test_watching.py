@@ -1,0 +1,108 @@
+"""A program runs under the doctor as it does by itself, and leaves its report however it ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PYTHON = sys.executable
+
+
+def doctor(program: str, folder: Path, *more: str) -> tuple[Any, subprocess.CompletedProcess[str]]:
+    file = folder / "program.py"
+    file.write_text(program, encoding="utf-8")
+    out = folder / "out.json"
+    command = [PYTHON, "-m", "coldwarm", "doctor", "--json", "--out", str(out), *more]
+    done = subprocess.run(
+        [*command, str(file), "an", "--argument"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=folder,
+    )
+    return json.loads(out.read_text("utf-8")) if out.exists() else None, done
+
+
+def plain(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [PYTHON, str(folder / "program.py"), "an", "--argument"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=folder,
+    )
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import sys; print(sys.argv, __name__, sys.path[0], __file__); sys.exit(7)",
+        "import no_such_module_at_all",
+        "raise ValueError('a message')",
+        "import os; print('before', flush=True); os._exit(9)",
+        "import multiprocessing as m\nif __name__ == '__main__':\n    print(m.get_context('spawn').Pool(1).map(abs, [-1]))",
+        "import threading; t = threading.Thread(target=print, args=('x',)); t.start(); t.join()",
+    ],
+)
+def test_a_program_does_not_notice(program: str, tmp_path: Path) -> None:
+    report, done = doctor(program, tmp_path)
+    by_itself = plain(tmp_path)
+    assert (done.returncode, done.stdout) == (by_itself.returncode, by_itself.stdout)
+    assert by_itself.stderr in done.stderr or by_itself.stderr == done.stderr
+    assert report["exit_status"] == by_itself.returncode
+    assert report["findings"] == []
+
+
+def test_a_killed_program_leaves_its_report(tmp_path: Path) -> None:
+    program = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    report, done = doctor(program, tmp_path)
+    assert done.returncode == 128 + 9
+    assert report["exit_status"] == -9
+
+
+JAX = """
+import functools, jax, jax.numpy as jnp
+
+@functools.partial(jax.jit, static_argnames="rate")
+def step(x, rate):
+    return x * rate
+
+for turn in range(6):
+    x = step(jnp.ones(3), rate=0.5 / (turn + 1))
+"""
+
+
+def test_the_fault_is_named_with_its_cause_and_both_values(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    report, done = doctor(JAX, tmp_path, "--fail-on", "recompile:3")
+    (found,) = report["findings"]
+    line = JAX.splitlines().index("    x = step(jnp.ones(3), rate=0.5 / (turn + 1))") + 1
+    assert (found["pattern"], found["line"]) == ("varying-static-arg", line)
+    assert found["path"] == str(tmp_path / "program.py")
+    cause = found["cause"]
+    assert (cause["kind"], cause["argument"], cause["n_values"]) == ("static", "rate", 6)
+    assert cause["before"] != cause["now"]
+    assert found["change"]
+    assert 0 < found["saving_s"] <= report["account"]["total_s"]
+    account = report["account"]
+    parts = [seconds for name, seconds in account.items() if name.endswith("_s")]
+    known = sum(one for one in parts if one) - account["total_s"] - account["doctor_s"]
+    assert known == pytest.approx(account["total_s"], rel=0.01)
+    assert done.returncode == 1
+
+
+def test_perfetto_gets_every_stage(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    file = tmp_path / "trace.json"
+    report, _ = doctor(JAX, tmp_path, "--perfetto", str(file))
+    events = [one for one in json.loads(file.read_text("utf-8"))["traceEvents"] if one["ph"] == "X"]
+    compiled_s = sum(one["dur"] for one in events if one["cat"] == "compile") / 1e6
+    assert compiled_s == pytest.approx(report["account"]["compile_s"], rel=0.05)
+    assert all(0 <= one["ts"] <= report["account"]["total_s"] * 1e6 for one in events)
