@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PYTHON = sys.executable
 
@@ -47,7 +49,8 @@ def plain(folder: Path) -> subprocess.CompletedProcess[str]:
         "import no_such_module_at_all",
         "raise ValueError('a message')",
         "import os; print('before', flush=True); os._exit(9)",
-        "import multiprocessing as m\nif __name__ == '__main__':\n    print(m.get_context('spawn').Pool(1).map(abs, [-1]))",
+        "import multiprocessing as m\nif __name__ == '__main__':\n"
+        "    print(m.get_context('spawn').Pool(1).map(abs, [-1]))",
         "import threading; t = threading.Thread(target=print, args=('x',)); t.start(); t.join()",
     ],
 )
