@@ -49,8 +49,10 @@ def plain(folder: Path) -> subprocess.CompletedProcess[str]:
         "import no_such_module_at_all",
         "raise ValueError('a message')",
         "import os; print('before', flush=True); os._exit(9)",
-        "import multiprocessing as m\nif __name__ == '__main__':\n"
-        "    print(m.get_context('spawn').Pool(1).map(abs, [-1]))",
+        (
+            "import multiprocessing as m\nif __name__ == '__main__':\n"
+            "    print(m.get_context('spawn').Pool(1).map(abs, [-1]))"
+        ),
         "import threading; t = threading.Thread(target=print, args=('x',)); t.start(); t.join()",
     ],
 )

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write there, not to standard error.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write there, not to standard error; a page without it to doctor.html.",
+)
 @click.option(
     "--python", default=None, help="The interpreter. Default: the one that runs coldwarm."
 )
@@ -43,7 +47,7 @@ if TYPE_CHECKING:
     help="Write a trace there that https://ui.perfetto.dev opens.",
 )
 @_options.verbose
-@_options.output("json")
+@_options.output("json", "html")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
 @click.pass_context
 def command(
@@ -72,6 +76,7 @@ def command(
     from coldwarm.errors import ExitCode, UsageError
     from coldwarm.report.doctor.changes import CHANGES
     from coldwarm.report.doctor.perfetto import trace
+    from coldwarm.report.page.doctor import page_of_doctor
     from coldwarm.runner.doctor import reading, starting
     from coldwarm.stats.doctor.failing import broken, limits
 
@@ -93,7 +98,11 @@ def command(
         report = reading.report(watched, ended, started_at, others)
         if perfetto is not None:
             perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
-    _print(report, form, out, verbose=verbose)
+        if form == "html":
+            page = page_of_doctor(report, watched.processes, ended.begin_s)
+            (out or Path("doctor.html")).write_text(page, encoding="utf-8")
+    if form != "html":
+        _print(report, form, out, verbose=verbose)
     failed = broken(report.findings, allowed)
     for name, n in failed.items():
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)

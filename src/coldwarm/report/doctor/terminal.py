@@ -42,7 +42,11 @@ _INDENT = 4
 
 def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
     """Return what the doctor says."""
-    parts: list[RenderableType] = [_headline(report), _bar(report.account), _legend(report.account)]
+    parts: list[RenderableType] = [
+        line(headline(report), "bold"),
+        _bar(report.account),
+        _legend(report.account),
+    ]
     findings = report.findings if everything else report.findings[:MOST_FINDINGS]
     parts.append(line(""))
     if not findings:
@@ -58,13 +62,14 @@ def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
     return Group(*parts)
 
 
-def _headline(report: DoctorReport) -> Text:
+def headline(report: DoctorReport) -> str:
+    """Return how much of the time was compiling."""
     account = report.account
     compiling_s = sum(getattr(account, name) for name in COMPILING)
     n = sum(one.n_compiles for one in report.sites)
     text = f"Of {units.duration(account.total_s)}, {units.duration(compiling_s)} were compiling"
     text += f" ({n} programs)" if n else ""
-    return line(text + ".", "bold")
+    return text + "."
 
 
 def _bar(account: Account) -> Text:
@@ -96,7 +101,7 @@ def _finding(place: int, one: Finding) -> RenderableType:
     cost = units.duration(one.cost_s) if one.cost_s else ""
     head = Text(f"{place:2}  ", style="bold")
     head.append_text(line(one.pattern, "bold red"))
-    head.append_text(line(f"  {_place(one.path)}:{one.line}", "cyan"))
+    head.append_text(line(f"  {place(one.path)}:{one.line}", "cyan"))
     head.append_text(line(f"  {cost}" if cost else "", "bold"))
     body: list[RenderableType] = []
     if one.source:
@@ -109,7 +114,7 @@ def _finding(place: int, one: Finding) -> RenderableType:
     return Group(head, Padding(Group(*body), (0, 0, 0, _INDENT)))
 
 
-def _place(path: str) -> str:
+def place(path: str) -> str:
     """Return a path as short as it can be from here."""
     near = os.path.relpath(path) if Path(path).is_absolute() else path
     return near if not near.startswith("..") else path
@@ -122,12 +127,13 @@ def _sites(sites: list[CallSite]) -> RenderableType:
     for name in ("times", "trace", "lower", "compile", "in all"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in sites:
-        table.add_row(*map(line, _row(one)))
+        table.add_row(*map(line, row(one)))
     return table
 
 
-def _row(one: CallSite) -> Iterator[str]:
-    yield f"{_place(one.path)}:{one.line}"
+def row(one: CallSite) -> Iterator[str]:
+    """Yield the cells of a line of the program."""
+    yield f"{place(one.path)}:{one.line}"
     yield one.function
     yield str(one.n_compiles) + (f"+{one.n_reads} read" if one.n_reads else "")
     for seconds in (one.trace_s, one.lower_s, one.compile_s, one.total_s):
