@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.report import units
-from coldwarm.report.charts.looks import COLOURS
+from coldwarm.report.charts.looks import COLOURS, PART_COLOURS
 from coldwarm.report.doctor.terminal import PARTS, headline, place, row
 from coldwarm.report.doctor.told import told
 from coldwarm.report.page.making import filled
@@ -23,8 +23,13 @@ _NARROWEST = 0.8
 _MOST_ROWS, _MOST_SPANS = 14, 400
 _COLUMNS = ("line", "what", "compiled", "trace", "lower", "compile", "in all")
 _COLOUR = {
-    name: colour for (name, _, _), colour in zip(PARTS, [*COLOURS, "#8c959f"] * 2, strict=False)
+    **PART_COLOURS,
+    "devices": PART_COLOURS["start"],
+    "cache": PART_COLOURS["cache_read"],
+    "run": COLOURS[2],
+    "other": "#8c959f",
 }
+"""The same part has the same colour in every report."""
 
 
 def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: float) -> str:
