@@ -7,6 +7,7 @@ interest is told to be silent for good, so that a line costs something once.
 import inspect
 import sys
 import time
+from types import MethodType
 
 from coldwarm.doctor import sites
 from coldwarm.doctor.clocks import Clocks
@@ -88,54 +89,80 @@ class Calls:
         self._wanted |= {id(one): (one, taken) for one, taken in functions.items()}
 
     def _start(self, code: "CodeType", _offset: int) -> "Any":
-        taken = self._started.get(code)
-        if taken is not None:
-            taken()
-            return None
-        if code is self._devices:
-            self._now.since_ns = _now_ns()
-            return None
-        if code is self._timeit:
-            self._now.dispatched = False
-            return None
-        if sites.kind(code.co_filename) != sites.NOBODYS:
-            self._monitoring.set_local_events(self._tool, code, self._monitoring.events.CALL)
+        try:
+            taken = self._started.get(code)
+            if taken is not None:
+                taken()
+                return None
+            if code is self._devices:
+                self._now.starting, self._now.since_ns = True, _now_ns()
+                return None
+            if code is self._timeit:
+                self._now.dispatched = False
+                return None
+            if sites.kind(code.co_filename) != sites.NOBODYS:
+                self._monitoring.set_local_events(self._tool, code, self._monitoring.events.CALL)
+        except Exception:
+            return None  # it must not become the program's
         return self._monitoring.DISABLE
 
     def _ended(self, code: "CodeType", _offset: int, _returned: "Any") -> "Any":
         """Take note of what a function of JAX's or of ``timeit`` has taken."""
-        if code is self._timeit:
-            self._clocks.timed_by_timeit(sys._getframe(1))
-        elif code is self._devices:
-            spent_ns = _now_ns() - self._now.since_ns
-            if spent_ns >= _WORTH_S * 1e9:
-                self._journal.write("devices", seconds=spent_ns / 1e9)
-                self._now.apart_ns += spent_ns
-        else:
-            return self._monitoring.DISABLE
-        return None
+        try:
+            if code is self._timeit:
+                self._clocks.timed_by_timeit(sys._getframe(1))
+                return None
+            if code is self._devices:
+                self._now.starting = False
+                self._devices_started(_now_ns() - self._now.since_ns)
+                return None
+        except Exception:
+            return None
+        return self._monitoring.DISABLE
+
+    def _devices_started(self, spent_ns: int) -> None:
+        if spent_ns >= _WORTH_S * 1e9:
+            self._journal.write("devices", seconds=spent_ns / 1e9)
+            self._now.apart_ns += spent_ns
+            self._dispatches.leave_out(spent_ns)
 
     def _call(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
-        if self._dispatches.takes(called):
-            self._dispatches.call(code, offset, called)
+        try:
+            if type(called) is MethodType:
+                called = called.__func__
+            if self._dispatches.takes(called):
+                self._dispatches.call(code, offset, called)
+                return None
+            known = self._wanted.get(id(called))
+            if known is None:
+                return self._monitoring.DISABLE
+            if known[1] == self._clocks.read and self._dispatches.is_tracing():
+                self._effect(code, offset, called, first)
+            else:
+                known[1](code, offset, called, first)
+        except Exception:
             return None
-        known = self._wanted.get(id(called))
-        if known is None:
-            return self._monitoring.DISABLE
-        if known[1] == self._clocks.read and self._dispatches.is_tracing():
-            self._effect(code, offset, called, first)
-        else:
-            known[1](code, offset, called, first)
         return None
 
     def _returned(self, _code: "CodeType", _offset: int, called: "Any", _first: "Any") -> "Any":
-        if type(called) is self._dispatches.jitted:
-            self._dispatches.returned()
+        try:
+            if type(called) is MethodType:
+                called = called.__func__
+            if type(called) is self._dispatches.jitted:
+                self._dispatches.returned(called)
+        except Exception:
+            return None
+        return None
 
     def _effect(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> None:
         """Count what happens while a function is traced, and not when it is called."""
-        if self._dispatches.is_tracing():
+        if sites.kind(code.co_filename) == sites.USERS and self._dispatches.is_tracing():
             self._places.add(self._places.at("effect", code, offset, called), 1)
+
+    def forget(self) -> None:
+        """Begin anew: in a process that was forked."""
+        for one in (self._places, self._clocks, self._transfers):
+            one.forget()
 
 
 def _free_tool(monitoring: "Any") -> "int | None":

@@ -38,20 +38,27 @@ class Clocks:
 
     def read(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> None:
         """Take note of a clock that is read."""
+        if sites.kind(code.co_filename) != sites.USERS:
+            return  # a package measures for itself
         slot = self._places.at("clock", code, offset, called)
         if slot is None:
             return
-        # A package that logs may read a clock while JAX starts a device, and wait for ever.
-        users = sites.kind(code.co_filename) == sites.USERS
-        pending = self._in_flight() if users and self._now.dispatched else 0
+        # While JAX starts its devices, asking for its arrays would wait for ever.
+        looked = self._now.dispatched and not self._now.starting
+        pending = self._in_flight() if looked else 0
         self._places.add(slot, 1, pending > 0)
         seen = self._moments.get(slot, 0)
         if seen < _MOST_MOMENTS:
             self._moments[slot] = seen + 1
+            caller = sites.stack(sys._getframe(2))[1:2]
             self._places.journal.write(
-                "clock", slot=slot, thread=threading.get_ident(), pending=pending
+                "clock", slot=slot, thread=threading.get_ident(), pending=pending, caller=caller
             )
         self._now.dispatched = False
+
+    def forget(self) -> None:
+        """Begin anew: in a process that was forked."""
+        self._moments.clear()
 
     def timed_by_timeit(self, frame: "FrameType | None") -> None:
         """Take note of a time that ``timeit`` has taken, which keeps no result to wait for."""

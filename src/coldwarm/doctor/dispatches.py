@@ -23,6 +23,8 @@ _OPERATORS = (
 _SPACES = ("numpy", "nn", "lax", "random", "numpy.linalg", "numpy.fft", "scipy.special")
 """Modules of JAX whose functions are operations, where they are called outside of ``jit``."""
 _GROWING = ("concatenate", "append", "vstack", "hstack", "stack")
+_MOST_OPEN = 100
+"""Calls that have not returned; of some it is never told that they do."""
 _NO_OPERATIONS = ("asarray", "array", "ndim", "shape", "size", "result_type", "issubdtype", "dtype")
 
 
@@ -74,13 +76,20 @@ class Dispatches:
         self._places.add(slot, 1)
         self._now.dispatched = self._now.dispatched or not tracing
         if type(called) is self.jitted:
-            self._now.begun.append((None if tracing else slot, _now_ns(), self._apart_ns()))
+            counted = None if tracing else slot
+            self._now.begun.append((id(called), counted, _now_ns(), self._apart_ns()))
+            del self._now.begun[:-_MOST_OPEN]
 
-    def returned(self) -> None:
+    def returned(self, called: "Any") -> None:
         """Add up the time of a compiled function, without what was compiled meanwhile."""
-        if not self._now.begun:
+        begun = self._now.begun
+        for at in range(len(begun) - 1, -1, -1):
+            if begun[at][0] == id(called):
+                break
+        else:
             return
-        slot, begin_ns, apart_ns = self._now.begun.pop()
+        _, slot, begin_ns, apart_ns = begun[at]
+        del begun[at:]
         spent_ns = _now_ns() - begin_ns - (self._apart_ns() - apart_ns)
         self._places.add(slot, 0, max(0, spent_ns))
 
@@ -94,6 +103,12 @@ class Dispatches:
             depth = 4  # from ``Places.at``: this, the two that told it, the operator
             slot = self._places.at("operation", frame.f_code, frame.f_lineno, "operator", depth)
             self._places.add(slot, 1)
+
+    def leave_out(self, spent_ns: int) -> None:
+        """Leave the time in which devices started out of the stages that are open."""
+        stages = self._stages()
+        if stages is not None:
+            stages.leave_out(spent_ns)
 
     def _apart_ns(self) -> int:
         """Return what this thread has spent so far in stages and in starting devices."""

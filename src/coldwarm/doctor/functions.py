@@ -20,6 +20,8 @@ KEPT = 16
 """Signatures of one function that later ones are compared with, the last ones."""
 _OPERATION = "prim_fun"
 """How JAX calls the function of an operation outside of ``jit``."""
+_MOST_KNOWN = 4096
+"""Function objects from which on those that are gone are forgotten."""
 _MOST_OBJECTS = 256
 """Function objects of one code that are compared with."""
 
@@ -62,6 +64,10 @@ class Functions:
         known = self._by_object.get(id(function)) or _Known(function)
         if known.ref() is function and known.signatures:
             return self._compared(known, signature, "again")
+        if len(self._by_object) > _MOST_KNOWN:
+            gone = [key for key, one in self._by_object.items() if one.ref() is None]
+            for key in gone:
+                del self._by_object[key]
         known = self._by_object[id(function)] = _Known(function)
         code = code_of(function)
         if code is None:

@@ -39,7 +39,10 @@ def follow(journal: "Journal") -> None:
         try:
             return load(name, import_)
         finally:
-            _ended(threads, name, begin_s, journal)
+            try:
+                _ended(threads, name, begin_s, journal)
+            except Exception:  # noqa: S110 - it must not become the program's
+                pass
 
     # Python leaves frames of this file out of the tracebacks of imports that fail.
     timed = _call_with_frames_removed
@@ -48,11 +51,11 @@ def follow(journal: "Journal") -> None:
 
 
 def _ended(threads: _Open, name: str, begin_s: float, journal: "Journal") -> None:
-    inner = threads.inner.pop()
+    inner = threads.inner.pop() if threads.inner else []
     end_s = _now_s()
-    module = sys.modules.get(name)
-    origin = getattr(getattr(module, "__spec__", None), "origin", None)
-    users = origin is not None and sites.kind(str(origin)) == sites.USERS
+    if end_s - begin_s < WORTH_S and not inner:
+        return
+    users = sites.kind(_origin(sys.modules.get(name))) == sites.USERS
     found: list[Done] = inner if users else [(name, begin_s, end_s)]
     if threads.inner:
         threads.inner[-1] += found
@@ -60,3 +63,11 @@ def _ended(threads: _Open, name: str, begin_s: float, journal: "Journal") -> Non
     for one, from_s, to_s in found:
         if to_s - from_s >= WORTH_S:
             journal.write("import", name=one, begin_s=from_s, seconds=to_s - from_s)
+
+
+def _origin(module: "Any") -> str:
+    """Return the file of a module; a lazy one is not asked, as that would load it."""
+    try:
+        return str(object.__getattribute__(module, "__spec__").origin)
+    except Exception:
+        return "<unknown>"

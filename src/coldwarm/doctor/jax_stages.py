@@ -49,7 +49,7 @@ class _Open:
 class _Call:
     """A call for which something is traced, lowered or compiled."""
 
-    __slots__ = ("hit", "lowered", "miss", "number", "order", "own_ns", "place", "slot")
+    __slots__ = ("hit", "lowered", "miss", "number", "order", "own_ns", "place", "program", "slot")
 
     def __init__(self, number: int, miss: int, place: "Any", slot: "int | None") -> None:
         self.number, self.miss, self.place, self.slot = number, miss, place, slot
@@ -57,6 +57,7 @@ class _Call:
         self.own_ns: dict[str, int] = {}
         self.hit = False
         self.lowered: Any = None
+        self.program: Any = None
 
 
 class _Thread(threading.local):
@@ -76,7 +77,7 @@ class JaxStages:
         self._journal = journal
         self._threads = _Thread()
         self._functions = functions.Functions()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._places: dict[Any, list[int | None]] = {}
         """By the user's line and the function: how many calls, and where they are counted."""
         self.spent_ns = 0
@@ -104,18 +105,37 @@ class JaxStages:
             return
         begin_ns = _now_ns()
         mine = self._threads
-        if not mine.open:
-            self._enter(event, fun_name)
-        if event.endswith("mlir_module_duration") and mine.call is not None:
-            mine.call.lowered = _lowering(sys._getframe(1))
-        spent_ns = _now_ns() - begin_ns
+        try:
+            if not mine.open:
+                self._enter(event, fun_name)
+                if STAGES[event] == "lower" and mine.call is not None:
+                    mine.call.lowered = _lowering(sys._getframe(1))
+        except Exception:
+            mine.call = None  # it must not become the program's
+        finally:
+            self._spent(_now_ns() - begin_ns)
+            mine.open.append(_Open(event))
+
+    def _spent(self, spent_ns: int) -> None:
+        """Leave what was done here out of what is open, or of the call around it."""
         self.spent_ns += spent_ns
-        for one in mine.open:
-            one.begin_ns += spent_ns  # what was done here is no part of what is open
-        mine.open.append(_Open(event))
+        if not self._threads.open:
+            self._threads.staged_ns += spent_ns
+        self.leave_out(spent_ns)
+
+    def leave_out(self, spent_ns: int) -> None:
+        """Leave a time out of the stages that this thread has open."""
+        for one in self._threads.open:
+            one.begin_ns += spent_ns
 
     def on_duration(self, event: str, seconds: float, **_more: "Any") -> None:
         """Note that a stage has ended."""
+        try:
+            self._ended(event, seconds)
+        except Exception:
+            self._threads.call = None  # it must not become the program's
+
+    def _ended(self, event: str, seconds: float) -> None:
         mine = self._threads
         if event == _RETRIEVAL and mine.call is not None and mine.open:
             read_ns = max(0, int(seconds * 1e9))
@@ -153,6 +173,7 @@ class JaxStages:
         known = self._threads.call
         if known is not None and known.miss == id(miss) and order > known.order:
             known.order = order
+            known.hit = False  # a read from the cache inside of an earlier stage is another's
             return
         self._threads.call = call = self._new(frame, miss, name)
         call.order = order
@@ -202,7 +223,8 @@ class JaxStages:
             counts[call.slot + 2] += (stage == "compile") and not call.hit
             counts[call.slot + 3] += (stage == "compile") and call.hit
         if (counted[0] or 0) <= MOST_LINES:
-            lowered = call.lowered if stage == "compile" else None
+            if call.lowered is not None:  # now, so that none of its arrays is kept
+                call.program, call.lowered = looked_into(call.lowered), None
             self._journal.write(
                 "stage",
                 call=call.number,
@@ -211,12 +233,18 @@ class JaxStages:
                 seconds=(end_ns - begin_ns) / 1e9,
                 own_s={name: ns / 1e9 for name, ns in call.own_ns.items()},
                 hit=call.hit if stage == "compile" else None,
-                program=looked_into(lowered) if lowered else None,
+                program=call.program if stage == "compile" else None,
             )
         call.own_ns = {}
         if stage == "compile":
-            call.hit, call.lowered = False, None
-        self.spent_ns += _now_ns() - begun_ns
+            call.hit, call.program = False, None
+        self._spent(_now_ns() - begun_ns)
+
+    def forget(self) -> None:
+        """Begin anew: in a process that was forked."""
+        self._places.clear()
+        self._lock = threading.RLock()
+        self._threads = _Thread()
 
 
 def _add(sums: "dict[str, int]", name: str, ns: int) -> None:

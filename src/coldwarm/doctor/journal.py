@@ -42,12 +42,14 @@ class Journal:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self._file = os.open(stem + LINES, flags, 0o600)
         self._left = MOST_BYTES
+        self._mine = os.fstat(self._file)[1:3]
         with open(stem + COUNTS, "w+b") as file:
-            file.truncate(SLOTS * FIELDS * 8)
+            # Taken at once: a full disk would end the program when it is written to.
+            os.posix_fallocate(file.fileno(), 0, SLOTS * FIELDS * 8)
             self._mapped = mmap.mmap(file.fileno(), 0)
         self.counts = memoryview(self._mapped).cast("q")
         """``FIELDS`` numbers for each place."""
-        self.used = 0
+        self._places = itertools.count()
         self._numbers = itertools.count(1)
 
     def number(self) -> int:
@@ -56,23 +58,33 @@ class Journal:
 
     def reopen(self) -> None:
         """Go on in files of its own: of a process that was forked."""
-        os.close(self._file)
+        if self._is_mine():
+            os.close(self._file)
         self._open()
+
+    def _is_mine(self) -> bool:
+        """Say whether the descriptor is still that of the journal: a program may close all."""
+        try:
+            return os.fstat(self._file)[1:3] == self._mine
+        except OSError:
+            return False
 
     def slot(self) -> "int | None":
         """Return where the numbers of another place begin; ``None``: all are taken."""
-        if self.used == SLOTS:
-            return None
-        self.used += 1
-        return (self.used - 1) * FIELDS
+        place = next(self._places)
+        return place * FIELDS if place < SLOTS else None
 
     def write(self, kind: str, **fields: "Any") -> None:
         """Write a line, with the moment on the clock that parent and child share, in seconds."""
         if self._left <= 0:
             return
-        row = json.dumps({"kind": kind, "at_s": _now_s(), **fields}, default=str) + "\n"
-        raw = row.encode("utf-8", "backslashreplace")
-        self._left -= len(raw)
-        if self._left <= 0:
-            raw = json.dumps({"kind": "cut", "at_s": _now_s()}).encode() + b"\n"
-        _write(self._file, raw)
+        try:
+            row = json.dumps({"kind": kind, "at_s": _now_s(), **fields}, default=str) + "\n"
+            raw = row.encode("utf-8", "backslashreplace")
+            self._left -= len(raw)
+            if self._left <= 0:
+                raw = json.dumps({"kind": "cut", "at_s": _now_s()}).encode() + b"\n"
+            if self._is_mine():
+                _write(self._file, raw)
+        except (OSError, ValueError, TypeError, RecursionError):
+            return  # the program goes on

@@ -46,12 +46,18 @@ class Keys:
         check, make = held[_CHECK], held[_MAKE]
 
         def checked(name: str, key: "Any", **more: "Any") -> "Any":
-            self._use(name, key, sys._getframe(2))
+            try:
+                self._use(name, key, sys._getframe(2))
+            except Exception:  # noqa: S110 - it must not become the program's
+                pass
             return check(name, key, **more)
 
         def made(*args: "Any", **more: "Any") -> "Any":
             key = make(*args, **more)
-            self._make(key, sys._getframe(2))
+            try:
+                self._make(key, sys._getframe(2))
+            except Exception:  # noqa: S110 - it must not become the program's
+                pass
             return key
 
         held[_CHECK], held[_MAKE] = checked, made

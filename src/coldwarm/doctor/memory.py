@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_ROWS = 100_000
+"""Kept, the last ones."""
 _FIELDS = 4
 _now_s = time.perf_counter
 
@@ -18,6 +19,8 @@ class Memory:
     def __init__(self) -> None:
         """Start with nothing."""
         self.rows: list[dict[str, Any]] = []
+        self.n_gone = 0
+        """Rows that are kept no more."""
         self.counts: list[int] = []
         self._numbers = itertools.count(1)
 
@@ -32,5 +35,12 @@ class Memory:
 
     def write(self, kind: str, **fields: "Any") -> None:
         """Keep a row, with the moment in seconds."""
-        if len(self.rows) < MOST_ROWS:
-            self.rows.append({"kind": kind, "at_s": _now_s(), **fields})
+        if len(self.rows) >= MOST_ROWS:
+            gone = MOST_ROWS // 2
+            self.n_gone += gone
+            del self.rows[:gone]
+        self.rows.append({"kind": kind, "at_s": _now_s(), **fields})
+
+    def since(self, number: int) -> "list[dict[str, Any]]":
+        """Return the rows after so many."""
+        return self.rows[max(0, number - self.n_gone) :]

@@ -6,6 +6,7 @@ Its events arrive in the thread that compiles, and carry the function and the ty
 import sys
 import threading
 import time
+import weakref
 
 from coldwarm.doctor import sites
 from coldwarm.frameworks.numba import NumbaWatch
@@ -29,10 +30,10 @@ class NumbaCompiles:
         self._journal = journal
         self._watch = NumbaWatch()
         self._depth = 0
-        self._open: tuple[int, float] = (0, 0.0)
-        self._types: dict[int, list[list[str]]] = {}
-        self._objects: dict[Any, set[int]] = {}
-        """By the code that somebody wrote, the functions that were made of it."""
+        self._open: tuple[int, float] | None = None
+        self._types: weakref.WeakKeyDictionary[Any, list[list[str]]] = weakref.WeakKeyDictionary()
+        self._n_objects: dict[Any, int] = {}
+        """By the code that somebody wrote, how many functions were made of it."""
 
     def begin(self) -> None:
         """Follow compilations from now on. Numba is loaded."""
@@ -55,19 +56,28 @@ class NumbaCompiles:
         self._depth += 1
         if self._depth > 1:
             return
+        try:
+            self._begun(data)
+        except Exception:
+            self._open = None  # it must not become the program's
+
+    def _begun(self, data: "dict[str, Any]") -> None:
         dispatcher = data.get("dispatcher")
         types = [str(one)[:_LONGEST] for one in data.get("args") or ()]
-        earlier = self._types.setdefault(id(dispatcher), [])
+        cause = self._new(dispatcher) or {"kind": "first"}
+        earlier = self._types.setdefault(dispatcher, [])
+        if earlier:
+            cause = _cause(types, earlier, _names(dispatcher))
         number = self._journal.number()
         self._journal.write(
             "call",
             framework="numba",
             call=number,
             slot=None,
-            stack=sites.stack(sys._getframe(1)),
+            stack=sites.stack(sys._getframe(2)),
             thread=threading.get_ident(),
             function=_described(dispatcher),
-            cause=self._new(dispatcher) or _cause(types, earlier, _names(dispatcher)),
+            cause=cause,
             signature={
                 "arguments": dict(zip(_names(dispatcher), types, strict=False)),
                 "static": {},
@@ -83,19 +93,15 @@ class NumbaCompiles:
     def _new(self, dispatcher: "Any") -> "dict[str, Any] | None":
         """Return the cause where the same code was compiled as another function before."""
         code = getattr(getattr(dispatcher, "py_func", None), "__code__", None)
-        if code is None:
+        if code is None or dispatcher in self._types:
             return None
-        known = self._objects.setdefault(code, set())
-        if not known or id(dispatcher) in known:
-            known.add(id(dispatcher))
-            return None
-        known.add(id(dispatcher))
-        return {"kind": "new_function", "n_objects": len(known), "differences": []}
+        self._n_objects[code] = n = self._n_objects.get(code, 0) + 1
+        return {"kind": "new_function", "n_objects": n, "differences": []} if n > 1 else None
 
     def on_end(self, _data: "dict[str, Any]") -> None:
         """Note that compiling has ended."""
         self._depth = max(0, self._depth - 1)
-        if self._depth:
+        if self._depth or self._open is None:
             return
         number, begin_s = self._open
         parts = self._watch.parts()

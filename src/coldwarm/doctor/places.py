@@ -21,8 +21,12 @@ class Now(threading.local):
         """Begin with nothing."""
         self.dispatched = False
         """Whether something was given to a device since the last clock or wait."""
-        self.begun: list[tuple[int | None, int, int]] = []
-        """Calls that have not returned: where they count, since when, and what was apart then."""
+        self.begun: list[tuple[int, int | None, int, int]] = []
+        """Calls that have not returned: of what, where they count, since when, what was apart."""
+        self.starting = False
+        """Whether devices are being started."""
+        self.reading = 0
+        """The identity of the array whose read is counted already."""
         self.apart_ns = 0
         """Nanoseconds that belong to no call: devices that start."""
         self.since_ns = 0
@@ -34,7 +38,7 @@ class Places:
     def __init__(self, journal: "Journal") -> None:
         """Write into ``journal`` which places there are."""
         self.journal = journal
-        self._slots: dict[Any, int | None] = {}
+        self._slots: dict[Any, tuple[int | None, CodeType | None]] = {}
 
     def at(
         self, kind: str, code: "CodeType", offset: int, called: "Any", depth: int = 3
@@ -44,19 +48,26 @@ class Places:
         ``depth`` is how many frames above this one the caller's is.
         """
         if sites.kind(code.co_filename) == sites.USERS:
-            key = (kind, code, offset)
-            if key not in self._slots:
-                self._slots[key] = self._new(kind, sites.stack(sys._getframe(depth)), called)
-            return self._slots[key]
+            key = (kind, id(code), offset)
+            known = self._slots.get(key)
+            if known is None:
+                slot = self._new(kind, sites.stack(sys._getframe(depth)), called)
+                known = self._slots[key] = slot, code  # kept, so that no other has its identity
+            return known[0]
         return self.of_stack(kind, sites.stack(sys._getframe(depth)), called)
 
     def of_stack(self, kind: str, stack: "list[Site]", called: "Any") -> "int | None":
         """Return where calls below a line are counted; ``None``: nowhere."""
         if not stack:
             return None
-        if (kind, stack[0]) not in self._slots:
-            self._slots[kind, stack[0]] = self._new(kind, stack, called)
-        return self._slots[kind, stack[0]]
+        known = self._slots.get((kind, stack[0]))
+        if known is None:
+            known = self._slots[kind, stack[0]] = self._new(kind, stack, called), None
+        return known[0]
+
+    def forget(self) -> None:
+        """Begin anew: in a process that was forked, whose counts are its own."""
+        self._slots.clear()
 
     def add(self, slot: "int | None", *numbers: int) -> None:
         """Add to the numbers of a place."""

@@ -85,7 +85,11 @@ def _lines(jaxpr: "Any") -> "list[Any]":
 def _line(source: "Any") -> "tuple[str, int] | None":
     """Return the user's file and line that an equation is from."""
     util = sys.modules["jax._src.source_info_util"]
-    for frame in util.user_frames(getattr(source, "traceback", source)):
+    try:
+        frames = list(util.user_frames(getattr(source, "traceback", source)))
+    except AttributeError:  # up to 0.6 it takes the source information itself
+        frames = list(util.user_frames(source))
+    for frame in frames:
         if sites.kind(frame.file_name) == sites.USERS:
             return frame.file_name, frame.start_line
     return None

@@ -95,8 +95,14 @@ class Recorder:
         self.journal.write("framework", name="numba", versions=versions("numba", "llvmlite"))
 
     def _forked(self) -> None:
-        self.journal.reopen()
-        self._tell()
+        try:
+            self.journal.reopen()
+            self._calls.forget()
+            if self.stages is not None:
+                self.stages.forget()
+            self._tell()
+        except Exception:
+            return  # it must not become the program's
 
     def _end(self) -> None:
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)

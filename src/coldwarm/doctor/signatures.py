@@ -13,6 +13,8 @@ MOST_LEAVES = 400
 """Of one call that are described; those after them are not compared."""
 _LONGEST = 120
 _MOST_DEPTH = 8
+_last: "list[dict[str, Any]]" = []
+"""The settings as they were when they were asked for last: most calls share them."""
 _AS_ARRAY = {"float": "float32", "int": "int32", "complex": "complex64"}
 """What a number of Python's becomes in a program, unless longer types are turned on."""
 _AS_PYTHON = {array: number for number, array in _AS_ARRAY.items()}
@@ -22,10 +24,11 @@ _SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c"}
 class Signature:
     """What one call was compiled for."""
 
-    __slots__ = ("context", "leaves", "static", "transforms", "tree")
+    __slots__ = ("context", "leaves", "n_leaves", "static", "transforms", "tree")
 
     def __init__(self) -> None:
         """Start with nothing known."""
+        self.n_leaves = 0
         self.leaves: dict[str, Leaf] = {}
         """By the argument's name and the place in it: what it is."""
         self.static: dict[str, str] = {}
@@ -42,6 +45,7 @@ class Signature:
         return {
             "arguments": {name: shown(leaf) for name, leaf in self.leaves.items()},
             "static": self.static,
+            "n_leaves": self.n_leaves,
             "from_host": {
                 name: leaf["n_bytes"] for name, leaf in self.leaves.items() if "n_bytes" in leaf
             },
@@ -113,12 +117,13 @@ def _describe(dynamic: "dict[str, Any]", found: Signature) -> None:
     trees: list[str] = []
     for name, value in dynamic.items():
         leaves, tree = tree_util.tree_flatten_with_path(value)
-        trees.append(f"{name}: {hash(tree)}")
+        trees.append(f"{name}: {hash(str(tree))}")
         for path, leaf in leaves:
             described = describe(leaf)
             if described.get("tracer"):
                 kinds.add(described.pop("tracer"))
                 depth = max(depth, _depth(leaf))
+            found.n_leaves += 1
             if len(found.leaves) < MOST_LEAVES:
                 found.leaves[name + tree_util.keystr(path)] = described
     found.tree = ", ".join(trees)
@@ -173,13 +178,19 @@ def shown(leaf: "Leaf") -> str:
 def context() -> "dict[str, Any]":
     """Return JAX's settings, among which are those that programs depend on, by name."""
     holders = getattr(sys.modules["jax"].config, "_value_holders", {})
-    return {name: holder.value for name, holder in holders.items() if hasattr(holder, "value")}
+    now = {name: holder.value for name, holder in holders.items() if hasattr(holder, "value")}
+    if not _last or _last[0] != now:
+        _last[:] = [now]
+    return _last[0]
 
 
 def text(value: "Any") -> str:
     """Return a value as a short text."""
     try:
-        text = repr(value)
+        written = repr(value)
     except Exception as error:
-        text = f"<{type(value).__name__}: {type(error).__name__} in its __repr__>"
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        written = f"<{type(value).__name__}: {type(error).__name__} in its __repr__>"
+    if len(written) <= _LONGEST:
+        return written
+    # What was cut off still tells two values apart.
+    return f"{written[: _LONGEST - 10]}…{hash(written) & 0xFFFFFFFF:08x}"

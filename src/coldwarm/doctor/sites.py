@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 MOST = 5
 """Of the user's frames that are kept of a stack."""
-_INTERACTIVE = ("<ipython-input", "<stdin>", "<string>")
+_INTERACTIVE = ("<ipython-input", "<stdin>", *(("<string>",) if "-c" in sys.orig_argv else ()))
+"""Code without a file that is the user's; other texts are compiled by Python itself."""
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _FRAMEWORKS = ("jax", "jaxlib", "torch", "numba", "numpy")
 _LIBRARY = tuple(
@@ -25,6 +26,7 @@ _LIBRARY = tuple(
 )
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _kinds: dict[str, int] = {}
+_paths: dict[str, str] = {}
 USERS, INSTALLED, NOBODYS = 0, 1, 2
 """Whose a file is: the user's, that of an installed package, or of Python, a framework and us."""
 WHOSE = ("user", "package", "framework")
@@ -40,6 +42,8 @@ def kind(filename: str) -> int:
 
 
 def _kind(filename: str) -> int:
+    if f"{os.sep}torchinductor_" in filename:
+        return NOBODYS
     if filename.startswith("<"):
         return USERS if filename.startswith(_INTERACTIVE) else NOBODYS
     if filename.startswith((_OURS, *_framework_folders())):
@@ -80,4 +84,13 @@ def stack(frame: "FrameType | None") -> "list[Site]":
 
 def _site(frame: "FrameType") -> "Site":
     code = frame.f_code
-    return os.path.abspath(code.co_filename), frame.f_lineno or 0, code.co_qualname
+    return path_of(code.co_filename), frame.f_lineno or 0, code.co_qualname
+
+
+def path_of(filename: str) -> str:
+    """Return the whole path of a file; what is no file stays as it is."""
+    found = _paths.get(filename)
+    if found is None:
+        whole = filename if filename.startswith("<") else os.path.abspath(filename)
+        found = _paths[filename] = sys.intern(whole)
+    return found

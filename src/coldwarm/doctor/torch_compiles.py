@@ -50,7 +50,12 @@ class TorchCompiles:
         logger.setLevel(logging.DEBUG)
 
     def _on_start(self, *_told: "Any") -> None:
-        frame: FrameType | None = sys._getframe(1)
+        try:
+            self._begun(sys._getframe(1))
+        except Exception:
+            self._open = None  # it must not become the program's
+
+    def _begun(self, frame: "FrameType | None") -> None:
         code, held = _compiled(frame)
         signature = signatures.of_values(held)
         earlier = self._known.setdefault(code, []) if code is not None else []
@@ -77,8 +82,14 @@ class TorchCompiles:
     def _on_end(self, *_told: "Any") -> None:
         if self._open is None:
             return
-        number, begin_s = self._open
-        self._open = None
+        try:
+            self._ended(*self._open)
+        except Exception:
+            return
+        finally:
+            self._open = None
+
+    def _ended(self, number: int, begin_s: float) -> None:
         parts = self._watch.parts()
         own_s = {
             name.removesuffix("_s"): parts[name]
@@ -99,9 +110,12 @@ class TorchCompiles:
     def _on_break(self, record: logging.LogRecord) -> bool:
         """Write where a graph ends, and let nobody else be told who would not have been."""
         self._n_breaks += 1
-        if self._n_breaks <= _MOST_BREAKS:
-            stack = _broken(sys._getframe(1))
-            self._journal.write("break", stack=stack, text=_reason(record.getMessage()))
+        try:
+            if self._n_breaks <= _MOST_BREAKS:
+                stack = _broken(sys._getframe(1))
+                self._journal.write("break", stack=stack, text=_reason(record.getMessage()))
+        except Exception:
+            return False
         return False
 
 

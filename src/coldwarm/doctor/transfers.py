@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _now_ns = time.perf_counter_ns
 _NEW_ARRAYS = ("asarray", "array")
+_MOST_SENT = 256
 
 
 class Transfers:
@@ -27,8 +28,8 @@ class Transfers:
         self._places, self._now = places, now
         self._array: Any = None
         self._numpy: Any = None
-        self._sent: dict[int, Any] = {}
-        """The last array of the host that was sent from each place."""
+        self._sent: dict[int, dict[int, Any]] = {}
+        """By place, the arrays of the host that were sent from it and are still there."""
 
     def wanted(self, jax: "Any") -> "dict[Any, Callable[..., None]]":
         """Return the functions whose calls are to be told, and by whom they are taken."""
@@ -53,8 +54,9 @@ class Transfers:
         frame = sys._getframe(2)
         array = frame.f_locals.get("self")
         self._now.dispatched = False
-        if getattr(array, "_npy_value", None) is not None:
-            return  # it was read before
+        counted, self._now.reading = self._now.reading == id(array), 0
+        if counted or getattr(array, "_npy_value", None) is not None:
+            return  # it is counted already, or was read before
         slot = self._places.of_stack("read", sites.stack(frame.f_back), "value")
         self._count(slot, array)
 
@@ -65,15 +67,24 @@ class Transfers:
         slot = self._places.at("transfer", code, offset, called)
         if slot is None:
             return
-        last = self._sent.get(slot)
-        again = last is not None and last() is first
-        self._sent[slot] = weakref.ref(first)
+        sent = self._sent.setdefault(slot, {})
+        before = sent.get(id(first))
+        again = before is not None and before() is first
+        if not again:
+            if len(sent) >= _MOST_SENT:
+                sent.clear()
+            sent[id(first)] = weakref.ref(first)
         self._places.add(slot, 1, int(first.nbytes), again)
+
+    def forget(self) -> None:
+        """Begin anew: in a process that was forked."""
+        self._sent.clear()
 
     def _to_host(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
         if type(first) is self._array:
             self._now.dispatched = False
             self._count(self._places.at("read", code, offset, called), first)
+            self._now.reading = id(first)  # on a GPU the same read is told once more
 
     def _count(self, slot: "int | None", array: "Any") -> None:
         if array.is_ready():

@@ -46,6 +46,10 @@ class Awaited:
         return None
 
 
+def _nothing() -> None:
+    """Tell nobody: a module that is loaded again was told of."""
+
+
 class _Telling:
     """A module's own loader, with a word when the module is there."""
 
@@ -62,7 +66,8 @@ class _Telling:
         """Give the module its own loader back, let that execute it, and tell."""
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
-        self._tell()
+        tell, self._tell = self._tell, _nothing
+        tell()
 
     def __getattr__(self, name: str) -> "Any":
         """Be the loader in everything else."""

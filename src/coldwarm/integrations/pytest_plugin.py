@@ -136,7 +136,8 @@ def _now() -> int:
     """Return how many rows there are; from the first time on they are written."""
     from coldwarm.doctor.inside import followed
 
-    return len(followed().rows)
+    memory = followed()
+    return memory.n_gone + len(memory.rows)
 
 
 def _since(begin: int) -> list[Call]:
@@ -144,7 +145,7 @@ def _since(begin: int) -> list[Call]:
     from coldwarm.stats.doctor.seen import Seen
     from coldwarm.stats.doctor.sources import Sources
 
-    return Seen(followed().rows[begin:], (), Sources({})).calls
+    return Seen(followed().since(begin), (), Sources({})).calls
 
 
 def _compiled(begin: int, *, operations: bool = False) -> list[Call]:

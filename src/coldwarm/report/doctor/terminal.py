@@ -97,9 +97,9 @@ def _legend(account: Account) -> Text:
     return text
 
 
-def _finding(place: int, one: Finding) -> RenderableType:
+def _finding(rank: int, one: Finding) -> RenderableType:
     cost = units.duration(one.cost_s) if one.cost_s else ""
-    head = Text(f"{place:2}  ", style="bold")
+    head = Text(f"{rank:2}  ", style="bold")
     head.append_text(line(one.pattern, "bold red"))
     head.append_text(line(f"  {place(one.path)}:{one.line}", "cyan"))
     head.append_text(line(f"  {cost}" if cost else "", "bold"))

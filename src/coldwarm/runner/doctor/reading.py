@@ -44,13 +44,12 @@ def read(folder: Path) -> Watched:
         UsageError: there is no journal in it.
     """
     journals = sorted(folder.glob(f"*{LINES}"), key=lambda one: one.stat().st_mtime_ns)
-    rows = [list(_rows(one)) for one in journals]
-    rows = [one for one in rows if one and one[0]["kind"] == "process"]
-    if not rows:
+    read = [(list(_rows(one)), one) for one in journals]
+    paired = [(rows, path) for rows, path in read if rows and rows[0]["kind"] == "process"]
+    if not paired:
         text = f"{folder} holds no journal of the doctor's: was the program a Python program?"
         raise UsageError(text)
-    sources = Sources(_texts([row for one in rows for row in one]))
-    paired = zip(rows, journals, strict=False)
+    sources = Sources(_texts([row for rows, _ in paired for row in rows]))
     seen = [Seen(one, _counts(path.with_suffix(COUNTS)), sources) for one, path in paired]
     seen.sort(key=lambda one: one.rows[0]["at_s"])
     return Watched(seen, sources)
@@ -109,7 +108,8 @@ def _counts(path: Path) -> memoryview:
         raw = path.read_bytes()
     except OSError:
         raw = b""
-    return memoryview(raw[: len(raw) // 8 * 8]).cast("q")
+    used = (len(raw.rstrip(b"\0")) + 7) // 8 * 8  # most of it was never written
+    return memoryview(raw[:used]).cast("q")
 
 
 def _texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:

@@ -33,7 +33,10 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
     devices = [row["seconds"] for row in seen.of_kind("devices")]
     devices_s = sum(devices) if seen.sees_calls else None
     run_s = _run_s(seen) if seen.sees_calls else None
-    known_s = import_s + sum(stages.values()) + (devices_s or 0.0) + (run_s or 0.0)
+    known_s = import_s + sum(stages.values()) + (devices_s or 0.0)
+    if run_s is not None:  # of all threads; what overlaps is counted once
+        run_s = min(run_s, max(0.0, total_s - known_s))
+        known_s += run_s
     why = because("needs_monitoring")
     return Account(
         total_s=total_s,

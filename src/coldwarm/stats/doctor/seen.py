@@ -148,12 +148,31 @@ class Seen:
             if (numbers := self._numbers(row["slot"]))
         ]
 
+    @cached_property
+    def _by_kind(self) -> dict[str, list[Place]]:
+        found: dict[str, list[Place]] = {}
+        for one in self.places:
+            found.setdefault(one.what, []).append(one)
+        return found
+
+    @cached_property
+    def _by_site(self) -> dict[tuple[str, Line], list[Place]]:
+        found: dict[tuple[str, Line], list[Place]] = {}
+        for one in self.places:
+            found.setdefault((one.what, one.site), []).append(one)
+        return found
+
     def places_of(self, what: str) -> list[Place]:
         """Return the places of one kind."""
-        return [one for one in self.places if one.what == what]
+        return self._by_kind.get(what, [])
+
+    def places_at(self, what: str, site: Line) -> list[Place]:
+        """Return the places of one kind at a line."""
+        return self._by_site.get((what, site), [])
 
     def _numbers(self, slot: int) -> tuple[int, ...]:
-        return tuple(self.counts[slot : slot + FIELDS])
+        numbers = tuple(self.counts[slot : slot + FIELDS])
+        return numbers + (0,) * (FIELDS - len(numbers))
 
     def in_loop(self, stack: Iterable[Line]) -> bool:
         """Say whether one of these lines is inside of a loop of the program."""

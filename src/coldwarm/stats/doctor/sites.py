@@ -52,7 +52,7 @@ def _site(seen: Seen, line: Line, calls: list[Call]) -> CallSite:
 def _beyond(seen: Seen, calls: list[Call]) -> tuple[int, float]:
     """Return how many calls were counted at a line, and the seconds of those not written."""
     slot = calls[0].slot
-    if slot is None:
+    if slot is None or slot + 1 >= len(seen.counts):
         return len(calls), 0.0
     counted, all_ns = seen.counts[slot], seen.counts[slot + 1]
     if counted <= len(calls):
@@ -64,11 +64,7 @@ def _n_calls(seen: Seen, line: Line, name: str) -> int | None:
     if not seen.sees_calls:
         return None
     short = name.rpartition(".")[2]
-    counted = [
-        one.n
-        for one in seen.places_of("jitted")
-        if (one.site.path, one.site.line) == (line.path, line.line) and one.name == short
-    ]
+    counted = [one.n for one in seen.places_at("jitted", line) if one.name == short]
     return sum(counted) if counted else None
 
 

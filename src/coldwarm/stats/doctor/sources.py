@@ -33,6 +33,9 @@ class Sources:
 
     texts: Mapping[str, str]
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
+    _minuends: dict[str, set[str]] = field(default_factory=dict)
+    _loops: dict[tuple[str, int], Extent | None] = field(default_factory=dict)
+    _innermost: dict[tuple[str, int], ast.stmt | None] = field(default_factory=dict)
 
     def line(self, path: str, number: int) -> str:
         """Return a line without its indentation; empty where there is none."""
@@ -50,6 +53,11 @@ class Sources:
 
     def loop(self, path: str, line: int) -> Extent | None:
         """Return the extent of the innermost loop that a line is in, of its own function."""
+        if (path, line) not in self._loops:
+            self._loops[path, line] = self._loop(path, line)
+        return self._loops[path, line]
+
+    def _loop(self, path: str, line: int) -> Extent | None:
         found: Extent | None = None
         for node in self._around(path, line):
             if isinstance(node, _FUNCTIONS):
@@ -118,6 +126,13 @@ class Sources:
 
     def statements(self, path: str, line: int) -> Iterator[ast.stmt]:
         """Yield the innermost statement at a line."""
+        if (path, line) not in self._innermost:
+            self._innermost[path, line] = self._statement(path, line)
+        found = self._innermost[path, line]
+        if found is not None:
+            yield found
+
+    def _statement(self, path: str, line: int) -> ast.stmt | None:
         tree = self.tree(path)
         found: ast.stmt | None = None
         for node in ast.walk(tree) if tree is not None else ():
@@ -126,26 +141,39 @@ class Sources:
                 if extent and extent[0] <= line <= extent[1]:
                     smaller = found is None or extent[1] - extent[0] <= _length(found)
                     found = node if smaller else found
-        if found is not None:
-            yield found
+        return found
 
     def ends_interval(self, path: str, line: int) -> bool:
         """Say whether a clock that is read at a line is what an earlier reading is taken from."""
         for node in self.statements(path, line):
-            if any(_subtracts_from_call(one) for one in ast.walk(node)):
+            if any(_takes_from_call(one, line) for one in ast.walk(node)):
                 return True
+            if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With)):
+                return False  # the clock is in its header
             names = {ast.unparse(target) for target in getattr(node, "targets", ())}
-            tree = self.tree(path)
-            for one in ast.walk(tree) if tree is not None and names else ():
-                minus = isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub)
-                if minus and ast.unparse(one.left) in names:
-                    return True
+            return bool(names & self._taken_from(path))
         return False
 
+    def _taken_from(self, path: str) -> set[str]:
+        """Return the names of a file from which something is subtracted."""
+        if path not in self._minuends:
+            tree = self.tree(path)
+            self._minuends[path] = {
+                ast.unparse(one.left)
+                for one in (ast.walk(tree) if tree is not None else ())
+                if isinstance(one, ast.BinOp)
+                and isinstance(one.op, ast.Sub)
+                and isinstance(one.left, (ast.Name, ast.Attribute))
+            }
+        return self._minuends[path]
 
-def _subtracts_from_call(node: ast.AST) -> bool:
-    minus = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-    return minus and isinstance(node.left, ast.Call)  # type: ignore[attr-defined]
+
+def _takes_from_call(node: ast.AST, line: int) -> bool:
+    """Say whether something is subtracted from what a call without arguments at a line returns."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Sub):
+        return False
+    left = node.left
+    return isinstance(left, ast.Call) and left.lineno == line and not left.args
 
 
 def _repeats(node: ast.AST, line: int) -> bool:

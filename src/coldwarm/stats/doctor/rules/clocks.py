@@ -75,30 +75,28 @@ def _no_time() -> dict[str, Any]:
 def _measured_first_call(
     seen: Seen, slot: int, reads: list[Mapping[str, Any]], clocks: Mapping[int, Place]
 ) -> bool:
-    """Say whether every interval that ends at a clock is mostly compiling, of user's functions."""
-    shares = [
-        _compiling_s(seen.calls, begin, end) / (end - begin)
-        for begin, end in _intervals(slot, reads, clocks)
-        if end > begin
-    ]
-    return bool(shares) and min(shares) > MOST_COMPILING
+    """Say whether all intervals of one caller that end at a clock are mostly compiling."""
+    shares: dict[Any, list[float]] = defaultdict(list)
+    for caller, begin, end in _intervals(slot, reads, clocks):
+        if end > begin:
+            shares[caller].append(_compiling_s(seen.calls, begin, end) / (end - begin))
+    return any(min(one) > MOST_COMPILING for one in shares.values())
 
 
 def _intervals(
     slot: int, reads: list[Mapping[str, Any]], clocks: Mapping[int, Place]
-) -> Iterator[tuple[float, float]]:
-    """Yield from when to when the clocks of one function were read, that end at this one."""
+) -> Iterator[tuple[Any, float, float]]:
+    """Yield who called, and from when to when clocks of one function were read before this one."""
     place = clocks[slot].site
-    by_function: dict[tuple[str, str, int], list[Mapping[str, Any]]] = defaultdict(list)
+    by_thread: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for row in reads:
         site: Line = clocks[row["slot"]].site
-        by_function[site.path, site.function, row["thread"]].append(row)
-    for (path, function, _), rows in by_function.items():
-        if (path, function) != (place.path, place.function):
-            continue
+        if (site.path, site.function) == (place.path, place.function):
+            by_thread[row["thread"]].append(row)
+    for rows in by_thread.values():
         for before, after in pairwise(rows):
             if after["slot"] == slot:
-                yield before["at_s"], after["at_s"]
+                yield str(after.get("caller")), before["at_s"], after["at_s"]
 
 
 def _compiling_s(calls: list[Call], begin: float, end: float) -> float:
@@ -108,5 +106,8 @@ def _compiling_s(calls: list[Call], begin: float, end: float) -> float:
 
 def _compiled_before(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> tuple[float, float]:
     clocks = {one.slot: one for one in seen.places_of("clock")}
-    begin, end = next(_intervals(slot, reads, clocks))
-    return _compiling_s(seen.calls, begin, end), end - begin
+    found = [
+        (_compiling_s(seen.calls, begin, end), end - begin)
+        for _, begin, end in _intervals(slot, reads, clocks)
+    ]
+    return max(found)

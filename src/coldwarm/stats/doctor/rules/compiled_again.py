@@ -53,8 +53,9 @@ def findings(seen: Seen) -> Iterator[Draft]:
     groups: dict[tuple[Line, str, CauseKind], list[Call]] = {}
     for call in seen.calls:
         kind = kind_of(call)
-        declared = call.site is not None and seen.sources.defines(call.site.path, call.site.line)
-        if kind is not None and call.site is not None and not call.is_frameworks and not declared:
+        if kind is None or call.site is None or call.is_frameworks:
+            continue
+        if not seen.sources.defines(call.site.path, call.site.line):
             groups.setdefault((call.site, call.name, kind), []).append(call)
     for (site, name, kind), calls in groups.items():
         if len(calls) >= FEWEST[kind]:

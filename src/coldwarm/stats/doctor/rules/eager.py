@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Call, Line, Place, Seen
 
-FEWEST_TURNS, FEWEST = 100, 300
+FEWEST_TURNS, FEWEST = 100, 250
 """Of a loop, and of operations in it, to be worth a word."""
 TO_COMPILED = 5
 """Operations for each call of a compiled function in the same loop."""
@@ -60,8 +60,9 @@ def _hot_loops(seen: Seen) -> Iterator[Draft]:
 def _new_bodies(seen: Seen) -> Iterator[Draft]:
     groups: dict[tuple[Line, str], list[Call]] = {}
     for call in seen.calls:
-        if call.is_operation and call.name in LOOPS and call.site is not None:
-            groups.setdefault((call.site, call.name), []).append(call)
+        name = call.name.removeprefix("jit(").removesuffix(")")
+        if call.is_frameworks and name in LOOPS and call.site is not None:
+            groups.setdefault((call.site, name), []).append(call)
     for (site, name), calls in groups.items():
         again = [one for one in calls[1:] if not one.differences]
         if len(again) >= FEWEST_BODIES - 1:

@@ -100,7 +100,7 @@ def _not_donated(seen: Seen, call: Call) -> Draft | None:
 def _n_calls(seen: Seen, site: Line) -> int:
     if not seen.sees_calls:
         return FEWEST_CALLS  # in a loop: it is called again
-    return sum(one.n for one in seen.places_of("jitted") if one.site == site)
+    return sum(one.n for one in seen.places_at("jitted", site))
 
 
 def _use(call: Call) -> Line:

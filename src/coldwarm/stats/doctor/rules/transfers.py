@@ -29,7 +29,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
         site = call.site
         if site is None or site in done or call.framework != "jax":
             continue
-        place = next((one for one in seen.places_of("jitted") if one.site == site), None)
+        place = next(iter(seen.places_at("jitted", site)), None)
         if place is not None and place.n > FEWEST and (n_bytes := _sent_bytes(seen, call, site)):
             done.add(site)
             yield _draft(site, call.name, place.n, n_bytes * place.n)
@@ -50,19 +50,27 @@ def _draft(site: Line, call: str, n: int, n_bytes: int) -> Draft:
 
 def _sent_bytes(seen: Seen, call: Call, site: Line) -> int:
     """Return the size of the host's arrays that every turn of a loop gives to a function."""
-    loop = seen.sources.loop(site.path, site.line)
-    if loop is None or not call.from_host:
+    if not call.from_host or seen.turned(call.stack) is None:
         return 0
     given = seen.sources.given(site.path, site.line)
-    changed = seen.sources.assigned_between(site.path, *loop)
     parameters = list(dict.fromkeys(_root(name) for name in call.arguments))
     total = 0
     for name, n_bytes in call.from_host.items():
         at = parameters.index(_root(name)) if _root(name) in parameters else -1
         expression = given[at] if 0 <= at < len(given) else None
-        same = isinstance(expression, ast.Name) and expression.id not in changed
-        total += n_bytes if same and n_bytes >= LARGE_BYTES else 0
+        if n_bytes >= LARGE_BYTES and _stays(seen, site, expression):
+            total += n_bytes
     return total
+
+
+def _stays(seen: Seen, site: Line, expression: ast.expr | None) -> bool:
+    """Say whether an argument is the same in every turn: a name, or a part of an object."""
+    if isinstance(expression, ast.Attribute):
+        return True
+    loop = seen.sources.loop(site.path, site.line)
+    if loop is None or not isinstance(expression, ast.Name):
+        return False
+    return expression.id not in seen.sources.assigned_between(site.path, *loop)
 
 
 def _root(name: str) -> str:
