@@ -29,7 +29,7 @@ AGAINST_TORCH = (
     Job("Hessian of 60 numbers, by double backward", "hessian-cost", "torch_double_backward over"),
     Job("the same Hessian, by torch.func", "hessian-cost", "torch_func over jax"),
     Job("50 steps of Runge and Kutta on 8 numbers", "typical-speedup", "steps_torch over"),
-    Job("gradients of 64 examples", "per-example-gradients-loop", "torch_loop over"),
+    Job("gradients of 128 examples", "per-example-gradients-loop", "torch_loop over"),
     Job("ten operations on 200,000 numbers", "typical-speedup", "elementwise_torch over"),
     Job("loss and gradient of a small MLP", "typical-speedup", "training_torch over"),
     Job("attention, 64 tokens", "typical-speedup", "attention_torch over"),
