@@ -69,7 +69,7 @@ def parts(package: Path) -> dict[str, str]:
 def _drawn(name: str, title: str, jobs: Sequence[Job], main: Evidence | None) -> str:
     rows = [
         figures.Row(job.words, measured.interval(one), one.value, one.low, one.high, "main")
-        for job, one in _found(jobs, main)
+        for job, one in sorted(_found(jobs, main), key=lambda pair: -pair[1].value)
     ]
     if not rows:
         return measured.NOTHING_YET
