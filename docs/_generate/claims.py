@@ -51,7 +51,7 @@ def _page(spec: ClaimSpec, found: Sequence[OfClaim]) -> str:
         heading("What is measured, and how", 1),
         f"{plain(spec.quantity)} {plain(spec.protocol)}\n\n",
         heading("What decides", 1),
-        f"{plain(spec.rule)} This rule was written down before anything was measured.\n\n",
+        f"{plain(spec.rule)}{_written_before(spec, found)}\n\n",
         heading("The code", 1),
         _code(spec),
         heading("See also", 1) + seen if seen else "",
@@ -102,7 +102,17 @@ def _rows(found: Sequence[OfClaim]) -> list[tuple[str, ...]]:
 
 
 def _because(result: ClaimResult) -> str:
-    return measured.because(result.reason) if result.reason else _VERDICTS[result.verdict]
+    if result.reason is not None:
+        return measured.because(result.reason)
+    return _VERDICTS.get(result.verdict, "the result says no reason")
+
+
+def _written_before(spec: ClaimSpec, found: Sequence[OfClaim]) -> str:
+    """Say that the rule is older than what it judges, where it is the one that was measured by."""
+    now = sha256(spec.source)
+    if not found or any(one.result.claim_sha256 != now for one in found):
+        return ""
+    return " This rule was written down before anything was measured."
 
 
 def _figures(spec: ClaimSpec, found: Sequence[OfClaim]) -> str:

@@ -114,7 +114,14 @@ def _twice(document: Any) -> None:
     document["results"].append(document["results"][0])
 
 
+def _without_evidence(document: Any) -> None:
+    reason = {"code": "gpu_unavailable"}
+    bare = {"sheets": [], "figures": [], "paths": {}, "versions": {}}
+    document["results"][0] |= {"verdict": "not_tested", "reason": reason, **bare}
+
+
 CHANGES = {
+    "that it needs a GPU": (CLAIMS, _without_evidence, CLAIMS),
     "whose run it is": (PATTERNS, _of_another, PATTERNS),
     "a result that is there twice": (PATTERNS, _twice, PATTERNS),
     "the verdict of a claim": (CLAIMS, _set(0, "verdict", "not_tested"), CLAIMS),

@@ -90,15 +90,19 @@ def print_judged(
     differing = changed(found.verdicts, again.verdicts)
     if form == "json":
         named = _SINGULAR[kind]
-        _options.print_rows(
-            [{named: one.name, "stored": one.a, "judged": one.b} for one in differing]
-        )
+        rows = [{named: one.name, "stored": one.a, "judged": one.b} for one in differing]
+        rows += [
+            {named: one.name, "stored": found.verdicts[one.name], "judged": None}
+            for one in again.not_judged
+        ]
+        _options.print_rows(rows)
     else:
         console = PlainConsole()
         console.print(table(again.results))
         console.print(changes.not_judged(again.not_judged))
         console.print(changes.table(differing, _SINGULAR[kind]))
-    return ExitCode.FAILED if differing else ExitCode.FINE
+    nothing = bool(again.results) and len(again.not_judged) == len(again.results)
+    return ExitCode.FAILED if differing or nothing else ExitCode.FINE
 
 
 def print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:

@@ -61,8 +61,9 @@ def _judged(path: Path, kind: Kind) -> Told:
     for wrong in stored.differences(found):
         index = found.folder / INDEXES[kind]
         raise fault(str(index), None, dotted(wrong.at), f"{wrong.what}; measure again")
+    left = {one.name: one.reason for one in stored.judged(found).not_judged}
     file = found.folder / ENVIRONMENT
     if file.is_file():
-        return told(found.index, load_as(Environment, file))
+        return told(found.index, load_as(Environment, file), left)
     environments = [run.environment for run in found.runs.values() if run.environment is not None]
-    return told(found.index, next(iter(environments), None))
+    return told(found.index, next(iter(environments), None), left)

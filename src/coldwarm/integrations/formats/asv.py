@@ -22,7 +22,7 @@ from coldwarm.integrations import telling
 from coldwarm.stats.intervals import by_range, median_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from coldwarm.integrations.figures import Commit, Exported, Figure
 
@@ -83,13 +83,16 @@ def joined(name: str, old: bytes, new: bytes) -> bytes:
     Raises:
         ValueError: what it held is no JSON object.
     """
-    if name != _LIST:
-        return new
-    held = json.loads(old)
+    held, now = json.loads(old), json.loads(new)
     if not isinstance(held, dict):
         text = "no JSON object"
         raise ValueError(text)  # noqa: TRY004 - as json raises it for what is no JSON
-    return telling.json_bytes({**held, **json.loads(new)})
+    if name == _LIST:
+        return telling.json_bytes({**held, **now})
+    before = held.get("results")
+    if not isinstance(before, dict) or "results" not in now:
+        return new  # of the machine
+    return telling.json_bytes({**now, "results": {**before, **now["results"]}})
 
 
 def _names(made: Exported) -> dict[str, str]:
@@ -149,7 +152,7 @@ def _surroundings(
     python = ".".join(versions.pop("python", "unknown").split(".")[:2])
     return {
         "commit_hash": commit.sha,
-        "env_name": f"coldwarm-py{python}",
+        "env_name": "-".join(["coldwarm", f"py{python}", *_frameworks(versions)]),
         "date": commit.committed_ms,
         "params": {**_machine(made, machine), "python": python, **versions},
         "python": python,
@@ -159,6 +162,12 @@ def _surroundings(
         "durations": {},
         "version": _RESULTS_VERSION,
     }
+
+
+def _frameworks(versions: Mapping[str, str]) -> list[str]:
+    """Return frameworks with their versions: results of others are another environment's."""
+    known = (name for name in ("jax", "numba", "torch") if name in versions)
+    return [f"{name}{versions[name].replace('+', '_')}" for name in known]
 
 
 def _row(figure: Figure, version: str) -> list[Any]:

@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.syntax import Syntax
 from rich.table import Table
 
-from coldwarm.report.catalogue.patterns import measured_with
+from coldwarm.report.catalogue.patterns import measured_with, under
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from coldwarm.catalogue.claims import ClaimSpec
     from coldwarm.contracts.catalogue import Bound, ClaimResult
 
+_MOST_FIGURES = 3
+"""Of one claim that stand in the table of all."""
 _STYLES = {
     "confirmed": "green",
     "refuted": "bold red",
@@ -32,15 +34,25 @@ _STYLES = {
 
 
 def table(specs: Mapping[str, ClaimSpec], results: Iterable[ClaimResult]) -> RenderableType:
-    """Return one row for each claim: the source's figure, what was measured, the verdict."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("claim", "source", "here", "verdict"):
-        made.add_column(name, overflow="fold")
+    """Return one row for each claim: what it says, what was measured, and the verdict."""
+    made = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    made.add_column("claim", overflow="fold", ratio=1)
+    made.add_column("verdict", no_wrap=True)
     for one in results:
         spec = specs.get(one.claim)
-        said = spec.article.figure if spec else ""
-        made.add_row(line(one.claim), line(said or "–"), line(seen(one)), verdict(one))
+        about = [f"the source: {spec.article.figure}"] if spec and spec.article.figure else []
+        about += [f"here: {_in_short(one)}"] if one.figures else []
+        about += [words(one.reason)] if one.reason else []
+        text = under(one.claim, about, spec.title if spec else "")
+        made.add_row(text, line(one.verdict.replace("_", " "), _STYLES[one.verdict]))
     return made
+
+
+def _in_short(one: ClaimResult) -> str:
+    """Return the first figures that the rule looked at."""
+    few = "; ".join(f"{bound.name} {figure(bound)}" for bound in one.figures[:_MOST_FIGURES])
+    left = len(one.figures) - _MOST_FIGURES
+    return f"{few}; {left} more" if left > 0 else few
 
 
 def seen(one: ClaimResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Group
+from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.table import Table
 
@@ -47,24 +48,38 @@ MEASURES = {
 
 def table(specs: Mapping[str, PatternSpec], results: Iterable[PatternResult]) -> RenderableType:
     """Return one row for each pattern: the source's figure, the measured one, the verdict."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for name, right in (("pattern", 0), ("measured", 0), ("source", 1), ("here", 1), ("", 0)):
-        made.add_column(name, justify="right" if right else "left", overflow="fold")
+    made = rows_of("pattern")
     for one in results:
         spec = specs.get(one.pattern)
-        made.add_row(
-            line(one.pattern),
-            line(MEASURES.get(one.measures, one.measures)),
-            line(figures(spec.articles if spec else ())),
-            line(measured(one)),
-            verdict(one),
-        )
+        about = [MEASURES.get(one.measures, one.measures)]
+        said = figures(spec.articles) if spec else units.MISSING
+        about += [f"the source: {said}"] if said != units.MISSING else []
+        about += [words(one.reason)] if one.verdict != "as_stated" else []
+        text, style = VERDICTS[one.verdict]
+        made.add_row(under(one.pattern, about), line(measured(one)), line(text, style))
     return made
+
+
+def rows_of(what: str) -> Table:
+    """Return an empty table of results, whose first column takes what the others leave."""
+    made = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    made.add_column(what, overflow="fold", ratio=1)
+    made.add_column("here", justify="right", no_wrap=True)
+    made.add_column("", no_wrap=True)
+    return made
+
+
+def under(name: str, about: Iterable[str], title: str = "") -> RenderableType:
+    """Return a name, and below it what there is to know of it."""
+    lines = [line(title)] if title else []
+    said = "; ".join(one for one in about if one)
+    lines += [line(said, "dim")] if said else []
+    return Group(line(name), *(Padding(one, (0, 0, 0, 2)) for one in lines))
 
 
 def figures(articles: Iterable[Article]) -> str:
     """Return the figures that sources give."""
-    return ", ".join(one.figure for one in articles if one.figure) or "–"
+    return ", ".join(one.figure for one in articles if one.figure) or units.MISSING
 
 
 def measured(one: PatternResult) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.claims import claims
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         PatternResult,
     )
     from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.reasons import Reason
 
 _MISSING = "–"
 
@@ -60,11 +62,30 @@ class Told:
     rows: tuple[Row, ...]
 
 
-def told(index: PatternResults | ClaimResults, environment: Environment | None) -> Told:
-    """Return what is told of patterns or of claims, and of where they were measured."""
+def told(
+    index: PatternResults | ClaimResults,
+    environment: Environment | None,
+    not_judged: Mapping[str, Reason] = MappingProxyType({}),
+) -> Told:
+    """Return what is told of patterns or of claims, and of where they were measured.
+
+    ``not_judged`` are those whose verdict was not judged again, and why.
+    """
     if isinstance(index, PatternResults):
-        return _of_patterns(index, environment, patterns())
-    return _of_claims(index, environment, claims())
+        found = _of_patterns(index, environment, patterns())
+    else:
+        found = _of_claims(index, environment, claims())
+    rows = [
+        replace(row, why="; ".join(filter(None, (row.why, _left(not_judged[row.name])))))
+        if row.name in not_judged
+        else row
+        for row in found.rows
+    ]
+    return replace(found, rows=tuple(rows))
+
+
+def _left(reason: Reason) -> str:
+    return f"not judged again: {words(reason)}"
 
 
 def _of_patterns(

@@ -56,7 +56,7 @@ class Session:
                 name: Wanted(measuring.sha256(spec.source), _planned_s(spec))
                 for name, spec in by_id.items()
             },
-            lambda known: known.claim_sha256,
+            _measured_as,
             lambda name: self._one(by_id[name]),
             self.told,
         )
@@ -90,7 +90,8 @@ class Session:
         """Measure a pattern that a claim rests on, once for all claims of the folder."""
         for one in self.kept.results.values():
             for known in one.patterns:
-                if known.pattern == name:
+                now = measuring.sha256(pattern(name).source)
+                if (known.pattern, known.pattern_sha256) == (name, now):
                     return known
         session = patterns.Session(self.folder / PATTERNS_OF_CLAIMS, lambda _: None, self.bench)
         made, interrupted = session.measure([pattern(name)], resume=True)
@@ -122,6 +123,15 @@ class Session:
             measured_at=self.kept.clock.date(),
             versions=versions,
         )
+
+
+def _measured_as(one: ClaimResult) -> str:
+    """Return the hash of the file that a result is of; of stale patterns below it, none."""
+    stale = any(
+        measuring.sha256(pattern(known.pattern).source) != known.pattern_sha256
+        for known in one.patterns
+    )
+    return "" if stale else one.claim_sha256
 
 
 def _planned_s(spec: ClaimSpec) -> float:

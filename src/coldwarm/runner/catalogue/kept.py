@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar, cast
 from coldwarm import __version__
 from coldwarm.clock import Clock
 from coldwarm.contracts.catalogue import ClaimResults, PatternResults
-from coldwarm.contracts.environment import ENVIRONMENT
+from coldwarm.contracts.environment import ENVIRONMENT, Environment, differences
 from coldwarm.contracts.files import codec
-from coldwarm.errors import RunDirectoryError, storage_error
+from coldwarm.errors import ResumeError, RunDirectoryError, storage_error
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.machine import environment
 
@@ -93,6 +93,7 @@ class Kept(Generic[R, K]):
 
         Raises:
             RunDirectoryError: the folder holds something else, or has results and is not resumed.
+            ResumeError: it was begun on another machine, or with other packages.
             ContractError: the index does not keep its contract.
         """
         index = self.folder / self.index
@@ -101,12 +102,30 @@ class Kept(Generic[R, K]):
             if not resume:
                 text = f"{self.folder} holds results; give --resume, or another folder"
                 raise RunDirectoryError(text)
+            self._refuse_elsewhere()
             earlier = codec.load_as(self.kind, index)
             self.started_at, self._before_s = earlier.started_at, earlier.wall_s
             self.results = {name_of(one): one for one in cast("list[R]", earlier.results)}
         elif not resume and self.folder.exists() and any(self.folder.iterdir()):
             text = f"{self.folder} is not empty; give another folder"
             raise RunDirectoryError(text)
+
+    def _refuse_elsewhere(self) -> None:
+        """Refuse to go on where results would be of two environments.
+
+        Raises:
+            ResumeError: this one is another than that of the results.
+        """
+        file = self.folder / ENVIRONMENT
+        if not file.exists():
+            return
+        before = codec.load_as(Environment, file)
+        changed = [
+            f"{d.name}: {d.a} became {d.b}" for d in differences(before, environment.collect())
+        ]
+        if changed:
+            text = f"this cannot be resumed: {'; '.join(changed[:4])} since it was begun;"
+            raise ResumeError(f"{text} put it back, or begin in another --out-dir")
 
     def fill(
         self,

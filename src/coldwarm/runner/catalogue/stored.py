@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
+from coldwarm.runner.catalogue import evidence
 from coldwarm.runner.catalogue.measuring import sha256
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import reading
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import CaseResult
-    from coldwarm.specs import Source
 
     Result = PatternResult | ClaimResult
     Runs = Mapping[str, Measured]
@@ -222,43 +220,46 @@ def _again(one: Result, runs: Runs, stored: Stored) -> Result:
 
 
 def _claim(one: ClaimResult, runs: Runs) -> ClaimResult:
+    spec = claims()[one.claim]
+    if evidence.is_bare(one):
+        evidence.check_bare(one, spec.needs)
+        return one
     beside = [
-        known
-        if _reason_against(known) is not None
-        else _pattern(known, patterns()[known.pattern], runs, f"{PATTERNS_OF_CLAIMS}/")
+        _pattern(known, patterns()[known.pattern], runs, f"{PATTERNS_OF_CLAIMS}/")
         for known in one.patterns
     ]
-    spec = claims()[one.claim]
-    cases = {name: _measured_by(spec.source, runs[path]) for name, path in one.paths.items()}
+    asked = {bench.name: bench for bench in spec.benches}
+    cases = {
+        name: evidence.of_bench(runs[path], evidence.asked_by_claim(spec, asked[name]))
+        for name, path in one.paths.items()
+    }
     return claim_again(replace(one, patterns=beside), spec.judge, cases)
 
 
 def _pattern(one: PatternResult, spec: PatternSpec, runs: Runs, below: str) -> PatternResult:
-    cases = {} if one.path is None else _measured_by(spec.source, runs[f"{below}{one.path}"])
+    if evidence.is_bare(one):
+        evidence.check_bare(one, spec.needs)
+        return one
+    asked = evidence.asked_by_pattern(spec)
+    cases = {} if one.path is None else evidence.of_bench(runs[f"{below}{one.path}"], asked)
     return pattern_again(one, spec.measures, spec.holds, cases)
 
 
-def _measured_by(source: Source, run: Measured) -> dict[str, CaseResult]:
-    """Return the cases of a run by candidate; all have to be of functions in these files."""
-    files = {
-        hashlib.sha256(path.read_bytes()).hexdigest() for path in (source.path, *source.shared)
-    }
-    for case in run.cases.values():
-        if case.protocol.workload_sha256 not in files:
-            message = f"{case.case} of {run.path} is a function of another file"
-            raise ValueError(message)
-    return {case.candidate: case for case in run.cases.values()}
-
-
 def _reason_against(one: Result) -> Reason | None:
-    """Return why a result is not judged again; ``None``: it is."""
+    """Return why a result is not judged again; ``None``: it is.
+
+    A claim is as little judged as the patterns that it rests on.
+    """
     known: Mapping[str, PatternSpec | ClaimSpec]
     known = claims() if isinstance(one, ClaimResult) else patterns()
     spec = known.get(one.id)
     if spec is None:
         return because("not_declared_here")
     said = one.claim_sha256 if isinstance(one, ClaimResult) else one.pattern_sha256
-    return None if sha256(spec.source) == said else because("declared_otherwise")
+    if sha256(spec.source) != said:
+        return because("declared_otherwise")
+    below = one.patterns if isinstance(one, ClaimResult) else ()
+    return next((why for each in below if (why := _reason_against(each)) is not None), None)
 
 
 def _paths(one: Result) -> Iterator[str]:

@@ -21,21 +21,14 @@ if TYPE_CHECKING:
     Cases = Mapping[str, CaseResult]
     """Of one run, by candidate."""
 
-_WITHOUT_EVIDENCE = {"not_tested", "failed"}
-"""What may be said without any."""
-
 
 def claim_again(
     stored: ClaimResult, rule: Callable[[Seen], str], cases: Mapping[str, Cases]
 ) -> ClaimResult:
     """Return a stored claim with the verdict that its rule gives on its evidence.
 
-    ``cases`` are those of its runs, by the name of the bench. What was not tested or failed has no
-    evidence, and stays as it is.
+    ``cases`` are those of its runs, by the name of the bench.
     """
-    evidence = stored.sheets or stored.paths or stored.patterns
-    if stored.verdict in _WITHOUT_EVIDENCE and not evidence:
-        return stored
     patterns = {one.pattern: one for one in stored.patterns}
     seen = Seen(cases=cases, sheets=stored.sheets, patterns=patterns)
     verdict, reason = judged(rule, seen)
@@ -57,8 +50,6 @@ def pattern_again(
     Raises:
         LookupError: a side is not there.
     """
-    if stored.verdict in _WITHOUT_EVIDENCE and not stored.sheets and stored.path is None:
-        return stored
     if holds is not None:
         do, dont = (_sheet(stored.sheets, side) for side in ("do", "dont"))
         shown, versions = of_facts(do, dont, holds), do.versions

@@ -166,6 +166,8 @@ def judged(rule: Callable[[Seen], str], seen: Seen) -> tuple[ClaimVerdict, Reaso
         verdict = rule(seen)
     except NotSeenError as error:
         return "inconclusive", because("not_seen", what=str(error))
+    except KeyError as error:  # of a function that ended before it had seen that
+        return "inconclusive", because("not_seen", what=str(error.args[0]))
     if verdict not in get_args(ClaimVerdict):
         text = f"a rule says {', '.join(get_args(ClaimVerdict))}, not {verdict!r}"
         raise ValueError(text)

@@ -150,7 +150,9 @@ def _extent(
 
     def extent(calls: Floats) -> tuple[Floats, Floats]:
         mine, other = (np.array([ends(side, n) for n in calls.tolist()]) for side in (ours, theirs))
-        with np.errstate(divide="ignore", invalid="ignore"):  # of costs of 0, nothing is known
-            return np.log(mine[:, 0] / other[:, 1]), np.log(mine[:, 1] / other[:, 0])
+        both = np.column_stack([mine, other])
+        both[both <= 0] = np.nan  # of costs of 0, nothing is known
+        logs = np.log(both)
+        return logs[:, 0] - logs[:, 3], logs[:, 1] - logs[:, 2]
 
     return extent

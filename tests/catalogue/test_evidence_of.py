@@ -1,0 +1,81 @@
+"""A run is evidence only of the functions that a pattern asks for, with its variables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+from tests.stats import results
+
+from coldwarm.catalogue.patterns import patterns
+from coldwarm.contracts.catalogue import PatternResult
+from coldwarm.contracts.measured import Measured
+from coldwarm.contracts.protocol import OwnCandidate
+from coldwarm.contracts.reasons import because
+from coldwarm.runner.catalogue import evidence
+from coldwarm.runner.catalogue.measuring import sha256
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.result import CaseResult
+
+SPEC = patterns()["jit-outermost"]
+ASKED = evidence.asked_by_pattern(SPEC)
+
+
+def case(name: str, function: str, variables: dict[str, str] | None = None) -> CaseResult:
+    own = OwnCandidate(
+        target=f"elsewhere.py:{function}",
+        kind="factory",
+        python=None,
+        variables=variables or {},
+        placement=None,
+        arguments=[],
+        outputs=[],
+        renewed=False,
+        checked="",
+        last_checked=True,
+        null_reasons={"python": because("not_asked"), "placement": because("not_asked")},
+    )
+    found = results.case(1, case=name, candidate=name)
+    protocol = replace(found.protocol, own=own, workload_sha256=sha256(SPEC.source))
+    return replace(found, protocol=protocol)
+
+
+def run(*cases: CaseResult) -> Measured:
+    return Measured("run", None, {one.case: one for one in cases}, {}, "0" * 64, None)
+
+
+def test_a_run_of_both_sides_counts() -> None:
+    found = evidence.of_bench(run(case("do", "do"), case("dont", "dont")), ASKED)
+    assert [*found] == ["do", "dont"]
+
+
+@pytest.mark.parametrize(
+    ("cases", "why"),
+    [
+        ((case("do", "dont"), case("dont", "do")), "another function"),
+        ((case("do", "do"),), "is of do, not of do, dont"),
+        ((case("do", "do", {"XLA_FLAGS": "-"}), case("dont", "dont")), "other variables"),
+    ],
+)
+def test_a_run_of_anything_else_does_not(cases: tuple[CaseResult, ...], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        evidence.of_bench(run(*cases), ASKED)
+
+
+def test_what_was_not_tested_has_no_figures_and_a_reason_of_its_own() -> None:
+    bare = PatternResult(
+        pattern=SPEC.id,
+        pattern_sha256=sha256(SPEC.source),
+        measures=SPEC.measures,
+        verdict="not_tested",
+        reason=because("gpu_unavailable"),
+        measured_at="2026-01-01T00:00:00Z",
+    )
+    assert evidence.is_bare(bare)
+    evidence.check_bare(bare, "gpu")
+    with pytest.raises(ValueError, match="a reason that it does not have"):
+        evidence.check_bare(bare, None)
+    with pytest.raises(ValueError, match="has figures"):
+        evidence.check_bare(replace(bare, ratio=15.0), "gpu")
