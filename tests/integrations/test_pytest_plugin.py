@@ -50,7 +50,15 @@ def test_a_limit_that_is_none():
 def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("plugin")
     (folder / "test_it.py").write_text(TESTS, encoding="utf-8")
-    plugin = ("-p", "coldwarm.integrations.pytest_plugin", "-p", "no:cacheprovider")
+    # Also where it is installed, and found by its entry point.
+    plugin = (
+        "-p",
+        "no:coldwarm",
+        "-p",
+        "coldwarm.integrations.pytest_plugin",
+        "-p",
+        "no:cacheprovider",
+    )
     command = [sys.executable, "-m", "pytest", "--coldwarm-bill", "-rA", *plugin, "test_it.py"]
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=180, check=False
