@@ -3,6 +3,7 @@
 import atexit
 import os
 import sys
+from functools import partial
 
 from coldwarm.doctor import imports, sites
 from coldwarm.doctor.calls import Calls
@@ -11,6 +12,7 @@ from coldwarm.frameworks.awaited import Awaited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _begun: "list[Any]" = []
@@ -51,8 +53,8 @@ class Recorder:
         told = {"jax": self._jax, "torch._dynamo": self._torch, "numba": self._numba}
         if self._sees_calls:
             told["timeit"] = self._calls.timeit_is_here
-        Awaited(told).begin()
-        atexit.register(self._end)
+        Awaited({name: partial(_quietly, tell) for name, tell in told.items()}).begin()
+        atexit.register(_quietly, self._end)
         os.register_at_fork(after_in_child=self._forked)
 
     def _tell(self) -> None:
@@ -110,6 +112,14 @@ class Recorder:
             self.journal.write("error", **told(error))
         spent_ns = self.stages.spent_ns if self.stages else 0
         self.journal.write("end", doctor_s=spent_ns / 1e9)
+
+
+def _quietly(tell: "Callable[[], object]") -> None:
+    """Do what may fail with a version that is not known: it must not become the program's."""
+    try:
+        tell()
+    except Exception:
+        return
 
 
 def told(error: BaseException) -> "dict[str, Any]":
