@@ -61,7 +61,8 @@ def spoilt(record: Record, *path: str | int, value: object) -> bytes:
 @few
 @given(data=st.data())
 def test_every_record_survives_the_round_trip(type_: type[Record], data: st.DataObject) -> None:
-    record = data.draw(records(type_))
+    # A text that looks like a secret is masked when it is written.
+    record = codec.without_secrets(data.draw(records(type_)))
     text = encode(record)
     assert decode(text) == record
     assert encode(decode(text)) == text

@@ -90,7 +90,8 @@ def test_what_pytest_benchmark_writes_is_read(tmp_path: Path) -> None:
     )
     file = tmp_path / "made.json"
     line = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "pytest_benchmark.plugin"]
-    variables = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_XDIST")}
+    variables = {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     subprocess.run(
         [*line, str(test), f"--benchmark-json={file}"],
         check=True,

@@ -116,7 +116,7 @@ def _twice(document: Any) -> None:
 
 def _without_evidence(document: Any) -> None:
     reason = {"code": "gpu_unavailable"}
-    bare = {"sheets": [], "figures": [], "paths": {}, "versions": {}}
+    bare: dict[str, Any] = {"sheets": [], "figures": [], "paths": {}, "versions": {}}
     document["results"][0] |= {"verdict": "not_tested", "reason": reason, **bare}
 
 
