@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from coldwarm.inprocess.result import BenchResult
     from coldwarm.stats.doctor.seen import Call
@@ -49,7 +49,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Iterator[pytest.TestReport]:
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Let the last report of a test carry what it compiled, from a worker of xdist too."""
     report: pytest.TestReport = yield
     if call.when == "teardown" and _BEGIN in item.stash:
@@ -59,7 +59,7 @@ def pytest_runtest_makereport(
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Fail a marked test that compiles too much."""
     __tracebackhide__ = True
     marker = item.get_closest_marker("max_compiles")

@@ -29,10 +29,10 @@ def findings(seen: Seen) -> Iterator[Draft]:
         site = call.site
         if site is None or site in done or call.framework != "jax":
             continue
-        place = next(iter(seen.places_at("jitted", site)), None)
-        if place is not None and place.n > FEWEST and (n_bytes := _sent_bytes(seen, call, site)):
+        n = sum(one.n for one in seen.places_at("jitted", site))
+        if n > FEWEST and (n_bytes := _sent_bytes(seen, call, site)):
             done.add(site)
-            yield _draft(site, call.name, place.n, n_bytes * place.n)
+            yield _draft(site, call.name, n, n_bytes * n)
 
 
 def _draft(site: Line, call: str, n: int, n_bytes: int) -> Draft:
