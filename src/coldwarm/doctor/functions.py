@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     Cause = dict[str, Any]
 
+LARGE_BYTES = 2**20
+"""Of an array that is worth a word."""
+_MOST_WRAPPERS = 8
 KEPT = 16
 """Signatures of one function that later ones are compared with, the last ones."""
 _OPERATION = "prim_fun"
@@ -131,6 +134,31 @@ def described(function: "Any", name: str) -> "dict[str, Any]":
         "kind": _kind(function),
         "whose": sites.WHOSE[sites.kind(code.co_filename)],
     }
+
+
+def captured(function: "Any") -> "list[str]":
+    """Return the names of large arrays that a function takes from around it."""
+    for _ in range(_MOST_WRAPPERS):
+        inner = getattr(function, "func", getattr(function, "__wrapped__", None))
+        if inner is None or not callable(inner):
+            break
+        function = inner
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return []
+    held = {name: getattr(function, "__globals__", {}).get(name) for name in code.co_names}
+    cells = getattr(function, "__closure__", None) or ()
+    for name, cell in zip(code.co_freevars, cells, strict=False):
+        try:
+            held[name] = cell.cell_contents
+        except ValueError:  # an empty cell
+            continue
+    return [name for name, value in held.items() if _n_bytes(value) >= LARGE_BYTES]
+
+
+def _n_bytes(value: "Any") -> int:
+    n_bytes = getattr(value, "nbytes", 0)
+    return n_bytes if isinstance(n_bytes, int) else 0
 
 
 def _kind(function: "Any") -> str:

@@ -207,6 +207,7 @@ class JaxStages:
                 stack=stack,
                 thread=threading.get_ident(),
                 function=functions.described(function, name) if function else {"name": name},
+                captured=functions.captured(function) if function else [],
                 cause=cause,
                 signature=signature.told() if signature else None,
             )

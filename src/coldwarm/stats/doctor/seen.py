@@ -39,6 +39,8 @@ class Call:
     at_s: float
     slot: int | None
     keeps: bool | None
+    captured: list[str]
+    """Names of large arrays that the function takes from around it."""
     around: bool
     """Of Numba: whether it takes another compiled function from around it."""
     from_host: Mapping[str, int]
@@ -213,6 +215,7 @@ def _call(row: Mapping[str, Any]) -> Call:
         at_s=row["at_s"],
         slot=row.get("slot"),
         keeps=row.get("keeps"),
+        captured=list(row.get("captured") or ()),
         around=bool(row.get("around")),
         from_host=signature.get("from_host", {}),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
@@ -26,20 +27,20 @@ def findings(seen: Seen) -> Iterator[Draft]:
     for call in seen.calls:
         if call.program is None or call.is_operation or call.site is None:
             continue
-        for draft in (_constants(call), _unrolled(seen, call), _not_donated(seen, call)):
+        for draft in (_constants(seen, call), _unrolled(seen, call), _not_donated(seen, call)):
             if draft is not None and (draft.pattern, draft.site) not in done:
                 done.add((draft.pattern, draft.site))
                 yield draft
 
 
-def _constants(call: Call) -> Draft | None:
+def _constants(seen: Seen, call: Call) -> Draft | None:
     n_bytes = int(call.program["constants_bytes"]) if call.program else 0
     if n_bytes < LARGE_BYTES:
         return None
     return Draft(
         pattern="large-constant-capture",
         framework=call.framework,
-        site=_use(call),
+        site=_use(seen, call),
         n=1,
         cost_s=call.total_s,
         saving_s=None,
@@ -103,8 +104,15 @@ def _n_calls(seen: Seen, site: Line) -> int:
     return sum(one.n for one in seen.places_at("jitted", site))
 
 
-def _use(call: Call) -> Line:
+def _use(seen: Seen, call: Call) -> Line:
     """Return where the largest constant is used, or else the function."""
+    defined = seen.sources.function(
+        str(call.function.get("path")), int(call.function.get("line", 0))
+    )
+    for name in call.captured if defined is not None else ():
+        for node in ast.walk(defined) if defined is not None else ():
+            if isinstance(node, ast.Name) and node.id == name:
+                return Line(str(call.function["path"]), node.lineno, call.name)
     used = call.program["constants_line"] if call.program else None
     if used:
         return Line(str(used[0]), int(used[1]), call.name)

@@ -30,11 +30,25 @@ def findings(seen: Seen) -> Iterator[Draft]:
         function = seen.sources.function(str(path), int(line))
         if function is None:
             continue
+        modules = _modules(seen, str(path))
         for at, what in _changes(function, _is_plain(seen, str(path), function)):
+            if what in modules:
+                continue
             site = Line(str(path), at, call.name)
             if site not in done:
                 done.add(site)
                 yield _draft(site, what, call)
+
+
+def _modules(seen: Seen, path: str) -> set[str]:
+    """Return the names under which a file has imported something."""
+    tree = seen.sources.tree(path)
+    return {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
 
 
 def _draft(site: Line, what: str, call: Call) -> Draft:
