@@ -73,7 +73,8 @@ def _drawn(name: str, title: str, jobs: Sequence[Job], main: Evidence | None) ->
     ]
     if not rows:
         return measured.NOTHING_YET
-    return figures.drawn(f"essay-{name}", title, rows, "ratio")
+    # What is included may have no lines as long as those of a drawing.
+    return figures.drawn(f"essay-{name}", title, rows, "ratio").replace("><", ">\n   <")
 
 
 def _starts(main: Evidence | None) -> str:
@@ -95,7 +96,7 @@ def _verdicts(main: Evidence | None) -> str:
             under = counts.setdefault(claims()[name].article.article, dict.fromkeys(kinds, 0))
             under[one.verdict] = under.get(one.verdict, 0) + 1
     rows = [(article, *(str(of[kind]) for kind in kinds)) for article, of in sorted(counts.items())]
-    return table(("article", *map(measured.verdict, kinds)), rows, "measured")
+    return table(("article", *(kind.replace("_", " ") for kind in kinds)), rows, "measured")
 
 
 def _found(jobs: Sequence[Job], main: Evidence | None) -> Iterator[tuple[Job, Bound]]:
