@@ -19,7 +19,7 @@ from tests.stats import results
 
 from coldwarm.cli import _tree
 from coldwarm.contracts.environment import Cpu, Frequency
-from coldwarm.contracts.names import is_name
+from coldwarm.contracts.files.names import is_name
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import printable
 from coldwarm.report import markdown

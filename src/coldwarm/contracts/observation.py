@@ -16,7 +16,7 @@ from coldwarm.contracts.base import (
     Seconds,
     Sha256,
 )
-from coldwarm.contracts.names import Name
+from coldwarm.contracts.files.names import Name
 from coldwarm.contracts.reasons import Reason
 
 if TYPE_CHECKING:

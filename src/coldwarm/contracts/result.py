@@ -18,7 +18,7 @@ from coldwarm.contracts.base import (
     Status,
     group_name,
 )
-from coldwarm.contracts.names import Name, SuiteName
+from coldwarm.contracts.files.names import Name, SuiteName
 from coldwarm.contracts.observation import (
     CacheEvidence,
     Counts,

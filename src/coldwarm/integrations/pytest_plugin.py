@@ -13,7 +13,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from coldwarm.inprocess.result import BenchResult
     from coldwarm.stats.doctor.seen import Call
 
 _MARKER = "max_compiles(n, operations=False): fail the test where more than n programs are compiled"
@@ -100,11 +99,11 @@ class Measuring:
             raise AssertionError(text)
 
     @staticmethod
-    def warm(function: Callable[..., Any], *args: Any, **kwargs: Any) -> BenchResult:
+    def warm(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Measure the warm calls of a function in this process, for about two seconds."""
-        from coldwarm.inprocess.bench import Benchmark
+        import coldwarm as public
 
-        return Benchmark(cold=False, time_budget_s=_BUDGET_S)(function, *args, **kwargs)
+        return public.Benchmark(cold=False, time_budget_s=_BUDGET_S)(function, *args, **kwargs)
 
 
 @pytest.fixture

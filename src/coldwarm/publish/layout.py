@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from coldwarm.contracts.names import UNSEEN
+from coldwarm.contracts.files.names import UNSEEN
 
 if TYPE_CHECKING:
     from collections.abc import Collection
