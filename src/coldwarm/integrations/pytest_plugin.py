@@ -6,6 +6,7 @@ Nothing is watched, and next to nothing is imported, before a test or an option 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -101,8 +102,7 @@ class Measuring:
     @staticmethod
     def warm(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Measure the warm calls of a function in this process, for about two seconds."""
-        import coldwarm as public
-
+        public: Any = import_module("coldwarm")
         return public.Benchmark(cold=False, time_budget_s=_BUDGET_S)(function, *args, **kwargs)
 
 
