@@ -5,7 +5,6 @@ in another way is noticed afterwards; what it did until then was counted by nobo
 """
 
 import sys
-from functools import partial
 
 from coldwarm.frameworks.awaited import Awaited
 from coldwarm.frameworks.base import WATCHES, Watch, module_of
@@ -13,6 +12,7 @@ from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _AWAITED = {
@@ -34,7 +34,7 @@ class Arrivals:
         self._kinds = {name: getattr(module_of(name), kind) for name, kind in WATCHES.items()}
         self._device = device
         self._awaited = Awaited(
-            {name: partial(self._arrived, framework) for name, framework in _AWAITED.items()}
+            {name: self._arriving(framework) for name, framework in _AWAITED.items()}
         )
 
     def begin(self) -> None:
@@ -99,6 +99,9 @@ class Arrivals:
             owner: {**counts, **dict.fromkeys(unknown), "reasons": reasons}
             for owner, counts in found.items()
         }
+
+    def _arriving(self, framework: str) -> "Callable[[], None]":
+        return lambda: self._arrived(framework)
 
     def _arrived(self, framework: str) -> None:
         """Watch a framework that is loaded, or go on with it."""
