@@ -22,7 +22,7 @@ _AWAITED = {
 }
 
 
-class Arrivals:
+class Arrivals(Awaited):
     """The watches of all frameworks of this process, those that are still to come too."""
 
     def __init__(self, device: str = "cpu") -> None:
@@ -33,19 +33,17 @@ class Arrivals:
         self._by_framework: dict[str, Watch] = {}
         self._kinds = {name: getattr(module_of(name), kind) for name, kind in WATCHES.items()}
         self._device = device
-        self._awaited = Awaited(
-            {name: self._arriving(framework) for name, framework in _AWAITED.items()}
-        )
+        super().__init__({name: self._arriving(framework) for name, framework in _AWAITED.items()})
 
     def begin(self) -> None:
         """Follow imports from now on; frameworks that are there already are watched at once."""
-        self._awaited.begin()
+        super().begin()
         for framework in filter(_is_loaded, WATCHES):
             self._arrived(framework)
 
     def end(self) -> None:
         """Stop following and watching, and leave everything as it was."""
-        self._awaited.end()
+        super().end()
         for watch in self.watches:
             watch.uninstall()
 
