@@ -13,6 +13,7 @@ APART = {
     "claims": "each file has a hash of its own in its result",
     "catalogue": "reads what patterns and claims declare",
     "publish": "packs and checks what was measured",
+    "doctor": "watches a program of the user's, and measures for no result",
     "integrations": "writes and reads the formats of other tools",
     "private": "masks what is written and shown, and no figure",
     "__init__.py": "names what is public",
