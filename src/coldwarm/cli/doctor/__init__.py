@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--fail-on",
     metavar="WHAT[:N],…",
-    default="",
+    default=None,
     help="End with 1 where a finding is there more than N times (0 where no N is given): recompile,"
     " missing-sync, host-sync, or the id of a pattern.",
 )
@@ -57,7 +57,7 @@ def command(
     out: Path | None,
     python: str | None,
     passes: str,
-    fail_on: str,
+    fail_on: str | None,
     perfetto: Path | None,
     form: str,
     *,
@@ -80,7 +80,7 @@ def command(
     from coldwarm.runner.doctor import reading, starting
     from coldwarm.stats.doctor.failing import broken, limits
 
-    allowed = limits(fail_on, CHANGES)
+    allowed = limits(fail_on or "", CHANGES)
     command_line = [*(["-m", module] if module else []), *program]
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
