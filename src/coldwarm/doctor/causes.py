@@ -39,8 +39,10 @@ def nearest(now: Signature, earlier: "Iterable[Signature]") -> "list[Difference]
 
 def differences(before: Signature, now: Signature) -> "list[Difference]":
     """Return what differs between two calls."""
+    static = list(_static(before.static, now.static))
     return [
-        *_static(before.static, now.static),
+        # What a package made of them says less than the user's own arguments.
+        *([one for one in static if one["argument"] not in now.behind] or static),
         *_leaves(before, now),
         *_transforms(before, now),
         *_context(before.context, now.context),
