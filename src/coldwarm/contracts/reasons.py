@@ -403,7 +403,9 @@ CODES: dict[str, str] = {
     "doctor_memory": "",
     "needs_monitoring": "",
     "journal_cut": "",
-    "no_journal": "",
+    "killed_before_its_end": "",
+    "called_elsewhere": "",
+    "doctor_failed": "at error",
 }
 """By code, the names of its parameters."""
 

@@ -12,6 +12,7 @@ from types import MethodType
 from coldwarm.doctor import sites
 from coldwarm.doctor.clocks import Clocks
 from coldwarm.doctor.dispatches import Dispatches
+from coldwarm.doctor.failures import failed
 from coldwarm.doctor.places import Now, Places
 from coldwarm.doctor.transfers import Transfers
 
@@ -102,8 +103,9 @@ class Calls:
                 return None
             if sites.kind(code.co_filename) != sites.NOBODYS:
                 self._monitoring.set_local_events(self._tool, code, self._monitoring.events.CALL)
-        except Exception:
-            return None  # it must not become the program's
+        except Exception as error:
+            failed(self._journal, error)
+            return None
         return self._monitoring.DISABLE
 
     def _ended(self, code: "CodeType", _offset: int, _returned: "Any") -> "Any":
@@ -116,7 +118,8 @@ class Calls:
                 self._now.starting = False
                 self._devices_started(_now_ns() - self._now.since_ns)
                 return None
-        except Exception:
+        except Exception as error:
+            failed(self._journal, error)
             return None
         return self._monitoring.DISABLE
 
@@ -140,7 +143,8 @@ class Calls:
                 self._effect(code, offset, called, first)
             else:
                 known[1](code, offset, called, first)
-        except Exception:
+        except Exception as error:
+            failed(self._journal, error)
             return None
         return None
 
@@ -150,7 +154,8 @@ class Calls:
                 called = called.__func__
             if type(called) is self._dispatches.jitted:
                 self._dispatches.returned(called)
-        except Exception:
+        except Exception as error:
+            failed(self._journal, error)
             return None
         return None
 

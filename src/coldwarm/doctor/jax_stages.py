@@ -9,6 +9,7 @@ import threading
 import time
 
 from coldwarm.doctor import functions, signatures, sites, wrappers
+from coldwarm.doctor.failures import failed
 from coldwarm.doctor.programs import looked_into
 
 TYPE_CHECKING = False
@@ -27,7 +28,6 @@ STAGES = {
 _ORDER = {"trace": 0, "lower": 1, "compile": 2}
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _HIT = "/jax/compilation_cache/cache_hits"
-_REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
 MOST_LINES = 300
 """Calls of one place that are written one by one; later ones are counted."""
 _NEAR = 6
@@ -110,8 +110,9 @@ class JaxStages:
                 self._enter(event, fun_name)
                 if STAGES[event] == "lower" and mine.call is not None:
                     mine.call.lowered = _lowering(sys._getframe(1))
-        except Exception:
-            mine.call = None  # it must not become the program's
+        except Exception as error:
+            mine.call = None
+            failed(self._journal, error)
         finally:
             self._spent(_now_ns() - begin_ns)
             mine.open.append(_Open(event))
@@ -132,8 +133,9 @@ class JaxStages:
         """Note that a stage has ended."""
         try:
             self._ended(event, seconds)
-        except Exception:
-            self._threads.call = None  # it must not become the program's
+        except Exception as error:
+            self._threads.call = None
+            failed(self._journal, error)
 
     def _ended(self, event: str, seconds: float) -> None:
         mine = self._threads

@@ -96,5 +96,9 @@ EVIDENCE: dict[str, str] = {
     "journal_cut": (
         "the program compiled so often that the last part is counted, not told one by one"
     ),
-    "no_journal": "no process has written a journal",
+    "killed_before_its_end": "the program was ended before the doctor could say it",
+    "called_elsewhere": "it was not called from this line, or not in a way that is watched",
+    "doctor_failed": (
+        "the doctor itself failed at {at} with {error}: something may be missing here"
+    ),
 }
