@@ -31,7 +31,9 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "doctor_programs.toml"
 RESULTS = HERE / "results" / "doctor_real.json"
 LONGEST_S = 180.0
-_BLOCK = re.compile(r"^( *)```(?:\{code-cell\}[^\n]*|python|py)\n(.*?)^\1```", re.DOTALL | re.M)
+_BLOCK = re.compile(
+    r"^( *)```(?:\{code-cell\}[^\n]*|python|py)\n(.*?)^\1```", re.DOTALL | re.MULTILINE
+)
 _OPTIONS = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 

@@ -101,7 +101,7 @@ class Account(Record, frozen=True, kw_only=True):
     cache_s: Seconds
     """Reading programs from a cache on disk."""
     run_s: Seconds | None
-    """In compiled functions, and waiting for their results."""
+    """In compiled functions and operations, and waiting for their results."""
     other_s: Seconds
     """Everything else: Python, and what is not watched."""
     doctor_s: Seconds | None
@@ -123,7 +123,7 @@ class DoctorReport(Record, frozen=True, kw_only=True):
     n_processes: Count
     account: Account
     findings: list[Finding]
-    """Those that cost most first."""
+    """Those that cost most first; what costs next to nothing comes last."""
     sites: list[CallSite]
     """Those that took longest first."""
     unseen: list[Reason] = []

@@ -381,6 +381,8 @@ CODES: dict[str, str] = {
     "doctor_pending": "clock n_reads",
     "doctor_first_call": "clock compiled_s interval_s",
     "doctor_reads": "n_reads n_waited blocked_s",
+    "doctor_reads_ready": "n_reads",
+    "doctor_new_body": "function n_compiles",
     "doctor_transfers": "call n_transfers sent_bytes",
     "doctor_growing": "call n_lengths",
     "doctor_constants": "function constants_bytes",

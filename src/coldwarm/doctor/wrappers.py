@@ -11,20 +11,18 @@ from coldwarm.doctor import sites
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any, NamedTuple
+    from typing import Any
 
-    class Around(NamedTuple):
-        """A call of a wrapper."""
 
-        function: Any
-        """What is wrapped."""
-        args: tuple[Any, ...]
-        kwargs: dict[str, Any]
+class Around:
+    """A call of a wrapper."""
 
-else:
-    from collections import namedtuple
+    __slots__ = ("args", "function", "kwargs")
 
-    Around = namedtuple("Around", ("function", "args", "kwargs"))
+    def __init__(self, function: "Any", args: "tuple[Any, ...]", kwargs: "dict[str, Any]") -> None:
+        """Keep what is wrapped, and what it was given, for as long as JAX asks."""
+        self.function, self.args, self.kwargs = function, args, kwargs
+
 
 _MOST_FRAMES = 6
 """Of a package, from where it calls JAX outwards."""

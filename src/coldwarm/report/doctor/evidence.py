@@ -52,6 +52,14 @@ EVIDENCE: dict[str, str] = {
         "the loop reads a value {n_reads:# time}, and waited {n_waited:# time}: "
         "{blocked_s:time} in all"
     ),
+    "doctor_reads_ready": (
+        "the loop reads a value {n_reads:# time}; each was ready, so it cost little here, and "
+        "with a device that works beside the host the loop would wait"
+    ),
+    "doctor_new_body": (
+        "{function} was compiled {n_compiles:# time} outside of `jit`: each time its body was "
+        "another function object"
+    ),
     "doctor_transfers": "{call} sent {n_transfers:# array} from the host, {sent_bytes:size} in all",
     "doctor_growing": "{call} made arrays of {n_lengths:# length}, each compiled for itself",
     "doctor_constants": (

@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from coldwarm.report import units
-from coldwarm.report.doctor.changes import CHANGES
+from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
+from coldwarm.stats.doctor.findings import SMALL, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
         _bar(report.account),
         _legend(report.account),
     ]
-    findings = report.findings if everything else report.findings[:MOST_FINDINGS]
+    findings = report.findings if everything else _worth(report)[:MOST_FINDINGS]
     parts.append(line(""))
     if not findings:
         parts.append(line("Nothing to change was found.", "bold green"))
@@ -55,11 +56,19 @@ def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
         parts += [_finding(place, one), line("")]
     left = len(report.findings) - len(findings)
     if left:
-        parts += [line(f"… and {left} more: --verbose shows them", "dim"), line("")]
+        small = all(is_small(one, report.account.total_s) for one in report.findings[-left:])
+        why = f", each of less than {SMALL:.0%} of the time" if small else ""
+        parts += [line(f"… and {left} more{why}: --verbose shows them", "dim"), line("")]
     if report.sites:
         parts += [_sites(report.sites if everything else report.sites[:MOST_SITES]), line("")]
     parts += [line(f"not seen: {words(one)}", "dim") for one in report.unseen]
     return Group(*parts)
+
+
+def _worth(report: DoctorReport) -> list[Finding]:
+    """Return the findings that matter; all of them where none does."""
+    worth = [one for one in report.findings if not is_small(one, report.account.total_s)]
+    return worth or report.findings
 
 
 def headline(report: DoctorReport) -> str:
@@ -107,7 +116,7 @@ def _finding(rank: int, one: Finding) -> RenderableType:
     if one.source:
         body.append(line(one.source, "dim"))
     body.append(line(words(one.says)))
-    change = line("change  ", "green") + line(CHANGES.get(one.pattern, ""))
+    change = line("change  ", "green") + line(change_of(one))
     if one.saving_s:
         change += line(f"; saves about {units.duration(one.saving_s)}")
     body.append(change)

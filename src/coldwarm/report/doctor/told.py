@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.report.doctor.changes import CHANGES
+from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.reasons import words
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 def told(report: DoctorReport) -> DoctorReport:
     """Return a report with the evidence, and what to change, in words."""
     findings = [
-        replace(one, text=words(one.says), change=CHANGES.get(one.pattern, ""))
-        for one in report.findings
+        replace(one, text=words(one.says), change=change_of(one)) for one in report.findings
     ]
     return replace(report, findings=findings)

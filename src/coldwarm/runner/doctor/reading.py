@@ -13,7 +13,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.doctor.journal import COUNTS, LINES
 from coldwarm.errors import UsageError
 from coldwarm.stats.doctor.account import account
-from coldwarm.stats.doctor.findings import findings
+from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
 from coldwarm.stats.doctor.sources import Sources
@@ -80,7 +80,7 @@ def report(
         versions=_versions(watched.processes),
         n_processes=len(watched.processes),
         account=account(first, begin_s, end_s),
-        findings=sorted(found, key=lambda one: -(one.cost_s or 0.0)),
+        findings=ranked(found, end_s - begin_s),
         sites=sorted(sites, key=lambda one: -one.total_s),
         unseen=list(_unseen(watched.processes)),
     )

@@ -85,8 +85,8 @@ def causes(calls: list[Call]) -> Counter[CauseKind]:
 def kind_of(call: Call) -> CauseKind | None:
     """Return why a call was compiled again; ``None``: it was not compiled before."""
     kind = call.cause["kind"]
-    if kind == "new_function":
-        return "new_function"
+    if kind == "new_function":  # with other arguments it would be compiled in any case
+        return None if call.differences else "new_function"
     if kind != "again":
         return None
     kinds: list[CauseKind] = [one["kind"] for one in call.differences]  # type: ignore[misc] # of these kinds
