@@ -382,6 +382,7 @@ CODES: dict[str, str] = {
     "doctor_first_call": "clock compiled_s interval_s",
     "doctor_reads": "n_reads n_waited blocked_s",
     "doctor_reads_ready": "n_reads",
+    "doctor_no_array": "function n_compiles argument n_values before now",
     "doctor_new_body": "function n_compiles",
     "doctor_transfers": "call n_transfers sent_bytes",
     "doctor_growing": "call n_lengths",

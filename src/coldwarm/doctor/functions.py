@@ -102,6 +102,8 @@ class Functions:
         del others[:-_MOST_OBJECTS]
         if differing is None:
             return {"kind": "first"}
+        # What a package made of the arguments has the function in it, which is another one.
+        differing = [one for one in differing if one["argument"] not in signature.behind]
         return {"kind": "new_function", "n_objects": n_objects, "differences": differing}
 
     @staticmethod

@@ -5,6 +5,10 @@ EVIDENCE: dict[str, str] = {
         "{function} was compiled {n_compiles:# time}: its argument `{argument}` is static and"
         " took {n_values:# value}, such as {before}, then {now}"
     ),
+    "doctor_no_array": (
+        "{function} was compiled {n_compiles:# time}: its argument `{argument}` is no array and"
+        " took {n_values:# value}, such as {before}, then {now}"
+    ),
     "doctor_shape": (
         "{function} was compiled {n_compiles:# time}: `{argument}` had {n_values:# shape}, "
         "such as {before}, then {now}"

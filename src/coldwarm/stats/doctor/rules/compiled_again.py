@@ -73,7 +73,7 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         cost_s=cost_s,
         saving_s=cost_s,
         says=because(
-            f"doctor_{kind}",
+            "doctor_no_array" if _is_no_array(calls) else f"doctor_{kind}",
             function=name,
             n_compiles=len(calls) + 1,
             argument=cause.argument,
@@ -83,6 +83,11 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         ),
         cause=cause,
     )
+
+
+def _is_no_array(calls: list[Call]) -> bool:
+    """Say whether a package has made an argument static because it is no array."""
+    return any(one.get("fixed") for call in calls for one in call.differences[:1])
 
 
 def _cause(kind: CauseKind, calls: list[Call]) -> Cause:
