@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from coldwarm.doctor import functions, signatures, sites, wrappers
+from coldwarm.doctor import functions, signatures, sites
 from coldwarm.doctor.failures import failed
 from coldwarm.doctor.programs import looked_into
 
@@ -184,7 +184,7 @@ class JaxStages:
         stack = sites.stack(frame)
         held = miss.f_locals if miss is not None else {}
         function = held.get("fun")
-        wrapped = wrappers.around(miss)
+        wrapped = sites.around(miss)
         place = (stack[0] if stack else None, name)
         with self._lock:
             number = self._journal.number()

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from coldwarm.doctor.wrappers import Around
+    from coldwarm.doctor.sites import Around
 
     Leaf = dict[str, Any]
 

@@ -61,7 +61,7 @@ CHANGES: dict[str, str] = {
 }
 """Each in the words of somebody who has seen the line."""
 _BY_EVIDENCE = {
-    "doctor_no_array": "make it an array with jnp.asarray: its value is then no part of the program",
+    "doctor_no_array": "make it an array with jnp.asarray: its value is no part of a program then",
     "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
 }
 """Where what was seen asks for another change than its pattern does in general."""

@@ -1,12 +1,13 @@
 """The doctor on programs that nobody here wrote, from packages' source distributions.
 
 ``python -m benchmarks.doctor_real --sources DIR --python PY [PART …] [--save]`` runs each program
-of ``doctor_programs.toml`` (those whose path has one of the parts) without the doctor and with it,
-in folders of their own, and says whether the exit status and the output are the same, how long both
+of ``programs.toml`` (those whose path has one of the parts) without the doctor and with it, in
+folders of their own, and says whether the exit status and the output are the same, how long both
 took, and what the doctor found. ``--save`` writes that to ``results/doctor_real.json``, where each
 finding has a label that a person gave it after reading the program: *right*, *minor* (right, and of
 no matter), or *false*. A label stays while the finding is at the same line; a new finding has none.
 ``DIR`` holds the unpacked source distributions, and ``PY`` is an interpreter that has the packages.
+``--page`` runs nothing, and writes the table into the page of the documentation.
 """
 
 from __future__ import annotations
@@ -19,56 +20,23 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.doctor_real import table
+from benchmarks.doctor_real.programs import programs
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from benchmarks.doctor_real.programs import Program
+
 HERE = Path(__file__).resolve().parent
-PROGRAMS = HERE / "doctor_programs.toml"
-RESULTS = HERE / "results" / "doctor_real.json"
+RESULTS = HERE.parent / "results" / "doctor_real.json"
+PAGE = HERE.parents[1] / "docs" / "explanation" / "real-programs.md"
 LONGEST_S = 180.0
-_BLOCK = re.compile(
-    r"^( *)```(?:\{code-cell\}[^\n]*|python|py)\n(.*?)^\1```", re.DOTALL | re.MULTILINE
-)
-_OPTIONS = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program of a source distribution."""
-
-    package: str
-    """With its version, as the folder is called."""
-    path: str
-    run: str
-    """``script``, ``blocks`` (the code of a page or notebook, put together) or ``pytest``."""
-    arguments: tuple[str, ...] = ()
-    passes: str = "timing"
-
-    @property
-    def name(self) -> str:
-        """What tells it from all others."""
-        return " ".join([f"{self.package}/{self.path}", *self.arguments])
-
-    def command(self, sources: Path, folder: Path) -> list[str]:
-        """Return what stands behind ``python``; code blocks are written into ``folder``."""
-        file = sources / self.package / self.path
-        if self.run == "pytest":
-            test = "::".join([str(file), *self.arguments[:1]])
-            quiet = ["-q", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
-            return ["-m", "pytest", *quiet, test, *self.arguments[1:]]
-        if self.run == "blocks":
-            written = folder / (file.stem + ".py")
-            page = file.read_text(encoding="utf-8")
-            code = cells(page) if file.suffix == ".ipynb" else blocks(page)
-            written.write_text(code, encoding="utf-8")
-            file = written
-        return [str(file), *self.arguments]
 
 
 @dataclass(frozen=True)
@@ -79,50 +47,6 @@ class Ended:
     output: str
     seconds: float
     report: dict[str, Any] | None = None
-
-
-def programs() -> list[Program]:
-    """Return the programs of the list."""
-    written = tomllib.loads(PROGRAMS.read_text(encoding="utf-8"))
-    return [
-        Program(
-            package=one["package"],
-            path=one["path"],
-            run=one.get("run", "script"),
-            arguments=tuple(one.get("arguments", ())),
-            passes=one.get("passes", "timing"),
-        )
-        for one in written["programs"]
-    ]
-
-
-def blocks(page: str) -> str:
-    """Return the Python code of a page in Markdown, without prompts and lines for a notebook.
-
-    Each line stays at the number that it has in the page.
-    """
-    kept = [""] * (page.count("\n") + 1)
-    for found in _BLOCK.finditer(page):
-        first = page.count("\n", 0, found.start(2))
-        options = _OPTIONS.match(found[2])
-        n_options = options[0].count("\n") if options else 0
-        prompted = re.search(r"^>>> ", found[2], re.MULTILINE) is not None
-        for at, line in enumerate(found[2].splitlines()):
-            if at >= n_options and not line.startswith((":", "!", "%")):
-                kept[first + at] = _unprompted(line) if prompted else line.removeprefix(found[1])
-    return "\n".join(kept) + "\n"
-
-
-def cells(notebook: str) -> str:
-    """Return the code of a notebook, cell by cell, without lines for the notebook itself."""
-    found = json.loads(notebook)["cells"]
-    code = "\n".join("".join(one["source"]) for one in found if one["cell_type"] == "code")
-    return re.sub(r"^[!%].*$", "", code, flags=re.MULTILINE) + "\n"
-
-
-def _unprompted(line: str) -> str:
-    """Return what is typed behind a prompt; of what is printed, nothing."""
-    return line[4:] if line.startswith((">>> ", "... ")) else ""
 
 
 def plain(program: Program, sources: Path, python: str) -> Ended:
@@ -248,11 +172,18 @@ def main() -> int:
     """Run the programs; return 1 where the doctor changed one of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.doctor_real")
     parser.add_argument("parts", nargs="*")
-    parser.add_argument("--sources", type=Path, required=True)
-    parser.add_argument("--python", required=True)
+    parser.add_argument("--sources", type=Path)
+    parser.add_argument("--python")
     parser.add_argument("--save", action="store_true")
+    parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
     before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    if options.page:
+        page = table.into(PAGE.read_text(encoding="utf-8"), table.markdown(before))
+        PAGE.write_text(page, encoding="utf-8")
+        return 0
+    if options.sources is None or options.python is None:
+        parser.error("--sources and --python say where the programs are, and what runs them")
     listed = programs()
     wanted = [
         one
