@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from benchmarks.doctor_real import table
 from benchmarks.doctor_real.__main__ import PAGE, RESULTS, labelled, same
@@ -61,6 +62,8 @@ def test_outputs_are_the_same_but_for_what_differs_in_any_two_runs() -> None:
 def test_a_label_stays_at_the_same_line_of_the_same_program() -> None:
     finding = {"pattern": "shape-change", "path": "a.py", "line": 3}
     before = [{"program": "a", "findings": [{**finding, "label": "right", "why": "so"}]}]
-    rows = [{"program": "a", "findings": [finding.copy(), {**finding, "line": 4}]}]
+    rows: list[dict[str, Any]] = [
+        {"program": "a", "findings": [finding.copy(), {**finding, "line": 4}]}
+    ]
     labelled(rows, before)
     assert [one["label"] for one in rows[0]["findings"]] == ["right", ""]
