@@ -375,10 +375,12 @@ CODES: dict[str, str] = {
             "context",
             "transform",
             "new_function",
+            "new_closure",
             "unknown",
         )
     },
     "doctor_pending": "clock n_reads",
+    "doctor_thrown_away": "clock n_reads",
     "doctor_first_call": "clock compiled_s interval_s",
     "doctor_reads": "n_reads n_waited blocked_s",
     "doctor_reads_ready": "n_reads",

@@ -86,7 +86,9 @@ class Dispatches:
             kind = "concatenation" if id(called) in self._growing else "operation"
             slot = self._places.at(kind, code, offset, called)
         self._places.add(slot, 1)
-        self._now.dispatched = self._now.dispatched or not tracing
+        if not tracing:
+            self._now.dispatched = True
+            self._now.last = slot if sites.kind(code.co_filename) == sites.USERS else None
         if type(called) is self.jitted:
             self._begun(id(called), None if tracing else slot)
         elif not tracing and id(called) in self._codes:
@@ -116,7 +118,7 @@ class Dispatches:
         """Count an operator of arrays that begins, at the user's line."""
         if self.is_tracing():
             return
-        self._now.dispatched = True
+        self._now.dispatched, self._now.last = True, None
         frame = sys._getframe(2).f_back
         if frame is not None and sites.kind(frame.f_code.co_filename) != sites.NOBODYS:
             depth = 4  # from ``Places.at``: this, the two that told it, the operator

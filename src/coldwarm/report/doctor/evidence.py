@@ -44,10 +44,18 @@ EVIDENCE: dict[str, str] = {
         "{function} was compiled {n_compiles:# time}: each time `jit` got another function "
         "object of the same code"
     ),
+    "doctor_new_closure": (
+        "{function} was compiled {n_compiles:# time}: each time `jit` got another function "
+        "object of the same code, which holds `{argument}`: {before}, then {now}"
+    ),
     "doctor_unknown": (
         "{function} was compiled {n_compiles:# time}, and nothing that is watched differed"
     ),
     "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
+    "doctor_thrown_away": (
+        "{clock}() was read {n_reads:# time} after calls whose results are not kept: nothing "
+        "waited until they were computed"
+    ),
     "doctor_first_call": (
         "of the {interval_s:time} between two readings of {clock}(), {compiled_s:time} were "
         "compiling"
