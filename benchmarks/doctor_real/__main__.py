@@ -193,7 +193,11 @@ def main() -> int:
     rows = {one["program"]: one for one in before}
     changed = False
     for program in wanted:
-        one = row(program, options.sources.resolve(), options.python)
+        try:
+            one = row(program, options.sources.resolve(), options.python)
+        except subprocess.TimeoutExpired:
+            print(f"{program.name}: took longer than {LONGEST_S:g} s, and is left out", flush=True)
+            continue
         labelled([one], before)
         print("\n".join(told(one)), flush=True)
         changed |= one["exit_plain"] != one["exit_doctor"] or not one["same_output"]

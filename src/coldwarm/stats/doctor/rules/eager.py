@@ -66,7 +66,9 @@ def _new_bodies(seen: Seen) -> Iterator[Draft]:
     groups: dict[tuple[Line, str], list[Call]] = {}
     for call in seen.calls:
         name = call.name.removeprefix("jit(").removesuffix(")")
-        if call.is_frameworks and name in LOOPS and call.site is not None:
+        if not call.is_frameworks or name not in LOOPS or call.site is None:
+            continue
+        if seen.in_loop(call.stack):  # what is called once compiles once in any case
             groups.setdefault((call.site, name), []).append(call)
     for (site, name), calls in groups.items():
         again = [one for one in calls[1:] if not one.differences]
