@@ -59,6 +59,10 @@ class Finding(Record, frozen=True, kw_only=True):
     """The evidence in words."""
     change: str = ""
     """What to change, in words."""
+    estimate: str = ""
+    """How the saving was estimated, or why there is no figure, in words."""
+    page: str = ""
+    """The address of the pattern that shows what to do instead; empty: none shows it."""
     cause: Cause | None = None
     null_reasons: dict[str, Reason] = {}
 
@@ -85,6 +89,11 @@ class CallSite(Record, frozen=True, kw_only=True):
     cache_s: Seconds
     causes: dict[CauseKind, Count]
     """How often each kind of cause made it compile again."""
+    temporary_bytes: Count | None
+    """Memory that the program takes while it runs, besides its arguments and results; the most of
+    all programs of this line."""
+    arguments_bytes: Count | None
+    """Of the arguments of that program."""
     null_reasons: dict[str, Reason] = {}
 
 

@@ -405,6 +405,8 @@ CODES: dict[str, str] = {
     "journal_cut": "",
     "killed_before_its_end": "",
     "called_elsewhere": "",
+    "memory_not_shown": "",
+    "ended_compiling": "function path line",
     "doctor_failed": "at error",
 }
 """By code, the names of its parameters."""

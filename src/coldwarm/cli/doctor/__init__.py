@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.doctor import DoctorReport
     from coldwarm.runner.doctor.starting import Pass
 
+_WIDEST = 80
+"""Columns of a terminal that are used."""
+
 
 @click.command(
     "doctor",
@@ -152,22 +155,24 @@ def _passes(written: str) -> list[Pass]:
 
 def _print(report: DoctorReport, form: str, out: Path | None, *, verbose: bool) -> None:
     """Write what the doctor says."""
-    from rich.console import Console
+    from io import StringIO
 
     from coldwarm.contracts.files import codec
     from coldwarm.report.doctor.terminal import shown
     from coldwarm.report.doctor.told import told
+    from coldwarm.report.shown import PlainConsole, json_text
 
     if form == "json":
-        text = codec.encode(told(report)).decode()
+        text = json_text(codec.encode(told(report)).decode())
     else:
-        console = Console(stderr=True, width=80)
         if out is None:
+            console = PlainConsole(stderr=True)
+            console.width = min(_WIDEST, console.width)
             console.print(shown(report, everything=verbose))
             return
-        with console.capture() as captured:
-            console.print(shown(report, everything=verbose))
-        text = captured.get()
+        written = StringIO()  # without the colours that a terminal would get
+        PlainConsole(file=written, width=_WIDEST).print(shown(report, everything=verbose))
+        text = written.getvalue()
     if out is None:
         click.echo(text, nl=False, err=True)
     else:

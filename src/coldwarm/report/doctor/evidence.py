@@ -98,6 +98,13 @@ EVIDENCE: dict[str, str] = {
     ),
     "killed_before_its_end": "the program was ended before the doctor could say it",
     "called_elsewhere": "it was not called from this line, or not in a way that is watched",
+    "memory_not_shown": (
+        "nothing was compiled to the end, or its framework does not show the memory of programs"
+    ),
+    "ended_compiling": (
+        "it ended while {function} was being compiled at {path}:{line}: how long that took is"
+        " in no figure"
+    ),
     "doctor_failed": (
         "the doctor itself failed at {at} with {error}: something may be missing here"
     ),

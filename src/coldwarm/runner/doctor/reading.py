@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.doctor.starting import Ended
+    from coldwarm.stats.doctor.seen import Call
 
 _MOST_SOURCE = 2**20
 """Bytes of a source file that is read."""
@@ -91,6 +92,20 @@ def _of_a_pass(one: Finding) -> bool:
     return one.says.code == "doctor_key"
 
 
+def _unfinished(seen: Seen) -> Iterator[Reason]:
+    """Name what a process was compiling when it ended without its last words."""
+    if any(True for _ in seen.of_kind("end")):
+        return
+    newest: dict[int, Call] = {call.thread: call for call in seen.calls}
+    stages = {row["call"]: row["stage"] for row in seen.of_kind("stage")}
+    for call in newest.values():
+        # What a call has lowered it compiles; what is lowered for itself may be left at that.
+        begun = {None} if call.cause["kind"] == "apart" else {None, "lower"}
+        if call.site is not None and stages.get(call.number) in begun:
+            path, line = call.site.path, call.site.line
+            yield because("ended_compiling", function=call.name, path=path, line=line)
+
+
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the lines of a journal; the last one may have been cut off."""
     with path.open(encoding="utf-8", errors="replace") as file:
@@ -141,6 +156,8 @@ def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
         yield because("needs_monitoring")
     if any(True for one in processes for _ in one.of_kind("cut")):
         yield because("journal_cut")
+    for one in processes:
+        yield from _unfinished(one)
     failures = {
         (str(row["at"]), str(row["error"])) for one in processes for row in one.of_kind("failed")
     }
