@@ -132,7 +132,7 @@ class DoctorReport(Record, frozen=True, kw_only=True):
     n_processes: Count
     account: Account
     findings: list[Finding]
-    """Those that cost most first."""
+    """What ended the program, then those that cost most."""
     sites: list[CallSite]
     """Those that took longest first."""
     unseen: list[Reason] = []

@@ -10,18 +10,15 @@ from coldwarm.report.reasons import words
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
 
-_USUAL = "the time of all compilations at this line but the first"
-ESTIMATES = {
-    "growing-array-concat": "the time of the compilations for all lengths but the first",
-    "numba-cache-closure": "the time of this compilation, in each later process",
-}
-"""How the saving was estimated, by pattern, where that is not the usual way."""
+_KEPT = {"numba-cache-closure": "the time of this compilation, in each later process"}
+"""How the saving was estimated, by pattern, where it is not what was compiled again."""
 
 
 def estimate(one: Finding) -> str:
     """Return how the saving was estimated, or why there is no figure."""
     if one.saving_s is not None:
-        return ESTIMATES.get(one.pattern, _USUAL)
+        programs = "compilation" if one.n == 1 else f"{one.n} compilations"
+        return _KEPT.get(one.pattern, f"the time of the {programs} that this caused")
     reason = one.null_reasons.get("saving_s")
     return words(reason) if reason is not None else ""
 

@@ -1,4 +1,4 @@
-"""What is said of a whole report, in sentences: how much was compiling, how it ended, what first."""
+"""What is said of a whole report: how much was compiling, how it ended, what to change first."""
 
 from __future__ import annotations
 

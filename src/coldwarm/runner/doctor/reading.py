@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tokenize
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.journal import COUNTS, LINES
 from coldwarm.errors import UsageError
-from coldwarm.stats.doctor.account import account
+from coldwarm.stats.doctor.account import account, n_untold
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
@@ -81,10 +82,16 @@ def report(
         versions=_versions(watched.processes),
         n_processes=len(watched.processes),
         account=account(first, begin_s, end_s),
-        findings=sorted(found, key=lambda one: -(one.cost_s or 0.0)),
+        findings=sorted(found, key=lambda one: (not _ended_it(one), -(one.cost_s or 0.0))),
         sites=sorted(sites, key=lambda one: -one.total_s),
         unseen=list(_unseen(watched.processes)),
     )
+
+
+def _ended_it(one: Finding) -> bool:
+    """Say whether a finding is what the program ended with."""
+    reason = one.null_reasons.get("cost_s")
+    return reason is not None and reason.code == "doctor_ended"
 
 
 def _of_a_pass(one: Finding) -> bool:
@@ -138,10 +145,10 @@ def _texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     found = {}
     for name in names:
         try:
-            path = Path(name)
-            if path.stat().st_size <= _MOST_SOURCE:
-                found[name] = path.read_text(encoding="utf-8")
-        except (OSError, ValueError):
+            if Path(name).is_file() and Path(name).stat().st_size <= _MOST_SOURCE:
+                with tokenize.open(name) as file:  # in the encoding that the file declares
+                    found[name] = file.read()
+        except (OSError, ValueError, SyntaxError):
             continue
     return found
 
@@ -154,7 +161,8 @@ def _versions(processes: Sequence[Seen]) -> dict[str, str]:
 def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
     if not all(one.sees_calls for one in processes):
         yield because("needs_monitoring")
-    if any(True for one in processes for _ in one.of_kind("cut")):
+    cut = any(True for one in processes for _ in one.of_kind("cut"))
+    if cut or any(map(n_untold, processes)):
         yield because("journal_cut")
     for one in processes:
         yield from _unfinished(one)

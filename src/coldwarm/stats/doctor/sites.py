@@ -38,9 +38,7 @@ def _site(seen: Seen, line: Line, calls: list[Call]) -> CallSite:
     )
     reasons = {}
     if n_calls is None:
-        reasons["n_calls"] = because(
-            "called_elsewhere" if seen.sees_calls else "needs_monitoring"
-        )
+        reasons["n_calls"] = because("called_elsewhere" if seen.sees_calls else "needs_monitoring")
     if largest is None:
         reasons["temporary_bytes"] = reasons["arguments_bytes"] = because("memory_not_shown")
     return CallSite(
