@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from coldwarm.stats.doctor.elapsed import Span
     from coldwarm.stats.doctor.seen import Call, Seen
 
-_US = 1e6
+_NS = 1e9
 _SAME_S = 1e-6
+_NUMBERS = 10_000_000
+"""Of threads besides the main ones, whose numbers are those of their processes, from here on."""
 _ORDER = ("cache_read", "trace", "lower", "compile")
 """Of the parts of one stage, whose own times are known and not when each began."""
 
@@ -51,19 +53,21 @@ def _events(seen: Seen, begin_s: float, at: int) -> Iterator[dict[str, Any]]:
     main = _main_thread(seen)
     threads = list(dict.fromkeys([main, *(one.thread for one in slices)]))
     # Threads get small numbers of their own: Python's identities do not fit everywhere.
-    numbers = {one: pid * 1000 + at * 100 + place for place, one in enumerate(threads)}
+    numbers = {one: _NUMBERS + at * 1000 + place for place, one in enumerate(threads)}
     numbers[main] = pid
     yield _named("process_name", pid, pid, name)
     for place, one in enumerate(threads):
         yield _named("thread_name", pid, numbers[one], f"thread {place}" if place else "main")
     # Of two that begin together, the one around the other comes first.
     for one in sorted(slices, key=lambda one: (one.span[0], -one.span[1])):
+        # Perfetto counts whole nanoseconds: what ends together has to do so in these.
+        from_ns, to_ns = (round((at_s - begin_s) * _NS) for at_s in one.span)
         yield {
             "ph": "X",
             "name": printable(one.name),
             "cat": one.kind,
-            "ts": (one.span[0] - begin_s) * _US,
-            "dur": (one.span[1] - one.span[0]) * _US,
+            "ts": from_ns / 1000,
+            "dur": (to_ns - from_ns) / 1000,
             "pid": pid,
             "tid": numbers[one.thread],
             "args": {printable(key): printable(text) for key, text in one.told.items()},
