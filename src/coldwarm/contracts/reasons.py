@@ -406,7 +406,7 @@ CODES: dict[str, str] = {
     "killed_before_its_end": "",
     "called_elsewhere": "",
     "memory_not_shown": "",
-    "ended_compiling": "function path line",
+    "ended_compiling": "function at",
     "doctor_failed": "at error",
 }
 """By code, the names of its parameters."""

@@ -109,8 +109,8 @@ def _unfinished(seen: Seen) -> Iterator[Reason]:
         # What a call has lowered it compiles; what is lowered for itself may be left at that.
         begun = {None} if call.cause["kind"] == "apart" else {None, "lower"}
         if call.site is not None and stages.get(call.number) in begun:
-            path, line = call.site.path, call.site.line
-            yield because("ended_compiling", function=call.name, path=path, line=line)
+            at = f"{call.site.path}:{call.site.line}"
+            yield because("ended_compiling", function=call.name, at=at)
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
