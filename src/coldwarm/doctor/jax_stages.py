@@ -14,6 +14,7 @@ from coldwarm.doctor.programs import looked_into, memory_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
     from typing import Any
 
@@ -49,11 +50,23 @@ class _Open:
 class _Call:
     """A call for which something is traced, lowered or compiled."""
 
-    __slots__ = ("hit", "lowered", "miss", "number", "order", "own_ns", "place", "program", "slot")
+    __slots__ = (
+        "hit",
+        "jitted",
+        "lowered",
+        "miss",
+        "number",
+        "order",
+        "own_ns",
+        "place",
+        "program",
+        "slot",
+    )
 
     def __init__(self, number: int, miss: int, place: "Any", slot: "int | None") -> None:
         self.number, self.miss, self.place, self.slot = number, miss, place, slot
         self.order = -1
+        self.jitted = False
         self.own_ns: dict[str, int] = {}
         self.hit = False
         self.lowered: Any = None
@@ -82,6 +95,8 @@ class JaxStages:
         """By the user's line and the function: how many calls, and where they are counted."""
         self.spent_ns = 0
         """In here: no cost of the program's."""
+        self.compiled: Callable[[], None] | None = None
+        """Called after something was compiled that is called with arguments."""
 
     def begin(self) -> None:
         """Listen from now on. JAX is loaded."""
@@ -192,6 +207,7 @@ class JaxStages:
             if counted[1] is None:
                 counted[1] = self._journal.slot()
         call = _Call(number, id(miss), place, counted[1])
+        call.jitted = function is not None and not functions.is_operation(function)
         cause: dict[str, Any] = {"kind": "apart"}  # of what is compiled without a call
         signature = None
         if function is not None:
@@ -242,6 +258,8 @@ class JaxStages:
         call.own_ns = {}
         if stage == "compile":
             call.hit, call.program = False, None
+            if self.compiled is not None and call.jitted:
+                self.compiled()
         self._spent(_now_ns() - begun_ns)
 
     def forget(self) -> None:

@@ -84,6 +84,7 @@ class Recorder:
             Keys(self.journal).begin()
         if self._sees_calls:
             self._calls.jax_is_here()
+            self.stages.compiled = self._calls.ask_again
         self.journal.write("framework", name="jax", versions=versions("jax", "jaxlib", "numpy"))
 
     def _torch(self) -> None:
