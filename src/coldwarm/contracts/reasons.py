@@ -408,6 +408,8 @@ CODES: dict[str, str] = {
     "killed_before_its_end": "",
     "called_elsewhere": "",
     "memory_not_shown": "",
+    "no_journal": "",
+    "lines_lost": "n_lines",
     "ended_compiling": "function at",
     "doctor_failed": "at error",
 }

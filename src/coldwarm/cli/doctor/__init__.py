@@ -20,8 +20,27 @@ _WIDEST = 80
 """Columns of a terminal that are used."""
 
 
+class _Doctor(click.RichCommand):
+    """A command whose options end behind ``-m`` and its module, as those of Python do."""
+
+    def parse_args(self, ctx: click.RichContext, args: list[str]) -> list[str]:
+        """Leave what stands behind the module to it."""
+        takes = {
+            name: not getattr(one, "is_flag", False) for one in self.params for name in one.opts
+        }
+        at = 0
+        while at < len(args) and args[at] != "--" and args[at].startswith("-"):
+            if args[at].startswith("-m"):
+                at += 2 if args[at] == "-m" else 1
+                args = [*args[:at], "--", *args[at:]]
+                break
+            at += 2 if takes.get(args[at], False) else 1
+        return super().parse_args(ctx, args)
+
+
 @click.command(
     "doctor",
+    cls=_Doctor,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
@@ -101,7 +120,12 @@ def command(
         for one in more:
             starting.run(command_line, Path(folder) / one, program_of, one)
         with _status_kept(context, ended.status):
-            watched = reading.read(first)
+            try:
+                watched = reading.read(first)
+            except UsageError:
+                if allowed:
+                    raise  # nothing says that it is kept
+                watched = reading.nothing([program_of, *command_line])
             others = [reading.read(Path(folder) / one) for one in more]
             report = reading.report(watched, ended, started_at, others)
             if perfetto is not None:

@@ -26,17 +26,25 @@ PARTS = (
 )
 """The parts of an account, in the order of the bar."""
 NOTHING = "Nothing to change was found."
+UNKNOWN = "Nothing could be watched."
 
 
 def headline(report: DoctorReport) -> str:
     """Return how much of the time was compiling."""
     total = units.duration(report.account.total_s)
+    if not is_known(report):
+        return f"The program took {total}; more is not known."
     compiling_s = sum(getattr(report.account, name) for name in COMPILING)
     if compiling_s == 0:
         return f"Of {total}, nothing was compiling: {_why_nothing(report)}."
     n = sum(one.n_compiles for one in report.sites)
     programs = f" ({n} {'program' if n == 1 else 'programs'})" if n else ""
     return f"Of {total}, {units.duration(compiling_s)} were compiling{programs}."
+
+
+def is_known(report: DoctorReport) -> bool:
+    """Say whether anything could be watched."""
+    return all(one.code != "no_journal" for one in report.unseen)
 
 
 def _why_nothing(report: DoctorReport) -> str:
@@ -58,9 +66,9 @@ def ending(report: DoctorReport) -> str:
 
 
 def first_change(report: DoctorReport) -> str:
-    """Return what to change first, in one sentence; nothing where nothing was found."""
+    """Return what to change first, in one sentence, or that nothing was found."""
     if not report.findings:
-        return ""
+        return NOTHING if is_known(report) else UNKNOWN
     one = report.findings[0]
     saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
     return f"Change first: {place(one.path)}:{one.line}, {CHANGES.get(one.pattern, '')}{saves}."

@@ -15,7 +15,6 @@ from coldwarm.report.doctor.learning import pattern_of
 from coldwarm.report.doctor.memory import most, temporary
 from coldwarm.report.doctor.saving import saved
 from coldwarm.report.doctor.summary import (
-    NOTHING,
     ending,
     first_change,
     headline,
@@ -86,7 +85,7 @@ def _last(report: DoctorReport) -> Iterator[RenderableType]:
         spec = pattern_of(one.pattern)
         if spec is not None:
             yield line(f"coldwarm patterns show {spec.id}: what to do instead, and why", "dim")
-    yield line(first_change(report) or NOTHING, "bold green")
+    yield line(first_change(report), "bold green")
 
 
 def _bar(account: Account) -> Text:

@@ -10,7 +10,6 @@ from coldwarm.report.doctor.learning import page_of, pattern_of
 from coldwarm.report.doctor.memory import temporary
 from coldwarm.report.doctor.saving import saved
 from coldwarm.report.doctor.summary import (
-    NOTHING,
     ending,
     first_change,
     headline,
@@ -61,7 +60,7 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
         title=f"coldwarm doctor: {report.command[-1] if report.command else ''}",
         subtitle=" ".join(report.command),
         headline=headline(report),
-        first=first_change(report) or NOTHING,
+        first=first_change(report),
         ending=ending(report),
         parts=parts,
         bar_words=", ".join(f"{one['name']} {one['time']}" for one in parts),

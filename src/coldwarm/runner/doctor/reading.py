@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import coldwarm
 from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.contracts.reasons import because
-from coldwarm.doctor.journal import COUNTS, LINES
+from coldwarm.doctor.journal import COUNTS, LINES, LOST
 from coldwarm.errors import UsageError
 from coldwarm.stats.doctor.account import account, n_untold
 from coldwarm.stats.doctor.findings import findings
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.doctor.starting import Ended
     from coldwarm.stats.doctor.seen import Call
 
+_NOTHING = "nothing"
+"""The kind of the one row of a program that has left no journal."""
 _MOST_SOURCE = 2**20
 """Bytes of a source file that is read."""
 
@@ -57,6 +59,13 @@ def read(folder: Path) -> Watched:
     return Watched(seen, sources)
 
 
+def nothing(command: Sequence[str]) -> Watched:
+    """Return what is known of a program that has left no journal: how it was started."""
+    row = {"kind": _NOTHING, "argv": list(command), "at_s": 0.0}
+    sources = Sources({})
+    return Watched([Seen([row], memoryview(b""), sources)], sources)
+
+
 def report(
     watched: Watched, ended: Ended | None, started_at: str, others: Sequence[Watched] = ()
 ) -> DoctorReport:
@@ -76,7 +85,7 @@ def report(
     return DoctorReport(
         harness_version=coldwarm.__version__,
         started_at=started_at,
-        command=[str(one) for one in first.process.get("argv", [])],
+        command=[str(one) for one in (first.process or first.rows[0]).get("argv", [])],
         exit_status=ended.status if ended else None,
         python=str(first.process.get("python", "")),
         versions=_versions(watched.processes),
@@ -159,6 +168,12 @@ def _versions(processes: Sequence[Seen]) -> dict[str, str]:
 
 
 def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
+    if any(True for _ in processes[0].of_kind(_NOTHING)):
+        yield because("no_journal")
+        return
+    n_lost = sum(one.counts[LOST] for one in processes if len(one.counts) > LOST)
+    if n_lost:
+        yield because("lines_lost", n_lines=n_lost)
     if not all(one.sees_calls for one in processes):
         yield because("needs_monitoring")
     cut = any(True for one in processes for _ in one.of_kind("cut"))
