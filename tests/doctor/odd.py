@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PATIENCE_S = 240
+PYTHONS = [sys.executable, *filter(None, os.environ.get("COLDWARM_TEST_PYTHONS", "").split(":"))]
+"""Interpreters that programs are tried with: this one, and those that the variable names, with
+colons between them; they have other versions of Python and of JAX."""
 
 
 class Outcome(NamedTuple):

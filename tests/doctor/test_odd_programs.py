@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.doctor.odd import both
+from tests.doctor.odd import PYTHONS, both
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,10 +146,12 @@ def write(folder: Path, text: str) -> str:
     return "program.py"
 
 
+@pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_it_does_not_notice(name: str, tmp_path: Path) -> None:
+def test_it_does_not_notice(name: str, python: str, tmp_path: Path) -> None:
     program = write(tmp_path, PROGRAMS[name])
-    found = both(tmp_path, [program, "an", "--argument"], stdin=b"some\ninput")
+    command = [program, "an", "--argument"]
+    found = both(tmp_path, command, python=python, stdin=b"some\ninput")
     assert (found.watched.status, found.watched.output) == (found.plain.status, found.plain.output)
     said, by_itself = (ADDRESS.sub(b"", one.errors) for one in (found.watched, found.plain))
     assert said == by_itself

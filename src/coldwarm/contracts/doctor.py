@@ -134,6 +134,8 @@ class DoctorReport(Record, frozen=True, kw_only=True):
     findings: list[Finding]
     """What ended the program, then those that cost most."""
     sites: list[CallSite]
-    """Those that took longest first."""
+    """Those that took longest first, and not more than a thousand."""
+    n_sites: Count
+    """Of all lines at which something was compiled."""
     unseen: list[Reason] = []
     """What could not be watched, and why."""

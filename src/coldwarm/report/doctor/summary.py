@@ -38,7 +38,8 @@ def headline(report: DoctorReport) -> str:
     if compiling_s == 0:
         return f"Of {total}, nothing was compiling: {_why_nothing(report)}."
     n = sum(one.n_compiles for one in report.sites)
-    programs = f" ({n} {'program' if n == 1 else 'programs'})" if n else ""
+    all_here = report.n_sites == len(report.sites)
+    programs = f" ({n} {'program' if n == 1 else 'programs'})" if n and all_here else ""
     return f"Of {total}, {units.duration(compiling_s)} were compiling{programs}."
 
 

@@ -71,7 +71,7 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
         ticks=[units.duration(account.total_s * share) for share in (0.25, 0.5, 0.75, 1.0)],
         columns=_COLUMNS,
         table=[list(_cells(one)) for one in report.sites[:_MOST_SITES]],
-        left=max(0, len(report.sites) - _MOST_SITES),
+        left=max(0, report.n_sites - _MOST_SITES),
         versions=", ".join(f"{name} {version}" for name, version in report.versions.items()),
         python=report.python,
         started_at=report.started_at,

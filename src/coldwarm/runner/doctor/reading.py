@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _NOTHING = "nothing"
 """The kind of the one row of a program that has left no journal."""
+_MOST_SITES, _MOST_FINDINGS = 1000, 1000
+"""That a report has: it is read by people and by programs."""
 _MOST_SOURCE = 2**20
 """Bytes of a source file that is read."""
 
@@ -91,16 +93,18 @@ def report(
         versions=_versions(watched.processes),
         n_processes=len(watched.processes),
         account=account(first, begin_s, end_s),
-        findings=sorted(found, key=lambda one: (not _ended_it(one), -(one.cost_s or 0.0))),
-        sites=sorted(sites, key=lambda one: -one.total_s),
+        findings=sorted(found, key=_rank)[:_MOST_FINDINGS],
+        sites=sorted(sites, key=lambda one: -one.total_s)[:_MOST_SITES],
+        n_sites=len(sites),
         unseen=list(_unseen(watched.processes)),
     )
 
 
-def _ended_it(one: Finding) -> bool:
-    """Say whether a finding is what the program ended with."""
+def _rank(one: Finding) -> tuple[bool, float]:
+    """Put what the program ended with first, and then what cost most."""
     reason = one.null_reasons.get("cost_s")
-    return reason is not None and reason.code == "doctor_ended"
+    ended_it = reason is not None and reason.code == "doctor_ended"
+    return not ended_it, -(one.cost_s or 0.0)
 
 
 def _of_a_pass(one: Finding) -> bool:
