@@ -37,7 +37,7 @@ class Both(NamedTuple):
     """``None``: there is none."""
 
 
-def both(
+def both(  # noqa: PLR0913 - as many as there are ways to start a program
     folder: Path,
     command: Sequence[str],
     *,

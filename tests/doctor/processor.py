@@ -49,6 +49,7 @@ class Transport:
     """What the package's client sends to and reads from."""
 
     def __init__(self, page: Page) -> None:
+        """Start the processor in a page."""
         self._page, self._read = page, b""
         page.route(f"{_ORIGIN}/**", self._serve)
         page.goto(f"{_ORIGIN}/")
@@ -71,9 +72,11 @@ class Transport:
         self._page.evaluate(_READY, base64.b64encode(asking).decode())
 
     def send(self, raw: bytes) -> None:
+        """Give it bytes."""
         self._page.evaluate("text => window.send(text)", base64.b64encode(raw).decode())
 
     def read(self, n: int) -> bytes:
+        """Return so many bytes of its answers."""
         while len(self._read) < n:
             self._page.wait_for_function("() => window.replies.length > 0")
             for text in self._page.evaluate("() => window.replies.splice(0)"):
@@ -82,6 +85,7 @@ class Transport:
         return found
 
     def close(self) -> None:
+        """End it."""
         self._page.close()
 
 
@@ -89,6 +93,7 @@ class Processor:
     """A trace that was loaded."""
 
     def __init__(self, page: Page, trace: bytes) -> None:
+        """Load a trace."""
         from perfetto.trace_processor.platform import PlatformDelegate
         from perfetto.trace_processor.protos import ProtoFactory
         from perfetto.trace_processor.rpc import TraceProcessorRpc

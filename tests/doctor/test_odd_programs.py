@@ -203,8 +203,9 @@ def test_a_pipe_that_is_closed_is_closed_for_the_program(tmp_path: Path) -> None
     statuses = []
     for before in ([], ["-m", "coldwarm", "doctor", "--json", "--out", str(tmp_path / "o.json")]):
         command = [sys.executable, *before, file]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with subprocess.Popen(command, cwd=tmp_path, **pipes) as process:
+        with subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
             assert process.stdout is not None
             assert process.stderr is not None
             assert process.stdout.readline() == b"line 0\n"

@@ -110,11 +110,11 @@ def test_what_to_change_first_is_seen_without_scrolling(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_bar_has_a_legend_in_its_colours(opened: Callable[..., Page], scheme: str) -> None:
     page = opened(faulty(), color_scheme=scheme)
-    bar = page.eval_on_selector_all(".account rect", "all => all.map(r => getComputedStyle(r).fill)")
+    bar = page.eval_on_selector_all(
+        ".account rect", "all => all.map(r => getComputedStyle(r).fill)"
+    )
     swatches = page.locator(".key .swatch rect")
-    legend = [
-        swatches.nth(at).evaluate("r => getComputedStyle(r).fill") for at in range(len(bar))
-    ]
+    legend = [swatches.nth(at).evaluate("r => getComputedStyle(r).fill") for at in range(len(bar))]
     assert legend == bar
     assert len(set(bar)) == len(bar) == swatches.count()
     for at in range(swatches.count()):

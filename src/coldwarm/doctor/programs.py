@@ -30,7 +30,8 @@ def memory_of(frame: "FrameType | None") -> "dict[str, int] | None":
         if frame is None:
             break
         name = next((one for one in _COMPILED if one in frame.f_code.co_varnames), None)
-        stats = getattr(frame.f_locals.get(name), "get_compiled_memory_stats", None)
+        compiled = frame.f_locals.get(name) if name is not None else None
+        stats = getattr(compiled, "get_compiled_memory_stats", None)
         if stats is not None:
             planned = stats()
             return {

@@ -23,7 +23,7 @@ _WIDEST = 80
 class _Doctor(click.RichCommand):
     """A command whose options end behind ``-m`` and its module, as those of Python do."""
 
-    def parse_args(self, ctx: click.RichContext, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Leave what stands behind the module to it."""
         takes = {
             name: not getattr(one, "is_flag", False) for one in self.params for name in one.opts

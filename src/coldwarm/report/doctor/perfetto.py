@@ -55,11 +55,11 @@ def _events(seen: Seen, begin_s: float, at: int) -> Iterator[dict[str, Any]]:
     main = _main_thread(seen)
     threads = list(dict.fromkeys([main, *(one.thread for one in slices)]))
     # Threads get small numbers of their own: Python's identities do not fit everywhere.
-    numbers = {one: _NUMBERS + at * 1000 + place for place, one in enumerate(threads)}
+    numbers = {ident: _NUMBERS + at * 1000 + place for place, ident in enumerate(threads)}
     numbers[main] = pid
     yield _named("process_name", pid, pid, name)
-    for place, one in enumerate(threads):
-        yield _named("thread_name", pid, numbers[one], f"thread {place}" if place else "main")
+    for place, thread in enumerate(threads):
+        yield _named("thread_name", pid, numbers[thread], f"thread {place}" if place else "main")
     # Of two that begin together, the one around the other comes first.
     for one in sorted(slices, key=lambda one: (one.span[0], -one.span[1])):
         # Perfetto counts whole nanoseconds: what ends together has to do so in these.
