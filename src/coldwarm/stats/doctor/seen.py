@@ -52,6 +52,8 @@ class Call:
     compiled: bool = False
     hit: bool = False
     program: Mapping[str, Any] | None = None
+    memory: Mapping[str, int] | None = None
+    """Bytes that the program takes when it runs; ``None``: not known."""
 
     @property
     def site(self) -> Line | None:
@@ -234,3 +236,4 @@ def _add_stage(call: Call, row: Mapping[str, Any]) -> None:
         call.compiled = True
         call.hit = bool(row["hit"])
         call.program = row["program"]
+        call.memory = row.get("memory")

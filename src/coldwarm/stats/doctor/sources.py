@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Sources:
 
     def line(self, path: str, number: int) -> str:
         """Return a line without its indentation; empty where there is none."""
-        lines = self.texts.get(path, "").splitlines()
+        # Not by ``splitlines``: a line of Python goes on over a form feed.
+        lines = list(StringIO(self.texts.get(path, "")))
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
     def tree(self, path: str) -> ast.Module | None:
