@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     Extent = tuple[int, int]
     """The first and the last line of something."""
 
+_STATEMENTS = (ast.For, ast.While, ast.AsyncFor)
 _LOOPS = (
-    ast.For,
-    ast.While,
-    ast.AsyncFor,
+    *_STATEMENTS,
     ast.ListComp,
     ast.SetComp,
     ast.DictComp,
@@ -54,7 +53,10 @@ class Sources:
         return self._trees[path]
 
     def loop(self, path: str, line: int) -> Extent | None:
-        """Return the extent of the innermost loop that a line is in, of its own function."""
+        """Return the extent of the innermost loop that a line is in, of its own function.
+
+        A comprehension inside of a loop is a part of that loop's turns.
+        """
         if (path, line) not in self._loops:
             self._loops[path, line] = self._loop(path, line)
         return self._loops[path, line]
@@ -65,7 +67,8 @@ class Sources:
             if isinstance(node, _FUNCTIONS):
                 found = None if line > _header(node) else found
             elif isinstance(node, _LOOPS) and _repeats(node, line):
-                found = _extent(node)
+                inside = found is not None and not isinstance(node, _STATEMENTS)
+                found = found if inside else _extent(node)
         return found
 
     def _around(self, path: str, line: int) -> Iterator[ast.AST]:

@@ -8,13 +8,13 @@ def run(start, rate):
     def turn(x, step):
         x = x - rate * x
         jax.lax.cond(
-            step % 25 == 0,
+            step % 5 == 0,
             lambda: jax.debug.print("step {} x {}", step, x, ordered=True),
             lambda: None,
         )
         return x, None
 
-    return jax.lax.scan(turn, start, jnp.arange(100))[0]
+    return jax.lax.scan(turn, start, jnp.arange(20))[0]
 
 
 run = jax.jit(run)
