@@ -129,7 +129,7 @@ def _finding(rank: int, one: Finding) -> RenderableType:
         _labelled("change", CHANGES.get(one.pattern, "")),
         _labelled("saves", saved(one)),
     ]
-    return Group(head, Padding(Group(*body), (0, 0, 0, _INDENT)))
+    return Group(head, Padding(Group(*body), (0, 0, 0, _INDENT), expand=False))
 
 
 def _labelled(label: str, said: str) -> RenderableType:
