@@ -26,7 +26,7 @@ class Sources:
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
     _minuends: dict[str, set[str]] = field(default_factory=dict)
     _split: dict[str, list[str]] = field(default_factory=dict)
-    _lines: dict[str, Lines] = field(default_factory=dict)
+    _files: dict[str, Lines] = field(default_factory=dict)
     _loops: dict[tuple[str, int], Extent | None] = field(default_factory=dict)
     _stored: dict[tuple[str, int, int], set[str]] = field(default_factory=dict)
 
@@ -47,11 +47,11 @@ class Sources:
                 self._trees[path] = None
         return self._trees[path]
 
-    def _lines_of(self, path: str) -> Lines:
-        if path not in self._lines:
+    def _standing(self, path: str) -> Lines:
+        if path not in self._files:
             tree = self.tree(path)
-            self._lines[path] = lines_of(tree) if tree is not None else Lines()
-        return self._lines[path]
+            self._files[path] = lines_of(tree) if tree is not None else Lines()
+        return self._files[path]
 
     def loop(self, path: str, line: int) -> Extent | None:
         """Return the extent of the innermost loop that a line is in, of its own function."""
@@ -61,7 +61,7 @@ class Sources:
 
     def _loop(self, path: str, line: int) -> Extent | None:
         found: Extent | None = None
-        for node in self._lines_of(path).around.get(line, ()):
+        for node in self._standing(path).around.get(line, ()):
             if isinstance(node, FUNCTIONS):
                 found = None if line > _header(node) else found
             elif isinstance(node, LOOPS) and _repeats(node, line):
@@ -92,12 +92,12 @@ class Sources:
         """Return the names that lines assign, loop variables among them."""
         key = path, first, last
         if key not in self._stored:
-            self._stored[key] = self._lines_of(path).stored_between(first, last)
+            self._stored[key] = self._standing(path).stored_between(first, last)
         return self._stored[key]
 
     def function(self, path: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Return the function whose first line, decorators included, this is."""
-        return self._lines_of(path).functions.get(line)
+        return self._standing(path).functions.get(line)
 
     def defines(self, path: str, line: int) -> bool:
         """Say whether a line belongs to what defines a function: its decorators, its header."""
@@ -105,7 +105,7 @@ class Sources:
 
     def statements(self, path: str, line: int) -> Iterator[ast.stmt]:
         """Yield the innermost statement at a line."""
-        found = self._lines_of(path).statements.get(line)
+        found = self._standing(path).statements.get(line)
         if found is not None:
             yield found
 
