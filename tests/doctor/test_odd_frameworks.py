@@ -92,6 +92,72 @@ def test_jax_and_torch_compile_in_one_program(python: str, tmp_path: Path) -> No
     assert [one["pattern"] for one in report["findings"]] == ["torch-changing-scalar"]
 
 
+ENDS = {
+    "killed while it traces": """
+        import jax, os, signal
+        @jax.jit
+        def first(x):
+            return x + 1
+        @jax.jit
+        def second(x):
+            os.kill(os.getpid(), signal.SIGKILL)
+            return x
+        first(1.0)
+        print("on", flush=True)
+        second(1.0)
+    """,
+    "exits at once while it traces": """
+        import jax, os
+        def second(x):
+            os._exit(7)
+        print("on", flush=True)
+        jax.jit(second)(1.0)
+    """,
+    "asks for more memory than there is": """
+        import jax, jax.numpy as jnp
+        print("on", flush=True)
+        step = jax.jit(lambda n: jnp.zeros((2**24, 2**24)) + n)
+        step(1.0)
+    """,
+}
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("name", ENDS)
+def test_a_program_that_ends_in_the_middle(name: str, python: str, tmp_path: Path) -> None:
+    if not has(python, "jax"):
+        pytest.skip(f"{python} has no JAX")
+    found = both(tmp_path, [write(tmp_path, ENDS[name])], python=python)
+    assert found.plain.status != 0
+    assert (found.watched.status, found.watched.output) == (found.plain.status, found.plain.output)
+    unseen = {one["code"]: one.get("values") for one in found.report["unseen"]}
+    assert ("ended_compiling" in unseen) == ("traces" in name)
+    if "traces" in name:
+        assert unseen["ended_compiling"]["function"] == "second"
+    assert found.report["account"]["import_s"] > 0
+
+
+FORKS = """
+    import multiprocessing, jax
+    def work(n):
+        print(jax.jit(lambda x: x * n)(1.0), flush=True)
+    if __name__ == "__main__":
+        child = multiprocessing.get_context("{0}").Process(target=work, args=(2,))
+        child.start(); child.join(); print(child.exitcode)
+        work(3)
+"""
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("how", ["spawn", "fork"])
+def test_what_children_compile_is_told(how: str, python: str, tmp_path: Path) -> None:
+    report = told(tmp_path, FORKS.replace("{0}", how), python)
+    # A child that is spawned has a helper that looks after its semaphores, and a Python of its own.
+    assert report["n_processes"] >= 2
+    found = [one for one in report["sites"] if one["function"] == "work.<lambda>"]
+    assert [one["n_compiles"] for one in found] == [1, 1]
+
+
 THREADS = """
     import threading, jax, jax.numpy as jnp
     def work(n):
@@ -134,6 +200,18 @@ def test_ten_thousand_lines_that_compile(tmp_path: Path) -> None:
     assert report["n_sites"] >= MANY
     assert len(report["sites"]) <= 1000
     assert report["account"]["trace_s"] > 0
+
+
+IN_A_LOOP = "\n".join(
+    ["import jax", "f = jax.jit(lambda x: x + 1)", "x = jax.numpy.ones(3)", "for turn in range(2):"]
+    + [f"    y = f(x); z = float(y[{n % 3}])" for n in range(MANY)]
+)
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_a_loop_of_ten_thousand_lines(python: str, tmp_path: Path) -> None:
+    report = told(tmp_path, IN_A_LOOP, python)
+    assert len(json.dumps(report)) < 4 * 2**20
 
 
 LONG = """

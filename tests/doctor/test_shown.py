@@ -93,7 +93,7 @@ def test_it_says_how_the_program_ended(status: int, words: str, tmp_path: Path) 
 def test_what_was_being_compiled_when_it_was_killed_is_named(tmp_path: Path) -> None:
     rows = [*faulty()[:-1], journals.call(9, path="/slow.py")]
     text = " ".join(" ".join(printed(report(tmp_path, rows, -9))).split())
-    assert "it ended while step was being compiled at /slow.py:3" in text
+    assert "it ended while step was being traced or compiled at /slow.py:3" in text
     assert "it ended while" not in "\n".join(printed(report(tmp_path, [*rows, journals.end(9.0)])))
 
 

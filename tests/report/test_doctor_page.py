@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.test_shown import HOSTILE
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S
+from tests.report.conftest import CHROMIUM
 
 from coldwarm.report.page.doctor import page_of_doctor
 from coldwarm.runner.doctor import reading
 from coldwarm.runner.doctor.starting import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
     from typing import Any
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed here"),
@@ -33,20 +32,9 @@ for rate in range(9):
 """
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
 @pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """Open the page of some rows, and see to it that it asked for nothing and did nothing."""
-    heard: list[str] = []
-    contexts = []
+def opened(visit: Callable[..., Page], tmp_path: Path) -> Callable[..., Page]:
+    """Open the page of some rows."""
 
     def open_page(rows: list[dict[str, Any]], width: int = 1280, **options: Any) -> Page:
         watched = reading.read(journals.written(tmp_path / "journal", *rows))
@@ -55,20 +43,9 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
         file = tmp_path / "page.html"
         text = page_of_doctor(report, watched.processes, BEGIN_S)
         file.write_text(text, encoding="utf-8")
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda one: heard.append(f"{one.type}: {one.text}"))
-        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
-        page.on("request", lambda one: heard.append(one.url) if one.url != file.as_uri() else None)
-        page.on("dialog", lambda one: heard.append(f"dialog: {one.message}"))
-        page.goto(file.as_uri())
-        return page
+        return visit(file, width, **options)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert [one for one in heard if not one.startswith("data:")] == []
+    return open_page
 
 
 def again(number: int, path: str, name: str, before: str, now: str) -> list[dict[str, Any]]:

@@ -131,7 +131,8 @@ EVIDENCE: dict[str, str] = {
         "nothing was compiled to the end, or its framework does not show the memory of programs"
     ),
     "ended_compiling": (
-        "it ended while {function} was being compiled at {at}: how long that took is in no figure"
+        "it ended while {function} was being traced or compiled at {at}: how long that took"
+        " is in no figure"
     ),
     "doctor_failed": (
         "the doctor itself failed at {at} with {error}: something may be missing here"

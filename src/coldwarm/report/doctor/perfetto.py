@@ -43,9 +43,9 @@ def trace(processes: Iterable[Seen], begin_s: float) -> str:
     events: list[dict[str, Any]] = []
     for at, seen in enumerate(processes):
         events += _events(seen, begin_s, at)
-    text = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+    written = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
     # Perfetto 52 takes the end of a text that ends with a backslash for a part of it.
-    return text.replace("\\\\", "\\u005c")
+    return written.replace("\\\\", "\\u005c")
 
 
 def _events(seen: Seen, begin_s: float, at: int) -> Iterator[dict[str, Any]]:

@@ -138,7 +138,7 @@ def _finding(rank: int, one: Finding) -> RenderableType:
         _labelled("change", change_of(one)),
         _labelled("saves", saved(one)),
     ]
-    return Group(head, Padding(Group(*body), (0, 0, 0, _INDENT)))
+    return Group(head, Padding(Group(*body), (0, 0, 0, _INDENT), expand=False))
 
 
 def _labelled(label: str, said: str) -> RenderableType:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _WIDTH = 1000
 """Of the bar and of the timeline, in units of their own."""
 _NARROWEST = 1.5
-_MOST_ROWS, _MOST_SPANS, _MOST_SITES = 14, 400, 500
+_MOST_ROWS, _MOST_SPANS, _MOST_SITES, _MOST_FINDINGS = 14, 400, 500, 50
 _COLUMNS = (
     *("line", "what", "compiled", "trace", "lower", "compile", "in all", "called"),
     "temporary memory",
@@ -66,7 +66,8 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
         bar_words=", ".join(f"{one['name']} {one['time']}" for one in parts),
         unseen=[words(one) for one in report.unseen],
         findings=list(_findings(report)),
-        lessons=list(_lessons(report.findings)),
+        lessons=list(_lessons(report.findings[:_MOST_FINDINGS])),
+        more=max(0, len(report.findings) - _MOST_FINDINGS),
         rows=rows,
         ticks=[units.duration(account.total_s * share) for share in (0.25, 0.5, 0.75, 1.0)],
         columns=_COLUMNS,
@@ -101,7 +102,7 @@ def _parts(account: Account) -> Iterator[dict[str, Any]]:
 
 def _findings(report: DoctorReport) -> Iterator[dict[str, Any]]:
     whole = report.account.total_s or 1.0
-    for one in told(report).findings:
+    for one in told(report).findings[:_MOST_FINDINGS]:
         spec = pattern_of(one.pattern)
         share = min(1.0, (one.cost_s or 0.0) / whole)
         yield {
