@@ -9,7 +9,7 @@ import threading
 import time
 
 from coldwarm.doctor import functions, signatures, sites
-from coldwarm.doctor.programs import looked_into
+from coldwarm.doctor.programs import fingerprint, looked_into
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ _ORDER = {"trace": 0, "lower": 1, "compile": 2}
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _HIT = "/jax/compilation_cache/cache_hits"
 _REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
-MOST_LINES = 300
-"""Calls of one place that are written one by one; later ones are counted."""
 _NEAR = 6
 """Frames above a listener in which JAX holds what it lowers."""
 
@@ -49,7 +47,18 @@ class _Open:
 class _Call:
     """A call for which something is traced, lowered or compiled."""
 
-    __slots__ = ("hit", "lowered", "miss", "number", "order", "own_ns", "place", "program", "slot")
+    __slots__ = (
+        "fingerprint",
+        "hit",
+        "lowered",
+        "miss",
+        "number",
+        "order",
+        "own_ns",
+        "place",
+        "program",
+        "slot",
+    )
 
     def __init__(self, number: int, miss: int, place: "Any", slot: "int | None") -> None:
         self.number, self.miss, self.place, self.slot = number, miss, place, slot
@@ -58,6 +67,7 @@ class _Call:
         self.hit = False
         self.lowered: Any = None
         self.program: Any = None
+        self.fingerprint: str | None = None
 
 
 class _Thread(threading.local):
@@ -110,6 +120,8 @@ class JaxStages:
                 self._enter(event, fun_name)
                 if STAGES[event] == "lower" and mine.call is not None:
                     mine.call.lowered = _lowering(sys._getframe(1))
+                if STAGES[event] == "compile" and mine.call and self._journal.fingerprints:
+                    mine.call.fingerprint = fingerprint(sys._getframe(1))
         except Exception:
             mine.call = None  # it must not become the program's
         finally:
@@ -193,12 +205,18 @@ class JaxStages:
         cause: dict[str, Any] = {"kind": "apart"}  # of what is compiled without a call
         signature = None
         if function is not None:
-            signature = signatures.of_call(
-                function, held.get("jit_info"), held.get("args", ()), held.get("kwargs", {})
+            filtered = _filtered(miss)
+            signature = (
+                signatures.of_filtered(*filtered)
+                if filtered
+                else signatures.of_call(
+                    function, held.get("jit_info"), held.get("args", ()), held.get("kwargs", {})
+                )
             )
             with self._lock:
                 cause = self._functions.cause(function, name, signature)
-        if (counted[0] or 0) <= MOST_LINES:
+            function = filtered[0] if filtered else function
+        if (counted[0] or 0) <= self._journal.most_of_a_place:
             self._journal.write(
                 "call",
                 framework="jax",
@@ -223,7 +241,7 @@ class JaxStages:
             counts[call.slot + 1] += end_ns - begin_ns
             counts[call.slot + 2] += (stage == "compile") and not call.hit
             counts[call.slot + 3] += (stage == "compile") and call.hit
-        if (counted[0] or 0) <= MOST_LINES:
+        if (counted[0] or 0) <= self._journal.most_of_a_place:
             if call.lowered is not None:  # now, so that none of its arrays is kept
                 call.program, call.lowered = looked_into(call.lowered), None
             self._journal.write(
@@ -235,10 +253,11 @@ class JaxStages:
                 own_s={name: ns / 1e9 for name, ns in call.own_ns.items()},
                 hit=call.hit if stage == "compile" else None,
                 program=call.program if stage == "compile" else None,
+                **({"fingerprint": call.fingerprint} if call.fingerprint else {}),
             )
         call.own_ns = {}
         if stage == "compile":
-            call.hit, call.program = False, None
+            call.hit, call.program, call.fingerprint = False, None, None
         self._spent(_now_ns() - begun_ns)
 
     def forget(self) -> None:
@@ -260,6 +279,22 @@ def _miss(frame: "FrameType | None") -> "FrameType | None":
             return frame
         if sites.is_users(code):
             return None
+        frame = frame.f_back
+    return None
+
+
+def _filtered(frame: "FrameType | None") -> "tuple[Any, tuple[Any, ...], dict[str, Any]] | None":
+    """Return the function and the arguments as they were given to Equinox's ``filter_jit``.
+
+    What JAX is given by it is another function, with arguments taken apart. ``None``: not by it.
+    """
+    for _ in range(_NEAR):
+        if frame is None or sites.is_users(frame.f_code):
+            return None
+        if frame.f_code.co_name == "_call" and "jit_wrapper" in frame.f_code.co_varnames:
+            held = frame.f_locals
+            function = getattr(held.get("jit_wrapper"), "__wrapped__", None)
+            return None if function is None else (function, held["args"], held["kwargs"])
         frame = frame.f_back
     return None
 

@@ -7,6 +7,7 @@ from coldwarm.frameworks.programs import n_equations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
 MOST_EQUATIONS = 20_000
@@ -14,6 +15,8 @@ FEWEST_EQUATIONS = 200
 """From so many on it is asked which lines they are from."""
 _LINES = 3
 """The user's lines that have the most equations."""
+_NEAR = 8
+"""Frames above a listener in which JAX holds what it compiles."""
 
 
 def looked_into(lowered: "Any") -> "dict[str, Any] | None":
@@ -92,4 +95,27 @@ def _line(source: "Any") -> "tuple[str, int] | None":
     for frame in frames:
         if sites.kind(frame.file_name) == sites.USERS:
             return frame.file_name, frame.start_line
+    return None
+
+
+def fingerprint(frame: "FrameType | None") -> "str | None":
+    """Return what tells a program that JAX is about to compile from others, as 16 digits.
+
+    Two with the same fingerprint have the same text, without the lines of the source that it is
+    from, and the same options. ``None``: this version of JAX does not show the program.
+    """
+    import hashlib
+
+    for _ in range(_NEAR):
+        if frame is None:
+            break
+        held = frame.f_locals
+        program = held.get("computation")
+        if program is not None and hasattr(program, "operation"):
+            digest = hashlib.sha256(str(program).encode())
+            options = held.get("compile_options")
+            told = getattr(options, "SerializeAsString", None)
+            digest.update(told() if told else b"")
+            return digest.hexdigest()[:16]
+        frame = frame.f_back
     return None

@@ -74,6 +74,24 @@ def of_call(
     return found
 
 
+def of_filtered(function: "Any", args: "tuple[Any, ...]", kwargs: "Mapping[str, Any]") -> Signature:
+    """Return what a call is compiled for in which all that is no array is part of the program."""
+    found = of_call(function, None, args, kwargs)
+    flatten, key = (
+        sys.modules["jax.tree_util"].tree_flatten_with_path,
+        sys.modules["jax.tree_util"].keystr,
+    )
+    for name, value in [
+        *zip(argument_names(function, len(args)), args, strict=True),
+        *kwargs.items(),
+    ]:
+        for path, leaf in flatten(value)[0]:
+            if not hasattr(leaf, "shape"):
+                found.leaves.pop(name + key(path), None)
+                found.static[name + key(path)] = text(leaf)
+    return found
+
+
 def of_values(values: "Mapping[str, Any]") -> Signature:
     """Return what a function is compiled for whose numbers and texts are part of the program."""
     found = Signature()

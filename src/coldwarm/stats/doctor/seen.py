@@ -52,6 +52,8 @@ class Call:
     compiled: bool = False
     hit: bool = False
     program: Mapping[str, Any] | None = None
+    fingerprint: str | None = None
+    """What tells the program from others; ``None``: nobody asked for it."""
 
     @property
     def site(self) -> Line | None:
@@ -229,3 +231,4 @@ def _add_stage(call: Call, row: Mapping[str, Any]) -> None:
         call.compiled = True
         call.hit = bool(row["hit"])
         call.program = row["program"]
+        call.fingerprint = row.get("fingerprint")
