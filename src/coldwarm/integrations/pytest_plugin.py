@@ -12,8 +12,15 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from coldwarm.contracts.measured import Benchmarks
+    from coldwarm.integrations.testing.kept import Kept
     from coldwarm.integrations.testing.measuring import Measuring
 
+_KEPT: pytest.StashKey[Kept] = pytest.StashKey()
+"""What the tests of a session have measured."""
+_BASE: pytest.StashKey[Benchmarks] = pytest.StashKey()
+_TOLD = "coldwarm_kept"
+"""Under which a worker of pytest-xdist tells it."""
 _MARKER = "max_compiles(n, operations=False): fail the test where more than n programs are compiled"
 
 
@@ -25,6 +32,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="At the end, say how many seconds each test has spent compiling.",
     )
+    group.addoption(
+        "--coldwarm-save",
+        metavar="FILE",
+        help="Save what tests have measured, for --coldwarm-compare and `coldwarm compare`.",
+    )
+    group.addoption(
+        "--coldwarm-compare",
+        metavar="BASE",
+        help="Compare what tests have measured with a file saved before, or with a run.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,6 +51,18 @@ def pytest_configure(config: pytest.Config) -> None:
         from coldwarm.integrations.testing.billing import Billing
 
         config.pluginmanager.register(Billing(config), "coldwarm-bill")
+    save, base = config.getoption("--coldwarm-save"), config.getoption("--coldwarm-compare")
+    if (save or base) and not hasattr(config, "workerinput"):
+        from coldwarm.errors import ColdwarmError
+        from coldwarm.integrations.testing import sessions
+
+        try:
+            if save:
+                sessions.refuse_place(save)
+            if base:
+                config.stash[_BASE] = sessions.base(base)
+        except ColdwarmError as error:
+            raise pytest.UsageError(*error.lines) from None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -60,8 +89,42 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 @pytest.fixture
-def coldwarm() -> Measuring:
+def coldwarm(request: pytest.FixtureRequest) -> Measuring:
     """Return what measures and asserts inside of a test."""
     from coldwarm.integrations.testing.measuring import Measuring
 
-    return Measuring()
+    return Measuring(request.node.nodeid, lambda: _kept(request.config))
+
+
+def _kept(config: pytest.Config) -> Kept:
+    from coldwarm.integrations.testing.kept import Kept
+
+    return config.stash.setdefault(_KEPT, Kept())
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell what was measured, where this is a worker."""
+    told = getattr(session.config, "workeroutput", None)
+    if told is not None and _KEPT in session.config.stash:
+        told[_TOLD] = session.config.stash[_KEPT].plain()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what a worker has measured, when it ends."""
+    told = getattr(node, "workeroutput", {}).get(_TOLD)
+    if told is not None:
+        _kept(node.config).merge(told)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print what was measured; save it and compare it, where that is asked for."""
+    save, base = config.getoption("--coldwarm-save"), config.stash.get(_BASE, None)
+    if _KEPT not in config.stash and not save and base is None:
+        return
+    from coldwarm.integrations.testing import sessions
+
+    terminalreporter.section(sessions.TITLE)
+    width = config.get_terminal_writer().fullwidth
+    for line in sessions.lines(_kept(config), width, save=save, against=base):
+        terminalreporter.write_line(line)

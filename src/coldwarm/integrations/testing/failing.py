@@ -91,8 +91,7 @@ def _inside(tracers: str) -> str:
 def _values(name: str, now: str, nearest: str, earlier: Sequence[Call]) -> str:
     """Return the values that an argument had, the first ones and the one that is most alike."""
     had = [{**one.arguments, **one.static}.get(name) for one in earlier]
-    found = list(dict.fromkeys(one for one in had if one not in {None, now}))
-    values = [one for one in found if one is not None] or [nearest]
+    values = list(dict.fromkeys(one for one in had if one is not None and one != now))
     if nearest not in values:
         values.append(nearest)
     left = len(values) - _MOST_VALUES
