@@ -65,7 +65,8 @@ def _repeated(bill: Bill) -> Iterator[str]:
     n_again = sum(one.n_again for one in found)
     yield ""
     yield (
-        f"Compiled more than once: {counted(len(found), 'program')}, {n_again} times too often,"
+        f"Compiled more than once: {counted(len(found), 'program')},"
+        f" {'once' if n_again == 1 else f'{n_again} times'} too often,"
         f" {duration(sum(one.again_s for one in found))}"
     )
     for one in found[:_MOST_PROGRAMS]:

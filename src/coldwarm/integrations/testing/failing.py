@@ -89,11 +89,11 @@ def _inside(tracers: str) -> str:
 
 
 def _values(name: str, now: str, nearest: str, earlier: Sequence[Call]) -> str:
-    """Return the values that an argument had, the first ones and the one that is most alike."""
+    """Return the value in the call that is most alike, and those that the argument had besides."""
     had = [{**one.arguments, **one.static}.get(name) for one in earlier]
-    values = list(dict.fromkeys(one for one in had if one is not None and one != now))
-    if nearest not in values:
-        values.append(nearest)
-    left = len(values) - _MOST_VALUES
-    text = ", then ".join(values[:_MOST_VALUES])
-    return text if left <= 0 else f"{text}, and {left} more"
+    others = list(dict.fromkeys(one for one in had if one not in {None, now, nearest}))
+    if not others:
+        return nearest
+    left = len(others) - _MOST_VALUES
+    more = f" and {left} more" if left > 0 else ""
+    return f"{nearest}, and before {', '.join(map(str, others[:_MOST_VALUES]))}{more}"

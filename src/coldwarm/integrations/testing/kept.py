@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from coldwarm import __version__
@@ -76,17 +77,19 @@ def starts(measured: Measured, called: str) -> list[dict[str, Any]]:
 
 def calls(test: str, result: BenchResult) -> list[dict[str, Any]]:
     """Return the warm calls of one process; none where none could be measured."""
-    if result.in_process is None or result.warm is None:
+    seen = result.in_process
+    if seen is None or result.warm is None:
         return []
+    date = str(datetime.fromisoformat(seen.started_at).replace(tzinfo=None))
     found = []
-    for process in warm_processes([result.in_process]):
+    for process in warm_processes([seen]):
         name = telling.told(f"{test} {result.name}/{WARM}/call")
         metadata = {"name": name, "unit": "second", "coldwarm_cache_mode": WARM}
         if not process.steadiness.steady:
             metadata["coldwarm_note"] = "calls were not steady"
         run = {
             "values": list(process.steadiness.samples),
-            "metadata": {"loops": process.blocks[0].batch},
+            "metadata": {"loops": process.blocks[0].batch, "date": date},
         }
         found.append({"metadata": metadata, "runs": [run]})
     return found
