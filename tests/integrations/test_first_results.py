@@ -7,14 +7,14 @@ import pytest
 from tests.contracts import samples
 from tests.stats import results
 
-from coldwarm.contracts.measured import Measured
+from coldwarm.contracts.measured import Benchmarks, Measured
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.summary import Summary
 from coldwarm.errors import UsageError
 from coldwarm.integrations import opening
 from coldwarm.integrations.testing import judging, telling
-from coldwarm.integrations.testing.judging import Rules, Wanted
-from coldwarm.integrations.testing.starts import Asked
+from coldwarm.integrations.testing.asked import Asked, Wanted
+from coldwarm.integrations.testing.judging import Against, Rules
 from coldwarm.runner.stored import again
 
 TARGET = "job:fit"
@@ -59,12 +59,20 @@ def run(speed: float, seed: int, scatter: float = 0.002) -> Measured:
 ASKED = Wanted(TARGET, (), "cold_process_cold_cache")
 
 
+def named(measured: Measured) -> Benchmarks:
+    return judging.by_target(opening.of_run(measured), measured)
+
+
+def held(now: Measured, base: Measured | Benchmarks, below: float) -> Against:
+    return judging.against(now, base, ASKED, Rules(below), opening.of_run(now))
+
+
 @pytest.mark.parametrize(
     ("speed", "below", "late"), [(1.5, 1.1, True), (1.5, 1.6, False), (1.0, 1.1, False)]
 )
 def test_a_ratio_fails_by_its_interval(speed: float, below: float, *, late: bool) -> None:
     base, now = run(1.0, 1), run(speed, 2)
-    found = judging.against(now, base, ASKED, Rules(below))
+    found = held(now, base, below)
     assert found.too_late is late
     assert found.metric.ratio == pytest.approx(speed, rel=0.05)
     seconds = now.cases[results.NAME].cold[0].seconds["ttfr"]
@@ -76,7 +84,7 @@ def test_a_ratio_fails_by_its_interval(speed: float, below: float, *, late: bool
 
 def test_a_scattered_ratio_does_not_fail() -> None:
     base, now = run(1.0, 1, 0.8), run(1.5, 2, 0.8)
-    assert not judging.against(now, base, ASKED, Rules(1.1)).too_late
+    assert not held(now, base, 1.1).too_late
 
 
 def test_a_stored_run_is_searched_by_target() -> None:
@@ -84,11 +92,11 @@ def test_a_stored_run_is_searched_by_target() -> None:
     assert judging.label_in(base, ASKED) == results.NAME
     with pytest.raises(UsageError, match="has no result of job:other; it has job:fit"):
         judging.label_in(base, Wanted("job:other", (), ASKED.mode))
-    assert f"{TARGET}/cold_process_cold_cache/first_result" in judging.by_target(base).benchmarks
+    assert f"{TARGET}/cold_process_cold_cache/first_result" in named(base).benchmarks
 
 
 def test_other_inputs_are_another_figure() -> None:
-    file = judging.by_target(run(1.0, 1))
+    file = named(run(1.0, 1))
     assert judging.label_in(file, ASKED) is None
     with pytest.raises(UsageError, match=r"has no result of job:fit\(x=f32\[8\]\)"):
         judging.label_in(file, Wanted(TARGET, ("x=f32[8]",), ASKED.mode))
@@ -96,6 +104,6 @@ def test_other_inputs_are_another_figure() -> None:
 
 def test_a_saved_file_is_held_against_too() -> None:
     base, now = run(1.0, 1), run(1.5, 2)
-    found = judging.against(now, judging.by_target(base), ASKED, Rules(1.1))
+    found = held(now, named(base), 1.1)
     assert found.too_late
-    assert opening.of_run(now).benchmarks.keys() != judging.by_target(now).benchmarks.keys()
+    assert opening.of_run(now).benchmarks.keys() != named(now).benchmarks.keys()

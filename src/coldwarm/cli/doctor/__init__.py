@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ import rich_click as click
 from coldwarm.cli import _options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from coldwarm.contracts.doctor import DoctorReport
     from coldwarm.runner.doctor.starting import Pass
 
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Write there, not to standard error; a page without it to doctor.html.",
+    help="Write the report to this file, not to standard error. A page without --out goes to"
+    " doctor.html.",
 )
 @click.option(
     "--python", default=None, help="The interpreter. Default: the one that runs coldwarm."
@@ -46,8 +50,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write a trace there that https://ui.perfetto.dev opens.",
 )
-@_options.verbose
-@_options.output("json", "html")
+@click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
+@_options.output("json", "html", plain="text")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
 @click.pass_context
 def command(
@@ -90,24 +94,43 @@ def command(
     with tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder:
         first = Path(folder) / wanted[0]
         ended = starting.run(command_line, first, program_of, wanted[0])
-        others = []
-        for one in wanted[1:]:
+        more = wanted[1:] if ended.status >= 0 else []
+        for one in more:
             starting.run(command_line, Path(folder) / one, program_of, one)
-            others.append(reading.read(Path(folder) / one))
-        watched = reading.read(first)
-        report = reading.report(watched, ended, started_at, others)
-        if perfetto is not None:
-            perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
-        if form == "html":
-            page = page_of_doctor(report, watched.processes, ended.begin_s)
-            (out or Path("doctor.html")).write_text(page, encoding="utf-8")
-    if form != "html":
-        _print(report, form, out, verbose=verbose)
+        with _status_kept(context, ended.status):
+            watched = reading.read(first)
+            others = [reading.read(Path(folder) / one) for one in more]
+            report = reading.report(watched, ended, started_at, others)
+            if perfetto is not None:
+                perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
+            if form == "html":
+                page = page_of_doctor(report, watched.processes, ended.begin_s)
+                (out or Path("doctor.html")).write_text(page, encoding="utf-8")
+            else:
+                _print(report, form, out, verbose=verbose)
     failed = broken(report.findings, allowed)
     for name, n in failed.items():
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
-    status = ended.status or (ExitCode.REGRESSION if failed else ExitCode.FINE)
-    context.exit(status if status >= 0 else 128 - status)
+    context.exit(_of_program(ended.status) or (ExitCode.REGRESSION if failed else ExitCode.FINE))
+
+
+def _of_program(status: int) -> int:
+    """Return the exit status that a shell shows of a program that ended so."""
+    return status if status >= 0 else 128 - status
+
+
+@contextmanager
+def _status_kept(context: click.Context, status: int) -> Iterator[None]:
+    """Where no report can be made or written, end as the program did if that failed too."""
+    from coldwarm.errors import UsageError
+
+    try:
+        yield
+    except (UsageError, OSError) as error:
+        if status == 0:
+            raise
+        click.echo(f"coldwarm: there is no report: {error}", err=True)
+        context.exit(_of_program(status))
 
 
 def _passes(written: str) -> list[Pass]:

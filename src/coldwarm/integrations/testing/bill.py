@@ -53,6 +53,8 @@ class Bill:
     """Compiled, and not to be told apart: not of JAX, or in a version that hides its programs."""
     n_read: int = 0
     """Programs that were read from a cache on disk."""
+    failures: list[str] = field(default_factory=list)
+    """Where watching itself has failed."""
 
     def add(self, test: str, calls: Iterable[Call]) -> None:
         """Add what was compiled in a test."""
@@ -90,6 +92,7 @@ class Bill:
         self.n_compiled += other.n_compiled
         self.n_unknown += other.n_unknown
         self.n_read += other.n_read
+        self.failures += [one for one in other.failures if one not in self.failures]
 
     @property
     def total_s(self) -> float:
@@ -118,6 +121,7 @@ def plain(bill: Bill) -> dict[str, Any]:
             for key, one in bill.programs.items()
         },
         "n": [bill.n_compiled, bill.n_unknown, bill.n_read],
+        "failures": list(bill.failures),
     }
 
 
@@ -127,4 +131,5 @@ def of_plain(values: dict[str, Any]) -> Bill:
     made.by_stage.update(values["by_stage"])
     made.programs = {key: Program(*parts) for key, parts in values["programs"].items()}
     made.n_compiled, made.n_unknown, made.n_read = values["n"]
+    made.failures = list(values["failures"])
     return made

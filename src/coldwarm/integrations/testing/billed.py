@@ -37,6 +37,8 @@ def lines(bill: Bill, tests_s: float, missing: list[str]) -> Iterator[str]:
         yield f"            {_programs(bill)}"
     yield from _repeated(bill)
     yield from _saving(bill)
+    for failure in bill.failures:
+        yield f"watching itself has failed, and something may be missing here: {failure}"
     for worker in missing:
         yield f"worker {worker} has ended without its bill: what its tests compiled is missing"
 

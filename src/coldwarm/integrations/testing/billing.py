@@ -50,6 +50,8 @@ class Billing:
     def pytest_sessionfinish(self) -> None:
         """Tell the bill, where this is a worker."""
         self._take(OUTSIDE)
+        if self._runs:
+            self._bill.failures = following.failures()
         told = getattr(self._config, "workeroutput", None)
         if told is not None:
             told[_TOLD] = plain(self._bill)

@@ -45,6 +45,9 @@ def _lines(call: Call, everything: Sequence[Call]) -> Iterator[str]:
     if call.cause.get("kind") == "new_function":
         what = f"the {_ordinal(number)} function object" if number else "another function object"
         yield f"    `jit` got {what} of this code: make the jitted function once, and keep it"
+        for each in call.cause.get("held") or ():
+            held = f"`{each['argument']}`, which is {each['now']}; it was {each['before']}"
+            yield f"    the function holds {held}"
     elif not call.differences:
         yield "    again, and nothing that is watched differed"
     earlier = [

@@ -40,6 +40,12 @@ def since(place: int) -> list[Call]:
     return Seen(rows, (), Sources({})).calls
 
 
+def failures() -> list[str]:
+    """Return where watching itself has failed: what it told may be incomplete."""
+    rows = [row for row in followed().rows if row["kind"] == "failed"]
+    return [f"{row['at']}, {row['error']}: {row['text']}" for row in rows]
+
+
 def programs(place: int, *, operations: bool) -> list[Call]:
     """Return the calls after a place that needed a new program.
 

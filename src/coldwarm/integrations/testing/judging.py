@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from coldwarm.contracts.measured import Benchmarks, Measured
 from coldwarm.contracts.policy import Policy
 from coldwarm.errors import UsageError
-from coldwarm.integrations import opening
 from coldwarm.stats.compare import benchmarks, results
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 from coldwarm.stats.ratio import CONFIDENCE
@@ -19,10 +18,10 @@ from coldwarm.stats.ratio import CONFIDENCE
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.comparison import ComparedMetric, RunComparison
     from coldwarm.contracts.noise import NoiseReport
     from coldwarm.contracts.summary import Summary
+    from coldwarm.integrations.testing.asked import Wanted
 
 SOURCE = "workload"
 """What differs where the function was changed, which is what a test is to see."""
@@ -76,9 +75,8 @@ def labels(baseline: Measured) -> dict[str, str]:
     return {one.target: name for name, one in own.items() if one is not None and one.target}
 
 
-def by_target(measured: Measured) -> Benchmarks:
-    """Return a run as benchmarks, which are called by the targets that were measured."""
-    made = opening.of_run(measured)
+def by_target(made: Benchmarks, measured: Measured) -> Benchmarks:
+    """Return the benchmarks of a run, each called by the target that was measured."""
     named = {label: target for target, label in labels(measured).items()}
     return replace(
         made,
@@ -92,26 +90,6 @@ def by_target(measured: Measured) -> Benchmarks:
 def _renamed(of: Mapping[str, T], named: Mapping[str, str]) -> dict[str, T]:
     split = ((name.partition("/"), one) for name, one in of.items())
     return {f"{named.get(head, head)}{slash}{rest}": one for (head, slash, rest), one in split}
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The first result of a target."""
-
-    target: str
-    inputs: Sequence[str]
-    mode: CacheMode
-
-    @property
-    def called(self) -> str:
-        """What it is called in a saved file: other inputs make another figure."""
-        inputs = f"({', '.join(self.inputs)})" if self.inputs else ""
-        return f"{self.target}{inputs}"
-
-    @property
-    def name(self) -> str:
-        """The name of its first result there."""
-        return f"{self.called}/{self.mode}/first_result"
 
 
 def label_in(baseline: Measured | Benchmarks, asked: Wanted) -> str | None:
@@ -134,12 +112,11 @@ def label_in(baseline: Measured | Benchmarks, asked: Wanted) -> str | None:
 
 
 def against(
-    ours: Measured,
-    baseline: Measured | Benchmarks,
-    asked: Wanted,
-    rules: Rules,
+    ours: Measured, baseline: Measured | Benchmarks, asked: Wanted, rules: Rules, made: Benchmarks
 ) -> Against:
     """Hold what was measured against a stored result, as ``coldwarm compare`` does.
+
+    ``made`` is what was measured once more, as benchmarks.
 
     Raises:
         IncomparableError: a field differs that must agree.
@@ -154,7 +131,6 @@ def against(
         metric = next(one for one in compared.metrics if one.metric == f"{asked.mode}.ttfr_s")
         return Against(compared, metric, rules.below)
     (label,) = ours.cases
-    mine = opening.of_run(ours)
     pair = f"{asked.name}={label}/{asked.mode}/first_result"
-    compared = benchmarks.compare_benchmarks([baseline], [mine], Policy(), rules.allow, [pair])
+    compared = benchmarks.compare_benchmarks([baseline], [made], Policy(), rules.allow, [pair])
     return Against(compared, compared.metrics[0], rules.below)

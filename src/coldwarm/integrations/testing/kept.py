@@ -12,6 +12,8 @@ from coldwarm.contracts.base import WARM
 from coldwarm.integrations import telling
 from coldwarm.integrations.figures import exported
 from coldwarm.integrations.formats import pyperf
+from coldwarm.report.reasons import counted
+from coldwarm.report.units import duration
 from coldwarm.stats.selection import warm_processes
 
 if TYPE_CHECKING:
@@ -73,6 +75,16 @@ def starts(measured: Measured, called: str) -> list[dict[str, Any]]:
         rest = one["metadata"]["name"].partition("/")[2]
         one["metadata"]["name"] = telling.told(f"{called}/{rest}")
     return found
+
+
+def told(result: BenchResult) -> str:
+    """Return the figure of warm calls in this process, in words."""
+    if result.warm is None or result.warm.call_s is None:
+        return f"{result.name}, warm call: {result.reasons.get('warm', 'not measured')}"
+    taken = result.warm.call_s
+    steady = "" if result.warm.steady.steady else ", not steady"
+    samples = counted(taken.n_samples, "sample")
+    return f"{result.name}, warm call: {duration(taken.median)} ({samples} of 1 process{steady})"
 
 
 def calls(test: str, result: BenchResult) -> list[dict[str, Any]]:

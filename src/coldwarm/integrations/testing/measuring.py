@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import ColdwarmError
@@ -75,15 +76,17 @@ class Measuring:
             UsageError: it cannot be called so.
         """
         __tracebackhide__ = True
-        from coldwarm.inprocess.bench import Benchmark
-        from coldwarm.integrations.testing import kept, telling, turns
+        from coldwarm.integrations.testing import kept, turns
 
+        public: Any = import_module("coldwarm")
         try:
             with turns.alone():
-                result = Benchmark(cold=False, time_budget_s=_BUDGET_S)(function, *args, **kwargs)
+                result: BenchResult = public.Benchmark(cold=False, time_budget_s=_BUDGET_S)(
+                    function, *args, **kwargs
+                )
         except ColdwarmError as error:
             raise error.with_traceback(None) from None
-        self._kept().add_calls(self._test, telling.calls(result), kept.calls(self._test, result))
+        self._kept().add_calls(self._test, kept.told(result), kept.calls(self._test, result))
         return result
 
     def assert_ttfr(  # noqa: PLR0913 - each is one choice, by name
@@ -124,11 +127,13 @@ class Measuring:
             ContractError: the baseline is broken.
         """
         __tracebackhide__ = True
-        from coldwarm.integrations.testing import starts
+        from coldwarm.integrations.testing.asked import Asked, Limit
 
+        # By its name, as the command line loads its commands.
+        starts: Any = import_module(f"{__package__}.starts")
         try:
-            asked = starts.Asked(target, tuple(inputs), caches, processes, timeout_s)
-            limit = starts.Limit(below, None if baseline is None else os.fspath(baseline), allow)
+            asked = Asked(target, tuple(inputs), caches, processes, timeout_s)
+            limit = Limit(below, None if baseline is None else os.fspath(baseline), allow)
             found = starts.first_result(asked, limit)
         except ColdwarmError as error:  # told at the line of the test
             raise error.with_traceback(None) from None

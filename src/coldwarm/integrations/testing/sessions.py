@@ -39,7 +39,9 @@ def base(path: str) -> Benchmarks:
         ContractError: it is broken, or of a kind that is not read.
     """
     found = opening.read(Path(path))
-    return judging.by_target(found) if isinstance(found, Measured) else found
+    if isinstance(found, Measured):
+        return judging.by_target(opening.of_run(found), found)
+    return found
 
 
 def refuse_place(path: str) -> None:

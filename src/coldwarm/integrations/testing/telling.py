@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.summary import Summary
-    from coldwarm.inprocess.result import BenchResult
+    from coldwarm.integrations.testing.asked import Asked
     from coldwarm.integrations.testing.judging import Against
-    from coldwarm.integrations.testing.starts import Asked
 
 _MOST_CHANGES = 4
 _DOCTOR = "coldwarm doctor PROGRAM.py names what it compiles, and where"
@@ -36,16 +35,6 @@ def _figure(taken: Summary) -> str:
         if interval
         else (f"{duration(taken.median)} ({from_}, no interval)")
     )
-
-
-def calls(result: BenchResult) -> str:
-    """Return the figure of warm calls in this process."""
-    if result.warm is None or result.warm.call_s is None:
-        return f"{result.name}, warm call: {result.reasons.get('warm', 'not measured')}"
-    taken = result.warm.call_s
-    steady = "" if result.warm.steady.steady else ", not steady"
-    samples = counted(taken.n_samples, "sample")
-    return f"{result.name}, warm call: {duration(taken.median)} ({samples} of 1 process{steady})"
 
 
 def above(asked: Asked, taken: Summary, below_s: float) -> str:
