@@ -72,7 +72,7 @@ def test_a_bill_has_tests_programs_and_what_a_cache_would_save(session: pytest.P
             "*4 programs compiled: compile 4.75 s",
             "Compiled more than once: 1 program, once too often, 1.50 s",
             "    1.50 s  step, 2 times in *::test_one and 1 other test",
-            "*would save at most 1.50 s of this run,",
+            "*would save at most 1.50 s of this run",
             "and 4.75 s of each later one*",
         ]
     )

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from coldwarm.integrations.testing.bill import Bill, Program
 
 TITLE = "coldwarm: seconds of compiling"
+_KEEP_ALL = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0"
+"""By default JAX keeps programs alone that take a second to compile."""
 _MOST_TESTS, _MOST_PROGRAMS = 10, 5
 _STAGES = {"trace": "trace", "lower": "lower", "compile": "compile", "cache_read": "read"}
 
@@ -86,16 +88,22 @@ def _where(one: Program) -> str:
 def _saving(bill: Bill) -> Iterator[str]:
     """Say what a cache on disk would save, of which only the programs of JAX can be kept."""
     whole_s = sum(sum(one.seconds) for one in bill.programs.values())
+    again_s = sum(one.again_s for one in bill.repeated)
     if not whole_s:
         return
-    again_s = sum(one.again_s for one in bill.repeated)
     yield ""
+    if bill.n_read:
+        yield f"A cache on disk is in use: {counted(bill.n_read, 'program')} came from there."
+        if again_s:
+            yield "What was compiled more than once all the same it does not keep. To keep all:"
+            yield f"    {_KEEP_ALL}"
+        return
     yield (
         "A cache on disk that all tests and workers share would save at most"
-        f" {duration(again_s)} of this run,"
+        f" {duration(again_s)} of this run"
     )
     yield (
         f"and {duration(whole_s)} of each later one, less the time of reading. Tracing and"
-        " lowering remain. Set it by:"
+        " lowering remain. To set it:"
     )
-    yield "    JAX_COMPILATION_CACHE_DIR=DIR JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0"
+    yield f"    JAX_COMPILATION_CACHE_DIR=DIR {_KEEP_ALL}"

@@ -81,9 +81,8 @@ class Measuring:
         public: Any = import_module("coldwarm")
         try:
             with turns.alone():
-                result: BenchResult = public.Benchmark(cold=False, time_budget_s=_BUDGET_S)(
-                    function, *args, **kwargs
-                )
+                measure = public.Benchmark(cold=False, time_budget_s=_BUDGET_S)
+                result: BenchResult = measure(function, *args, **kwargs)
         except ColdwarmError as error:
             raise error.with_traceback(None) from None
         self._kept().add_calls(self._test, kept.told(result), kept.calls(self._test, result))
@@ -140,4 +139,5 @@ class Measuring:
         self._kept().add(self._test, found.text, found.benchmarks)
         if found.late:
             raise AssertionError(found.late)
-        return found.seconds
+        seconds: Summary = found.seconds
+        return seconds
