@@ -67,11 +67,11 @@ def _later(asked: Asked, taken: Summary, judged: Against) -> Iterator[str]:
     if judged.most > judged.below:
         most += f" ({significant(judged.most)}, as two equal runs differ by so much here)"
     yield f"allowed: {most}, by below={judged.below:g}"
-    yield f"now:     {_figure(taken)}"
+    yield f"B, now:  {_figure(taken)}"
     side, one = judged.comparison.a, judged.metric
     when = f", of {side.started_at}" if side.started_at else ""
     then = "" if one.a is None else f"{duration(one.a)} ({counted(one.n_a, 'process')}{when})"
-    yield f"then:    {then}"
+    yield f"A, then: {then}"
     software = judged.comparison.software
     if software:
         more = "; …" if len(software) > _MOST_CHANGES else ""
