@@ -34,7 +34,8 @@ def lines(bill: Bill, tests_s: float, missing: list[str]) -> Iterator[str]:
     if rest:
         seconds = sum(seconds for _, seconds in rest)
         yield f"{seconds:8.2f} s  in {counted(len(rest), 'other test')}"
-    yield f"{bill.total_s:8.2f} s  in {counted(bill.n_tests, 'test')}{_of(bill, 0.0 if missing else tests_s)}"
+    share = "" if missing else _of(bill, tests_s)
+    yield f"{bill.total_s:8.2f} s  in {counted(bill.n_tests, 'test')}{share}"
     if bill.n_compiled or bill.n_read:
         yield f"            {_programs(bill)}"
     yield from _repeated(bill)
