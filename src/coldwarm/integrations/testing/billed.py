@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.integrations.testing.bill import OUTSIDE
+from coldwarm.integrations.testing.bill import OTHER, OUTSIDE
 from coldwarm.report.reasons import counted
 from coldwarm.report.units import duration
 
@@ -17,7 +17,15 @@ TITLE = "coldwarm: seconds of compiling"
 _KEEP_ALL = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0"
 """By default JAX keeps programs alone that take a second to compile."""
 _MOST_TESTS, _MOST_PROGRAMS = 10, 5
-_STAGES = {"trace": "trace", "lower": "lower", "compile": "compile", "cache_read": "read"}
+_STAGES = {
+    "trace": "trace",
+    "lower": "lower",
+    "compile": "compile",
+    "cache_read": "read",
+    OTHER: "other",
+}
+_LEAST_S = 5e-4
+"""Below it a stage is not worth a word."""
 
 
 def lines(bill: Bill, tests_s: float, missing: list[str]) -> Iterator[str]:
@@ -57,7 +65,7 @@ def _programs(bill: Bill) -> str:
     parts = [
         f"{words} {duration(bill.by_stage[stage])}"
         for stage, words in _STAGES.items()
-        if bill.by_stage.get(stage)
+        if bill.by_stage.get(stage, 0.0) > _LEAST_S
     ]
     read = f" and {bill.n_read} read from a cache on disk" if bill.n_read else ""
     return f"{counted(bill.n_compiled, 'program')} compiled{read}: {', '.join(parts)}"
