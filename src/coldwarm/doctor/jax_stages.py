@@ -10,7 +10,7 @@ import time
 
 from coldwarm.doctor import functions, signatures, sites
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.programs import looked_into, memory_of
+from coldwarm.doctor.programs import fingerprint, looked_into, memory_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ STAGES = {
 _ORDER = {"trace": 0, "lower": 1, "compile": 2}
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _HIT = "/jax/compilation_cache/cache_hits"
-MOST_LINES = 300
-"""Calls of one place that are written one by one; later ones are counted."""
 _NEAR = 6
 """Frames above a listener in which JAX holds what it lowers."""
 
@@ -51,6 +49,7 @@ class _Call:
     """A call for which something is traced, lowered or compiled."""
 
     __slots__ = (
+        "fingerprint",
         "hit",
         "jitted",
         "lowered",
@@ -71,6 +70,7 @@ class _Call:
         self.hit = False
         self.lowered: Any = None
         self.program: Any = None
+        self.fingerprint: str | None = None
 
 
 class _Thread(threading.local):
@@ -125,6 +125,8 @@ class JaxStages:
                 self._enter(event, fun_name)
                 if STAGES[event] == "lower" and mine.call is not None:
                     mine.call.lowered = _lowering(sys._getframe(1))
+                if STAGES[event] == "compile" and mine.call and self._journal.fingerprints:
+                    mine.call.fingerprint = fingerprint(sys._getframe(1))
         except Exception as error:
             mine.call = None
             failed(self._journal, error)
@@ -223,7 +225,7 @@ class JaxStages:
             with self._lock:
                 cause = self._functions.cause(function, name, signature, inner)
             function = inner or function
-        if (counted[0] or 0) <= MOST_LINES:
+        if (counted[0] or 0) <= self._journal.most_of_a_place:
             self._journal.write(
                 "call",
                 framework="jax",
@@ -248,7 +250,7 @@ class JaxStages:
             counts[call.slot + 1] += end_ns - begin_ns
             counts[call.slot + 2] += (stage == "compile") and not call.hit
             counts[call.slot + 3] += (stage == "compile") and call.hit
-        if (counted[0] or 0) <= MOST_LINES:
+        if (counted[0] or 0) <= self._journal.most_of_a_place:
             if call.lowered is not None:  # now, so that none of its arrays is kept
                 call.program, call.lowered = looked_into(call.lowered), None
             self._journal.write(
@@ -261,10 +263,11 @@ class JaxStages:
                 hit=call.hit if stage == "compile" else None,
                 program=call.program if stage == "compile" else None,
                 memory=memory_of(sys._getframe(3)) if stage == "compile" else None,
+                **({"fingerprint": call.fingerprint} if call.fingerprint else {}),
             )
         call.own_ns = {}
         if stage == "compile":
-            call.hit, call.program = False, None
+            call.hit, call.program, call.fingerprint = False, None, None
             if self.compiled is not None and call.jitted:
                 self.compiled()
         self._spent(_now_ns() - begun_ns)

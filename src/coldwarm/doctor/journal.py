@@ -29,6 +29,11 @@ _write = os.write
 class Journal:
     """What one process writes."""
 
+    most_of_a_place = 300
+    """Calls of one place that are written one by one; later ones are counted."""
+    fingerprints = False
+    """Whether each program that is compiled gets its fingerprint."""
+
     def __init__(self, folder: str) -> None:
         """Open the files of this process in a folder, which is made where it is missing.
 

@@ -16,6 +16,10 @@ _now_s = time.perf_counter
 class Memory:
     """What a journal is to those who write; the rows stay here."""
 
+    most_of_a_place = MOST_ROWS
+    fingerprints = False
+    """Whether each program that is compiled gets its fingerprint, from when this is set."""
+
     def __init__(self) -> None:
         """Start with nothing."""
         self.rows: list[dict[str, Any]] = []

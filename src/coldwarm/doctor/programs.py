@@ -119,3 +119,26 @@ def _line(source: "Any") -> "tuple[str, int] | None":
         if sites.kind(frame.file_name) == sites.USERS:
             return frame.file_name, frame.start_line
     return None
+
+
+def fingerprint(frame: "FrameType | None") -> "str | None":
+    """Return what tells a program that JAX is about to compile from others, as 16 digits.
+
+    Two with the same fingerprint have the same text, without the lines of the source that it is
+    from, and the same options. ``None``: this version of JAX does not show the program.
+    """
+    import hashlib
+
+    for _ in range(_NEAR):
+        if frame is None:
+            break
+        held = frame.f_locals
+        program = held.get("computation")
+        if program is not None and hasattr(program, "operation"):
+            digest = hashlib.sha256(str(program).encode())
+            options = held.get("compile_options")
+            told = getattr(options, "SerializeAsString", None)
+            digest.update(told() if told else b"")
+            return digest.hexdigest()[:16]
+        frame = frame.f_back
+    return None
