@@ -410,6 +410,10 @@ CODES: dict[str, str] = {
     "journal_cut": "",
     "killed_before_its_end": "",
     "called_elsewhere": "",
+    "memory_not_shown": "",
+    "no_journal": "",
+    "lines_lost": "n_lines",
+    "ended_compiling": "function at",
     "doctor_failed": "at error",
 }
 """By code, the names of its parameters."""

@@ -7,6 +7,7 @@ once.
 
 import inspect
 import sys
+import threading
 import time
 from functools import partial
 from types import MethodType
@@ -149,7 +150,8 @@ class Calls:
 
     def _devices_started(self, spent_ns: int) -> None:
         if spent_ns >= _WORTH_S * 1e9:
-            self._journal.write("devices", seconds=spent_ns / 1e9)
+            thread = threading.get_ident()
+            self._journal.write("devices", seconds=spent_ns / 1e9, thread=thread)
             self._now.apart_ns += spent_ns
             self._dispatches.leave_out(spent_ns)
 

@@ -10,7 +10,7 @@ import time
 
 from coldwarm.doctor import functions, signatures, sites
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.programs import looked_into
+from coldwarm.doctor.programs import looked_into, memory_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -260,6 +260,7 @@ class JaxStages:
                 own_s={name: ns / 1e9 for name, ns in call.own_ns.items()},
                 hit=call.hit if stage == "compile" else None,
                 program=call.program if stage == "compile" else None,
+                memory=memory_of(sys._getframe(3)) if stage == "compile" else None,
             )
         call.own_ns = {}
         if stage == "compile":

@@ -118,6 +118,22 @@ EVIDENCE: dict[str, str] = {
     ),
     "killed_before_its_end": "the program was ended before the doctor could say it",
     "called_elsewhere": "it was not called from this line, or not in a way that is watched",
+    "no_journal": (
+        "anything: the program has left no journal, so nothing is known of it but how long it"
+        " took (it deleted the temporary files, the disk is full, or its Python takes no"
+        " PYTHONPATH)"
+    ),
+    "lines_lost": (
+        "{n_lines:# line} of the journal could not be written: the disk was full, or the program"
+        " closed the file"
+    ),
+    "memory_not_shown": (
+        "nothing was compiled to the end, or its framework does not show the memory of programs"
+    ),
+    "ended_compiling": (
+        "it ended while {function} was being traced or compiled at {at}: how long that took"
+        " is in no figure"
+    ),
     "doctor_failed": (
         "the doctor itself failed at {at} with {error}: something may be missing here"
     ),

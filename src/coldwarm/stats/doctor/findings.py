@@ -26,12 +26,14 @@ SMALL = 0.01
 def ranked(found: Iterable[Finding], total_s: float) -> list[Finding]:
     """Return findings in the order in which they matter: those that cost most first.
 
-    What makes a figure or a result wrong costs no time, and comes before what costs little.
+    What ended the program comes first of all. What makes a figure or a result wrong costs no time,
+    and comes before what costs little.
     """
 
     def rank(one: Finding) -> tuple[int, float]:
         if one.cost_s is None:
-            return 1, 0.0
+            reason = one.null_reasons.get("cost_s")
+            return (-1 if reason is not None and reason.code == "doctor_ended" else 1), 0.0
         return (2 if is_small(one, total_s) else 0), -one.cost_s
 
     return sorted(found, key=rank)

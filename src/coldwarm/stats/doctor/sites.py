@@ -40,7 +40,14 @@ def _site(seen: Seen, line: Line, calls: list[Call], beyond: tuple[int, float]) 
     n_more, more_s = beyond
     n_compiles += n_more
     n_calls = _n_calls(seen, line, calls[0].name)
-    why = because("called_elsewhere" if seen.sees_calls else "needs_monitoring")
+    largest = max(
+        (one.memory for one in calls if one.memory), key=lambda one: one["temporary"], default=None
+    )
+    reasons = {}
+    if n_calls is None:
+        reasons["n_calls"] = because("called_elsewhere" if seen.sees_calls else "needs_monitoring")
+    if largest is None:
+        reasons["temporary_bytes"] = reasons["arguments_bytes"] = because("memory_not_shown")
     return CallSite(
         path=line.path,
         line=line.line,
@@ -56,7 +63,9 @@ def _site(seen: Seen, line: Line, calls: list[Call], beyond: tuple[int, float]) 
         compile_s=own_s["compile"],
         cache_s=cache_s,
         causes=dict(causes(calls)),
-        null_reasons={} if n_calls is not None else {"n_calls": why},
+        temporary_bytes=largest["temporary"] if largest else None,
+        arguments_bytes=largest["arguments"] if largest else None,
+        null_reasons=reasons,
     )
 
 
