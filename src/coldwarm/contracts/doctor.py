@@ -110,7 +110,7 @@ class Account(Record, frozen=True, kw_only=True):
     cache_s: Seconds
     """Reading programs from a cache on disk."""
     run_s: Seconds | None
-    """In compiled functions, and waiting for their results."""
+    """In compiled functions and operations, and waiting for their results."""
     other_s: Seconds
     """Everything else: Python, and what is not watched."""
     doctor_s: Seconds | None
@@ -132,7 +132,7 @@ class DoctorReport(Record, frozen=True, kw_only=True):
     n_processes: Count
     account: Account
     findings: list[Finding]
-    """What ended the program, then those that cost most."""
+    """What ended the program, then those that cost most; what costs next to nothing is last."""
     sites: list[CallSite]
     """Those that took longest first, and not more than a thousand."""
     n_sites: Count

@@ -199,6 +199,7 @@ class JaxStages:
         stack = sites.stack(frame)
         held = miss.f_locals if miss is not None else {}
         function = held.get("fun")
+        wrapped = sites.around(miss)
         place = (stack[0] if stack else None, name)
         with self._lock:
             number = self._journal.number()
@@ -212,10 +213,16 @@ class JaxStages:
         signature = None
         if function is not None:
             signature = signatures.of_call(
-                function, held.get("jit_info"), held.get("args", ()), held.get("kwargs", {})
+                function,
+                held.get("jit_info"),
+                held.get("args", ()),
+                held.get("kwargs", {}),
+                wrapped,
             )
+            inner = functions.written(wrapped.function) if wrapped else None
             with self._lock:
-                cause = self._functions.cause(function, name, signature)
+                cause = self._functions.cause(function, name, signature, inner)
+            function = inner or function
         if (counted[0] or 0) <= MOST_LINES:
             self._journal.write(
                 "call",

@@ -5,6 +5,10 @@ EVIDENCE: dict[str, str] = {
         "{function} was compiled {n_compiles:# time}: its argument `{argument}` is static and"
         " took {n_values:# value}, such as {before}, then {now}"
     ),
+    "doctor_no_array": (
+        "{function} was compiled {n_compiles:# time}: its argument `{argument}` is no array and"
+        " took {n_values:# value}, such as {before}, then {now}"
+    ),
     "doctor_shape": (
         "{function} was compiled {n_compiles:# time}: `{argument}` had {n_values:# shape}, "
         "such as {before}, then {now}"
@@ -59,6 +63,14 @@ EVIDENCE: dict[str, str] = {
     "doctor_reads": (
         "the loop reads a value {n_reads:# time}, and waited {n_waited:# time}: "
         "{blocked_s:time} in all"
+    ),
+    "doctor_reads_ready": (
+        "the loop reads a value {n_reads:# time}; each was ready, so it cost little here, and "
+        "with a device that works beside the host the loop would wait"
+    ),
+    "doctor_new_body": (
+        "{function} was compiled {n_compiles:# time} outside of `jit`: each time its body was "
+        "another function object"
     ),
     "doctor_transfers": "{call} sent {n_transfers:# array} from the host, {sent_bytes:size} in all",
     "doctor_growing": "{call} made arrays of {n_lengths:# length}, each compiled for itself",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.report import units
-from coldwarm.report.doctor.changes import CHANGES
+from coldwarm.report.doctor.changes import change_of
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Account, DoctorReport
@@ -72,7 +72,7 @@ def first_change(report: DoctorReport) -> str:
         return NOTHING if is_known(report) else UNKNOWN
     one = report.findings[0]
     saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
-    return f"Change first: {place(one.path)}:{one.line}, {CHANGES.get(one.pattern, '')}{saves}."
+    return f"Change first: {place(one.path)}:{one.line}, {change_of(one)}{saves}."
 
 
 def named_parts(account: Account) -> list[tuple[str, str, float]]:

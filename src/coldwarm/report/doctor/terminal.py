@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coldwarm.report import units
-from coldwarm.report.doctor.changes import CHANGES
+from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.learning import pattern_of
 from coldwarm.report.doctor.memory import most, temporary
 from coldwarm.report.doctor.saving import saved
@@ -24,6 +24,7 @@ from coldwarm.report.doctor.summary import (
 )
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
+from coldwarm.stats.doctor.findings import SMALL, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,18 +56,26 @@ def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
         parts += [_bar(report.account), *_legend(report.account)]
     if ending(report):
         parts.append(line(ending(report), "bold"))
-    findings = report.findings if everything else report.findings[:MOST_FINDINGS]
+    findings = report.findings if everything else _worth(report)[:MOST_FINDINGS]
     parts.append(line(""))
     for rank, one in enumerate(findings, 1):
         parts += [_finding(rank, one), line("")]
     left = len(report.findings) - len(findings)
     if left:
-        parts += [line(f"… and {left} more: --verbose shows them", "dim"), line("")]
+        small = all(is_small(one, report.account.total_s) for one in report.findings[-left:])
+        why = f", each of less than {SMALL:.0%} of the time" if small else ""
+        parts += [line(f"… and {left} more{why}: --verbose shows them", "dim"), line("")]
     if report.sites:
         parts += [_sites(report.sites if everything else report.sites[:MOST_SITES]), line("")]
         parts += _memory(report)
     parts += [line(f"Not seen: {words(one)}.", "dim") for one in report.unseen]
     return Group(*parts, *_last(report))
+
+
+def _worth(report: DoctorReport) -> list[Finding]:
+    """Return the findings that matter; all of them where none does."""
+    worth = [one for one in report.findings if not is_small(one, report.account.total_s)]
+    return worth or report.findings
 
 
 def _memory(report: DoctorReport) -> list[RenderableType]:
@@ -125,7 +134,7 @@ def _finding(rank: int, one: Finding) -> RenderableType:
         body.append(line(one.source, "dim"))
     body += [
         line(words(one.says)),
-        _labelled("change", CHANGES.get(one.pattern, "")),
+        _labelled("change", change_of(one)),
         _labelled("saves", saved(one)),
     ]
     return Group(head, Padding(Group(*body), (0, 0, 0, _INDENT), expand=False))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.report.doctor.changes import CHANGES
+from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.learning import page_of, pattern_of
 from coldwarm.report.doctor.saving import estimate
 from coldwarm.report.reasons import words
@@ -25,7 +25,7 @@ def _told(one: Finding) -> Finding:
     return replace(
         one,
         text=words(one.says),
-        change=CHANGES.get(one.pattern, ""),
+        change=change_of(one),
         estimate=estimate(one),
         page=page_of(spec) if spec is not None else "",
     )

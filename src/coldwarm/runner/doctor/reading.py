@@ -14,7 +14,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.doctor.journal import COUNTS, LINES, LOST
 from coldwarm.errors import UsageError
 from coldwarm.stats.doctor.account import account, n_untold
-from coldwarm.stats.doctor.findings import findings
+from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
 from coldwarm.stats.doctor.sources import Sources
@@ -93,18 +93,11 @@ def report(
         versions=_versions(watched.processes),
         n_processes=len(watched.processes),
         account=account(first, begin_s, end_s),
-        findings=sorted(found, key=_rank)[:_MOST_FINDINGS],
+        findings=ranked(found, end_s - begin_s)[:_MOST_FINDINGS],
         sites=sorted(sites, key=lambda one: -one.total_s)[:_MOST_SITES],
         n_sites=len(sites),
         unseen=list(_unseen(watched.processes)),
     )
-
-
-def _rank(one: Finding) -> tuple[bool, float]:
-    """Put what the program ended with first, and then what cost most."""
-    reason = one.null_reasons.get("cost_s")
-    ended_it = reason is not None and reason.code == "doctor_ended"
-    return not ended_it, -(one.cost_s or 0.0)
 
 
 def _of_a_pass(one: Finding) -> bool:

@@ -113,8 +113,9 @@ def _untold(seen: Seen) -> list[dict[str, float]]:
 
 
 def _run_s(seen: Seen) -> float:
-    """Return the seconds in compiled functions and in waiting for what they compute."""
-    jitted = sum(one.counts[1] for one in seen.places_of("jitted"))
+    """Return the seconds in compiled functions, in operations, and in waiting for both."""
+    dispatched = ("jitted", "operation", "concatenation")
+    jitted = sum(one.counts[1] for kind in dispatched for one in seen.places_of(kind))
     waits = sum(one.counts[2] for one in seen.places_of("read"))
     waits += sum(one.counts[1] for one in seen.places_of("wait"))
     return (jitted + waits) / 1e9

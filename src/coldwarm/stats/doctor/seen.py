@@ -145,6 +145,11 @@ class Seen:
         return bool(self.process.get("sees_calls"))
 
     @cached_property
+    def lasted_s(self) -> float:
+        """From the first line of the journal to the last."""
+        return float(self.rows[-1]["at_s"] - self.rows[0]["at_s"]) if self.rows else 0.0
+
+    @cached_property
     def places(self) -> list[Place]:
         """The places whose calls were counted."""
         return [

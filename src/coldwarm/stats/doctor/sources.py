@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.lines import Extent
 
+_STATEMENTS = (ast.For, ast.While, ast.AsyncFor)
+
 
 @dataclass
 class Sources:
@@ -54,7 +56,10 @@ class Sources:
         return self._files[path]
 
     def loop(self, path: str, line: int) -> Extent | None:
-        """Return the extent of the innermost loop that a line is in, of its own function."""
+        """Return the extent of the innermost loop that a line is in, of its own function.
+
+        A comprehension inside of a loop is a part of that loop's turns.
+        """
         if (path, line) not in self._loops:
             self._loops[path, line] = self._loop(path, line)
         return self._loops[path, line]
@@ -65,7 +70,8 @@ class Sources:
             if isinstance(node, FUNCTIONS):
                 found = None if line > _header(node) else found
             elif isinstance(node, LOOPS) and _repeats(node, line):
-                found = extent(node)
+                inside = found is not None and not isinstance(node, _STATEMENTS)
+                found = found if inside else extent(node)
         return found
 
     def assigned(self, path: str, line: int) -> tuple[set[str], set[str]]:
