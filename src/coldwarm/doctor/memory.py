@@ -25,7 +25,7 @@ class Memory:
         self.rows: list[dict[str, Any]] = []
         self.n_gone = 0
         """Rows that are kept no more."""
-        self.counts: list[int] = []
+        self.counts = [0] * _FIELDS  # the first place is the journal's own, as in a file
         self._numbers = itertools.count(1)
 
     def number(self) -> int:
