@@ -23,14 +23,8 @@ def descend(x):
 
 def main():
     x = jnp.zeros(4)
-    try:
-        for _ in range(10):
-            x = descend(x)
-    except jax.errors.TracerBoolConversionError:
-        print("not possible when compiled")
-        with jax.disable_jit():
-            for _ in range(2):
-                x = descend(x)
+    for _ in range(10):
+        x = descend(x)
     print(x.shape)
 
 

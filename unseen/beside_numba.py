@@ -33,4 +33,4 @@ def simulate(place, turns):
 
 
 start = jnp.asarray(np.random.default_rng(0).uniform(-3, 3, 30))
-print(simulate(start, 12).shape)
+print(simulate(start, 30).shape)

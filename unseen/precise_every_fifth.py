@@ -23,7 +23,7 @@ def precise():
 
 def main():
     x = jnp.linspace(-1, 1, 64 * 16).reshape(64, 16)
-    w = jnp.full((16, 4), 0.1)
+    w = jnp.full((16, 4), 0.1, jnp.float32)
     fast, exact = [], []
     for turn in range(10):
         w = descend(w, x)

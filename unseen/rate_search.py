@@ -20,7 +20,7 @@ def loss_of(params, x, y):
 
 
 def trial(rate, x, y):
-    params = {"in": jnp.full((4, 16), 0.1), "out": jnp.full((16,), 0.1)}
+    params = {"in": jnp.full((4, 16), 0.1, jnp.float32), "out": jnp.full((16,), 0.1, jnp.float32)}
     step = make_step(loss_of, rate)
     for _ in range(20):
         params = step(params, x, y)

@@ -33,6 +33,6 @@ def train(params, turns):
     return params
 
 
-params = train({"w": jnp.full((32, 8), 0.1), "b": jnp.zeros(8)}, 5)
+params = train({"w": jnp.full((32, 8), 0.1, jnp.float32), "b": jnp.zeros(8)}, 5)
 params = train(restore(save(params)), 5)
 print(sorted(params))

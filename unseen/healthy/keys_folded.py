@@ -17,7 +17,7 @@ def walk(key, x):
 
 def main():
     root = jax.random.key(5)
-    start_key, root = jax.random.split(root)
+    start_key, sample_key, root = jax.random.split(root, 3)
     x = jax.random.normal(start_key, (16,))
     for epoch in range(4):
         key = jax.random.fold_in(root, epoch)
@@ -25,7 +25,7 @@ def main():
         for batch in range(3):
             inner = jax.random.fold_in(jax.random.fold_in(root, 100 + epoch), batch)
             x = x + 0.01 * jax.random.normal(inner, x.shape)
-    samples = jax.vmap(lambda k: jax.random.normal(k, (3,)))(jax.random.split(start_key, 8)[1:])
+    samples = jax.vmap(lambda k: jax.random.normal(k, (3,)))(jax.random.split(sample_key, 8)[1:])
     print(x.shape, samples.shape)
 
 
