@@ -8,6 +8,7 @@ once.
 import inspect
 import sys
 import time
+from functools import partial
 from types import MethodType
 
 from coldwarm.doctor import sites
@@ -145,12 +146,17 @@ class Calls:
 
     def _call(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
         try:
+            bound: tuple[int | str, ...] = ()
+            if type(called) is partial:
+                bound = (*range(len(called.args)), *called.keywords)
+                first = called.args[0] if called.args else first
+                called = called.func
             if type(called) is MethodType:
                 called = called.__func__
             if self._stale:
                 self.ask_again()
             if self._dispatches.takes(called):
-                self._dispatches.call(code, offset, called)
+                self._dispatches.call(code, offset, called, bound)
                 return None
             known = self._wanted.get(id(called))
             if known is None:
@@ -166,6 +172,8 @@ class Calls:
 
     def _returned(self, _code: "CodeType", _offset: int, called: "Any", _first: "Any") -> "Any":
         try:
+            if type(called) is partial:
+                called = called.func
             if type(called) is MethodType:
                 called = called.__func__
             if type(called) is self._dispatches.jitted:

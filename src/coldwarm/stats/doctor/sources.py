@@ -111,6 +111,26 @@ class Sources:
             and first <= node.lineno <= last
         }
 
+    def takes_from_around(self, path: str, line: int, name: str) -> bool:
+        """Say whether the innermost function at a line takes a name from outside of it."""
+        tree = self.tree(path)
+        inside: list[tuple[int, ast.AST]] = []
+        for node in ast.walk(tree) if tree is not None else ():
+            extent = _extent(node)
+            if isinstance(node, (*_FUNCTIONS, ast.Lambda)) and extent is not None:
+                if extent[0] <= line <= extent[1]:
+                    inside.append((extent[1] - extent[0], node))
+        if not inside:
+            return False
+        function = min(reversed(inside), key=lambda one: one[0])[1]
+        made = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
+        made |= {
+            one.id
+            for one in ast.walk(function)
+            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        }
+        return name not in made
+
     def function(self, path: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Return the function whose first line, decorators included, this is."""
         tree = self.tree(path)
