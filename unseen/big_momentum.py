@@ -24,8 +24,10 @@ step = jax.jit(update)
 
 def main():
     key = jax.random.key(0)
-    params = {name: jax.random.normal(k, (SIZE, SIZE)) * 0.02
-              for name, k in zip("ab", jax.random.split(key), strict=True)}
+    params = {
+        name: jax.random.normal(k, (SIZE, SIZE)) * 0.02
+        for name, k in zip("ab", jax.random.split(key), strict=True)
+    }
     carry = (params, optimizer.init(params))
     x = jax.random.normal(jax.random.fold_in(key, 1), (16, SIZE))
     losses = []

@@ -11,7 +11,11 @@ class Model(eqx.Module):
     name: str = eqx.field(static=True)
 
     def __init__(self, key):
-        self.layers = [eqx.nn.Linear(4, 16, key=key), eqx.nn.Linear(16, 1, key=jax.random.fold_in(key, 1))]
+        inner, outer = jax.random.split(key)
+        self.layers = [
+            eqx.nn.Linear(4, 16, key=inner),
+            eqx.nn.Linear(16, 1, key=outer),
+        ]
         self.name = "small"
 
     def __call__(self, x):

@@ -146,9 +146,8 @@ class Calls:
 
     def _call(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
         try:
-            bound: tuple[int | str, ...] = ()
+            named = called
             if type(called) is partial:
-                bound = (*range(len(called.args)), *called.keywords)
                 first = called.args[0] if called.args else first
                 called = called.func
             if type(called) is MethodType:
@@ -156,7 +155,7 @@ class Calls:
             if self._stale:
                 self.ask_again()
             if self._dispatches.takes(called):
-                self._dispatches.call(code, offset, called, bound)
+                self._dispatches.call(code, offset, called, named)
                 return None
             known = self._wanted.get(id(called))
             if known is None:

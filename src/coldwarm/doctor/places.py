@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from functools import partial
 
 from coldwarm.doctor import sites
 
@@ -43,24 +44,17 @@ class Places:
         self._slots: dict[Any, tuple[int | None, CodeType | None]] = {}
 
     def at(
-        self,
-        kind: str,
-        code: "CodeType",
-        offset: int,
-        called: "Any",
-        depth: int = 3,
-        bound: "tuple[int | str, ...]" = (),
+        self, kind: str, code: "CodeType", offset: int, called: "Any", depth: int = 3
     ) -> "int | None":
         """Return where calls at a place of code are counted; ``None``: nowhere.
 
-        ``depth`` is how many frames above this one the caller's is, ``bound`` what a
-        ``functools.partial`` gives to what is called.
+        ``depth`` is how many frames above this one the caller's is.
         """
         if sites.kind(code.co_filename) == sites.USERS:
             key = (kind, id(code), offset)
             known = self._slots.get(key)
             if known is None:
-                slot = self._new(kind, sites.stack(sys._getframe(depth)), called, bound)
+                slot = self._new(kind, sites.stack(sys._getframe(depth)), called)
                 known = self._slots[key] = slot, code  # kept, so that no other has its identity
             return known[0]
         return self.of_stack(kind, sites.stack(sys._getframe(depth)), called)
@@ -86,10 +80,11 @@ class Places:
         for at, number in enumerate(numbers, slot):
             counts[at] += number
 
-    def _new(
-        self, kind: str, stack: "list[Site]", called: "Any", bound: "tuple[int | str, ...]" = ()
-    ) -> "int | None":
+    def _new(self, kind: str, stack: "list[Site]", called: "Any") -> "int | None":
         slot = self.journal.slot() if stack else None
+        bound: tuple[int | str, ...] = ()
+        if type(called) is partial:
+            bound, called = (*range(len(called.args)), *called.keywords), called.func
         if slot is not None:
             name = called if isinstance(called, str) else getattr(called, "__name__", "?")
             self.journal.write(

@@ -117,9 +117,9 @@ class Sources:
         inside: list[tuple[int, ast.AST]] = []
         for node in ast.walk(tree) if tree is not None else ():
             extent = _extent(node)
-            if isinstance(node, (*_FUNCTIONS, ast.Lambda)) and extent is not None:
-                if extent[0] <= line <= extent[1]:
-                    inside.append((extent[1] - extent[0], node))
+            is_function = isinstance(node, (*_FUNCTIONS, ast.Lambda))
+            if is_function and extent is not None and extent[0] <= line <= extent[1]:
+                inside.append((extent[1] - extent[0], node))
         if not inside:
             return False
         function = min(reversed(inside), key=lambda one: one[0])[1]
