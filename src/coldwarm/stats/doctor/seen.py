@@ -108,6 +108,8 @@ class Place:
     slot: int
     counts: tuple[int, ...]
     """How often, and further numbers that depend on ``what``."""
+    bound: tuple[int | str, ...] = ()
+    """Arguments, by place or name, that a ``functools.partial`` gives to what is called."""
 
     @property
     def site(self) -> Line:
@@ -163,7 +165,14 @@ class Seen:
     def places(self) -> list[Place]:
         """The places whose calls were counted."""
         return [
-            Place(row["what"], row["name"], _stack(row["stack"]), row["slot"], numbers)
+            Place(
+                row["what"],
+                row["name"],
+                _stack(row["stack"]),
+                row["slot"],
+                numbers,
+                tuple(row.get("bound") or ()),
+            )
             for row in self.of_kind("place")
             if (numbers := self._numbers(row["slot"]))
         ]
