@@ -11,6 +11,7 @@ from coldwarm.cli import _options
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.runner.doctor.reading import Watched
     from coldwarm.runner.doctor.starting import Pass
 
 
@@ -46,6 +47,12 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write a trace there that https://ui.perfetto.dev opens.",
 )
+@click.option(
+    "--warmup",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a script there that compiles what the program compiles with JAX, to fill a cache on"
+    " disk beforehand; beside it an archive of these programs.",
+)
 @_options.verbose
 @_options.output("json", "html")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
@@ -59,6 +66,7 @@ def command(
     passes: str,
     fail_on: str | None,
     perfetto: Path | None,
+    warmup: Path | None,
     form: str,
     *,
     every: bool,
@@ -77,19 +85,21 @@ def command(
     from coldwarm.report.doctor.changes import CHANGES
     from coldwarm.report.doctor.perfetto import trace
     from coldwarm.report.page.doctor import page_of_doctor
-    from coldwarm.runner.doctor import reading, starting
+    from coldwarm.runner.doctor import reading, starting, warming
     from coldwarm.stats.doctor.failing import broken, limits
 
     allowed = limits(fail_on or "", CHANGES)
     command_line = [*(["-m", module] if module else []), *program]
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
+    if warmup is not None:
+        warming.refuse(warmup)
     started_at = Clock().date()
     program_of = python or sys.executable
     wanted = starting.PASSES if every else _passes(passes)
     with tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder:
         first = Path(folder) / wanted[0]
-        ended = starting.run(command_line, first, program_of, wanted[0])
+        ended = starting.run(command_line, first, program_of, wanted[0], keep=warmup is not None)
         others = []
         for one in wanted[1:]:
             starting.run(command_line, Path(folder) / one, program_of, one)
@@ -98,6 +108,8 @@ def command(
         report = reading.report(watched, ended, started_at, others)
         if perfetto is not None:
             perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
+        if warmup is not None:
+            _write_warmup(watched, command_line, warmup, first, started_at)
         if form == "html":
             page = page_of_doctor(report, watched.processes, ended.begin_s)
             (out or Path("doctor.html")).write_text(page, encoding="utf-8")
@@ -108,6 +120,28 @@ def command(
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
     status = ended.status or (ExitCode.REGRESSION if failed else ExitCode.FINE)
     context.exit(status if status >= 0 else 128 - status)
+
+
+def _write_warmup(
+    watched: Watched, command_line: list[str], path: Path, journal: Path, date: str
+) -> None:
+    """Write the script that compiles beforehand, and say so."""
+    from coldwarm.report.doctor.warmup import script
+    from coldwarm.report.reasons import counted
+    from coldwarm.runner.doctor import warming
+    from coldwarm.stats.doctor.kept import programs
+
+    found = programs(watched.processes)
+    if not found.kept:
+        click.echo(
+            f"coldwarm: JAX compiled nothing that can be kept; {path} is not written", err=True
+        )
+        return
+    text = script(found, command_line, path, warming.archive_of(path), date)
+    warming.write(found, text, path, journal)
+    left = f", without {len(found.left_out)} that cannot be" if found.left_out else ""
+    what = f"coldwarm: {path} compiles {counted(len(found.kept), 'program')} beforehand{left}"
+    click.echo(what, err=True)
 
 
 def _passes(written: str) -> list[Pass]:
