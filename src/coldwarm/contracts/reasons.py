@@ -395,6 +395,7 @@ CODES: dict[str, str] = {
     "doctor_closure": "function",
     "doctor_key": "name first",
     "doctor_wrong_figure": "",
+    "cache_not_empty": "n_reads",
     "doctor_wrong_result": "",
     "doctor_ended": "",
     "doctor_overlap": "",

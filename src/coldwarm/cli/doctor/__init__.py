@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli.doctor import _then
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.cli.doctor._then import Bench
+    from coldwarm.contracts.doctor import CachesAs, DoctorReport
     from coldwarm.runner.doctor.reading import Watched
     from coldwarm.runner.doctor.starting import Pass
 
@@ -53,6 +55,30 @@ if TYPE_CHECKING:
     help="Write a script there that compiles what the program compiles with JAX, to fill a cache on"
     " disk beforehand; beside it an archive of these programs.",
 )
+@click.option(
+    "--then",
+    type=click.Choice(["bench"]),
+    help="Then measure the whole program before a change and after it, in turns. Without --before"
+    " the program is kept as it is, and compared with what it is when the same is asked again.",
+)
+@click.option(
+    "--before",
+    metavar="REV|DIR|FILE",
+    help="With --then bench: the program as it was, at a revision of git, in a folder or as a file",
+)
+@click.option(
+    "--caches",
+    type=click.Choice(["empty", "filled"]),
+    default="empty",
+    help="With --then bench: compilation caches on disk as each process finds them. Default: empty",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(2, 1000),
+    default=_then.ROUNDS,
+    help=f"With --then bench: how often each is run. Default: {_then.ROUNDS}, the fewest that a"
+    " verdict needs.",
+)
 @_options.verbose
 @_options.output("json", "html")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
@@ -67,6 +93,10 @@ def command(
     fail_on: str | None,
     perfetto: Path | None,
     warmup: Path | None,
+    then: str | None,
+    before: str | None,
+    caches: CachesAs,
+    rounds: int,
     form: str,
     *,
     every: bool,
@@ -94,10 +124,14 @@ def command(
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
     if warmup is not None:
         warming.refuse(warmup)
+    bench_asked = _then.asked(then, before, caches, rounds)
     started_at = Clock().date()
     program_of = python or sys.executable
     wanted = starting.PASSES if every else _passes(passes)
-    with tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder,
+        _then.prepared(command_line, bench_asked, program_of, started_at) as bench,
+    ):
         first = Path(folder) / wanted[0]
         ended = starting.run(command_line, first, program_of, wanted[0], keep=warmup is not None)
         others = []
@@ -113,13 +147,32 @@ def command(
         if form == "html":
             page = page_of_doctor(report, watched.processes, ended.begin_s)
             (out or Path("doctor.html")).write_text(page, encoding="utf-8")
-    if form != "html":
-        _print(report, form, out, verbose=verbose)
+        elif bench is None or form != "json" or out is not None:
+            _print(report, form, out, verbose=verbose)
+        if bench is not None:
+            report = _benched(bench, report, form, out)
     failed = broken(report.findings, allowed)
     for name, n in failed.items():
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
-    status = ended.status or (ExitCode.REGRESSION if failed else ExitCode.FINE)
+    slower = report.fix is not None and report.fix.comparison.verdict == "slower"
+    status = ended.status or (ExitCode.REGRESSION if failed or slower else ExitCode.FINE)
     context.exit(status if status >= 0 else 128 - status)
+
+
+def _benched(bench: Bench, report: DoctorReport, form: str, out: Path | None) -> DoctorReport:
+    """Measure what a change has brought, and say so; return the report with it."""
+    from coldwarm.report.doctor.fix import lines
+    from coldwarm.report.shown import PlainConsole
+
+    try:
+        report = bench.measured(report)
+    finally:
+        if form == "json":
+            _print(report, form, out, verbose=False)
+    console = PlainConsole(stderr=True, width=80)
+    for line in lines(report.fix) if report.fix is not None and form != "json" else ():
+        console.print(line)
+    return report
 
 
 def _write_warmup(
