@@ -54,6 +54,8 @@ class Finding(Record, frozen=True, kw_only=True):
     """Of the watched run, what this took."""
     saving_s: Seconds | None
     """About what the change would save in a run like this one."""
+    saving_from: Reason | None = None
+    """How that was estimated."""
     says: Reason
     """The evidence."""
     text: str = ""
