@@ -70,6 +70,36 @@ def test_a_killed_program_leaves_its_report(tmp_path: Path) -> None:
     report, done = doctor(program, tmp_path)
     assert done.returncode == 128 + 9
     assert report["exit_status"] == -9
+    assert report["account"]["doctor_s"] is None
+    assert report["account"]["null_reasons"]["doctor_s"]["code"] == "killed_before_its_end"
+
+
+def test_where_the_doctor_itself_fails_it_says_so(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    program = (
+        "from coldwarm.doctor import functions\nfunctions.Functions.cause = None\n"
+        "import jax\nprint(jax.jit(lambda x: x + 1)(1.0))"
+    )
+    report, done = doctor(program, tmp_path)
+    assert (done.returncode, done.stdout) == (0, "2.0\n")
+    (why,) = (one for one in report["unseen"] if one["code"] == "doctor_failed")
+    assert why["values"]["error"] == "TypeError"
+    assert why["values"]["at"].startswith("jax_stages.py:")
+
+
+def test_a_report_that_cannot_be_written_leaves_the_status(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("raise SystemExit(7)", encoding="utf-8")
+    command = [PYTHON, "-m", "coldwarm", "doctor", "--json", "--out", "missing/out.json"]
+    done = subprocess.run(
+        [*command, "program.py"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 7
+    assert "there is no report" in done.stderr
 
 
 JAX = """
@@ -98,7 +128,7 @@ def test_the_fault_is_named_with_its_cause_and_both_values(tmp_path: Path) -> No
     assert 0 < found["saving_s"] <= report["account"]["total_s"]
     account = report["account"]
     parts = [seconds for name, seconds in account.items() if name.endswith("_s")]
-    known = sum(one for one in parts if one) - account["total_s"] - account["doctor_s"]
+    known = sum(one for one in parts if one) - account["total_s"] - (account["doctor_s"] or 0)
     assert known == pytest.approx(account["total_s"], rel=0.01)
     assert done.returncode == 1
 

@@ -80,7 +80,7 @@ class CallSite(Record, frozen=True, kw_only=True):
     n_reads: Count
     """Programs that were read from a cache on disk."""
     n_calls: Count | None
-    """Of the compiled function, from this line; ``None``: calls could not be counted."""
+    """Of the compiled function, from this line."""
     total_s: Seconds
     trace_s: Seconds
     lower_s: Seconds
@@ -88,6 +88,7 @@ class CallSite(Record, frozen=True, kw_only=True):
     cache_s: Seconds
     causes: dict[CauseKind, Count]
     """How often each kind of cause made it compile again."""
+    null_reasons: dict[str, Reason] = {}
 
 
 class Account(Record, frozen=True, kw_only=True):
@@ -106,8 +107,8 @@ class Account(Record, frozen=True, kw_only=True):
     """In compiled functions, and waiting for their results."""
     other_s: Seconds
     """Everything else: Python, and what is not watched."""
-    doctor_s: Seconds
-    """Of ``other_s``, what the doctor itself took."""
+    doctor_s: Seconds | None
+    """Of ``other_s``, what the doctor itself took where something was compiled."""
     null_reasons: dict[str, Reason] = {}
 
 

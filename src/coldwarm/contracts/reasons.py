@@ -375,10 +375,12 @@ CODES: dict[str, str] = {
             "context",
             "transform",
             "new_function",
+            "new_closure",
             "unknown",
         )
     },
     "doctor_pending": "clock n_reads",
+    "doctor_thrown_away": "clock n_reads",
     "doctor_first_call": "clock compiled_s interval_s",
     "doctor_reads": "n_reads n_waited blocked_s",
     "doctor_transfers": "call n_transfers sent_bytes",
@@ -404,7 +406,9 @@ CODES: dict[str, str] = {
     "doctor_memory": "",
     "needs_monitoring": "",
     "journal_cut": "",
-    "no_journal": "",
+    "killed_before_its_end": "",
+    "called_elsewhere": "",
+    "doctor_failed": "at error",
 }
 """By code, the names of its parameters."""
 

@@ -1,7 +1,8 @@
 """What the user's lines call, told by ``sys.monitoring`` (Python 3.12 and later).
 
 Calls are told of in the user's code and in installed packages. A place that calls nothing of
-interest is told to be silent for good, so that a line costs something once.
+interest is told to be silent until something else is compiled, so that a line costs something
+once.
 """
 
 import inspect
@@ -12,6 +13,7 @@ from types import MethodType
 from coldwarm.doctor import sites
 from coldwarm.doctor.clocks import Clocks
 from coldwarm.doctor.dispatches import Dispatches
+from coldwarm.doctor.failures import failed
 from coldwarm.doctor.places import Now, Places
 from coldwarm.doctor.transfers import Transfers
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 _now_ns = time.perf_counter_ns
 _WORTH_S = 0.001
 """Shorter times of JAX's own functions are not written."""
+_RESTS_NS = 100_000_000
+"""Between two times at which silent places are asked again, at least."""
 _EFFECTS = (print, input, open)
 
 
@@ -47,6 +51,9 @@ class Calls:
         """Code of frameworks that is told of each time that it starts."""
         self._devices: CodeType | None = None
         self._timeit: CodeType | None = None
+        self._asked_ns = 0
+        self._stale = False
+        """Whether silent places are to be asked again as soon as that may be."""
 
     def begin(self) -> bool:
         """Follow calls from now on; return whether this Python can."""
@@ -82,6 +89,14 @@ class Calls:
         self._timeit = sys.modules["timeit"].Timer.timeit.__code__
         self._tell_end(self._timeit)
 
+    def ask_again(self) -> None:
+        """Ask silent places again: what they call next may be a function that is compiled now."""
+        now_ns = _now_ns()
+        self._stale = now_ns - self._asked_ns < _RESTS_NS
+        if not self._stale:
+            self._asked_ns = now_ns
+            self._monitoring.restart_events()
+
     def _tell_end(self, code: "CodeType") -> None:
         self._monitoring.set_local_events(self._tool, code, self._monitoring.events.PY_RETURN)
 
@@ -102,8 +117,9 @@ class Calls:
                 return None
             if sites.kind(code.co_filename) != sites.NOBODYS:
                 self._monitoring.set_local_events(self._tool, code, self._monitoring.events.CALL)
-        except Exception:
-            return None  # it must not become the program's
+        except Exception as error:
+            failed(self._journal, error)
+            return None
         return self._monitoring.DISABLE
 
     def _ended(self, code: "CodeType", _offset: int, _returned: "Any") -> "Any":
@@ -116,7 +132,8 @@ class Calls:
                 self._now.starting = False
                 self._devices_started(_now_ns() - self._now.since_ns)
                 return None
-        except Exception:
+        except Exception as error:
+            failed(self._journal, error)
             return None
         return self._monitoring.DISABLE
 
@@ -130,6 +147,8 @@ class Calls:
         try:
             if type(called) is MethodType:
                 called = called.__func__
+            if self._stale:
+                self.ask_again()
             if self._dispatches.takes(called):
                 self._dispatches.call(code, offset, called)
                 return None
@@ -140,7 +159,8 @@ class Calls:
                 self._effect(code, offset, called, first)
             else:
                 known[1](code, offset, called, first)
-        except Exception:
+        except Exception as error:
+            failed(self._journal, error)
             return None
         return None
 
@@ -150,7 +170,8 @@ class Calls:
                 called = called.__func__
             if type(called) is self._dispatches.jitted:
                 self._dispatches.returned(called)
-        except Exception:
+        except Exception as error:
+            failed(self._journal, error)
             return None
         return None
 

@@ -6,6 +6,7 @@ import threading
 import time
 
 from coldwarm.doctor import sites
+from coldwarm.doctor.failures import failed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def follow(journal: "Journal") -> None:
         finally:
             try:
                 _ended(threads, name, begin_s, journal)
-            except Exception:  # noqa: S110 - it must not become the program's
-                pass
+            except Exception as error:
+                failed(journal, error)
 
     # Python leaves frames of this file out of the tracebacks of imports that fail.
     timed = _call_with_frames_removed

@@ -9,10 +9,12 @@ import threading
 import time
 
 from coldwarm.doctor import functions, signatures, sites
+from coldwarm.doctor.failures import failed
 from coldwarm.doctor.programs import looked_into
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
     from typing import Any
 
@@ -27,7 +29,6 @@ STAGES = {
 _ORDER = {"trace": 0, "lower": 1, "compile": 2}
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _HIT = "/jax/compilation_cache/cache_hits"
-_REQUEST = "/jax/compilation_cache/compile_requests_use_cache"
 MOST_LINES = 300
 """Calls of one place that are written one by one; later ones are counted."""
 _NEAR = 6
@@ -49,11 +50,23 @@ class _Open:
 class _Call:
     """A call for which something is traced, lowered or compiled."""
 
-    __slots__ = ("hit", "lowered", "miss", "number", "order", "own_ns", "place", "program", "slot")
+    __slots__ = (
+        "hit",
+        "jitted",
+        "lowered",
+        "miss",
+        "number",
+        "order",
+        "own_ns",
+        "place",
+        "program",
+        "slot",
+    )
 
     def __init__(self, number: int, miss: int, place: "Any", slot: "int | None") -> None:
         self.number, self.miss, self.place, self.slot = number, miss, place, slot
         self.order = -1
+        self.jitted = False
         self.own_ns: dict[str, int] = {}
         self.hit = False
         self.lowered: Any = None
@@ -82,6 +95,8 @@ class JaxStages:
         """By the user's line and the function: how many calls, and where they are counted."""
         self.spent_ns = 0
         """In here: no cost of the program's."""
+        self.compiled: Callable[[], None] | None = None
+        """Called after something was compiled that is called with arguments."""
 
     def begin(self) -> None:
         """Listen from now on. JAX is loaded."""
@@ -115,8 +130,9 @@ class JaxStages:
                 self._enter(event, fun_name)
                 if STAGES[event] == "lower" and mine.call is not None:
                     mine.call.lowered = _lowering(sys._getframe(1))
-        except Exception:
-            mine.call = None  # it must not become the program's
+        except Exception as error:
+            mine.call = None
+            failed(self._journal, error)
         finally:
             self._spent(_now_ns() - begin_ns)
             mine.open.append(_Open(event))
@@ -137,8 +153,9 @@ class JaxStages:
         """Note that a stage has ended."""
         try:
             self._ended(event, seconds)
-        except Exception:
-            self._threads.call = None  # it must not become the program's
+        except Exception as error:
+            self._threads.call = None
+            failed(self._journal, error)
 
     def _ended(self, event: str, seconds: float) -> None:
         mine = self._threads
@@ -195,6 +212,7 @@ class JaxStages:
             if counted[1] is None:
                 counted[1] = self._journal.slot()
         call = _Call(number, id(miss), place, counted[1])
+        call.jitted = function is not None and not functions.is_operation(function)
         cause: dict[str, Any] = {"kind": "apart"}  # of what is compiled without a call
         signature = None
         if function is not None:
@@ -244,6 +262,8 @@ class JaxStages:
         call.own_ns = {}
         if stage == "compile":
             call.hit, call.program = False, None
+            if self.compiled is not None and call.jitted:
+                self.compiled()
         self._spent(_now_ns() - begun_ns)
 
     def forget(self) -> None:

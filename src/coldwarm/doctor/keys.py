@@ -9,6 +9,7 @@ import inspect
 import sys
 
 from coldwarm.doctor import sites
+from coldwarm.doctor.failures import failed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,16 +49,16 @@ class Keys:
         def checked(name: str, key: "Any", **more: "Any") -> "Any":
             try:
                 self._use(name, key, sys._getframe(2))
-            except Exception:  # noqa: S110 - it must not become the program's
-                pass
+            except Exception as error:
+                failed(self._journal, error)
             return check(name, key, **more)
 
         def made(*args: "Any", **more: "Any") -> "Any":
             key = make(*args, **more)
             try:
                 self._make(key, sys._getframe(2))
-            except Exception:  # noqa: S110 - it must not become the program's
-                pass
+            except Exception as error:
+                failed(self._journal, error)
             return key
 
         held[_CHECK], held[_MAKE] = checked, made

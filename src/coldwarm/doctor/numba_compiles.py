@@ -9,6 +9,7 @@ import time
 import weakref
 
 from coldwarm.doctor import sites
+from coldwarm.doctor.failures import failed
 from coldwarm.frameworks.numba import NumbaWatch
 
 TYPE_CHECKING = False
@@ -58,8 +59,9 @@ class NumbaCompiles:
             return
         try:
             self._begun(data)
-        except Exception:
-            self._open = None  # it must not become the program's
+        except Exception as error:
+            self._open = None
+            failed(self._journal, error)
 
     def _begun(self, data: "dict[str, Any]") -> None:
         dispatcher = data.get("dispatcher")

@@ -7,6 +7,7 @@ from functools import partial
 
 from coldwarm.doctor import imports, sites
 from coldwarm.doctor.calls import Calls
+from coldwarm.doctor.failures import failed
 from coldwarm.doctor.journal import Journal
 from coldwarm.frameworks.awaited import Awaited
 
@@ -43,7 +44,6 @@ class Recorder:
         """Write into ``journal``."""
         self.journal = journal
         self.stages: Any = None
-        self.compiles: list[Any] = []
         self._calls = Calls(journal, lambda: self.stages)
         self._sees_calls = False
 
@@ -55,8 +55,10 @@ class Recorder:
         told = {"jax": self._jax, "torch._dynamo": self._torch, "numba": self._numba}
         if self._sees_calls:
             told["timeit"] = self._calls.timeit_is_here
-        Awaited({name: partial(_quietly, tell) for name, tell in told.items()}).begin()
-        atexit.register(_quietly, self._end)
+        Awaited(
+            {name: partial(_quietly, self.journal, tell) for name, tell in told.items()}
+        ).begin()
+        atexit.register(_quietly, self.journal, self._end)
         os.register_at_fork(after_in_child=self._forked)
 
     def _tell(self) -> None:
@@ -86,6 +88,7 @@ class Recorder:
             KeptPrograms(self.journal, self.stages).begin()
         if self._sees_calls:
             self._calls.jax_is_here()
+            self.stages.compiled = self._calls.ask_again
         self.journal.write("framework", name="jax", versions=versions("jax", "jaxlib", "numpy"))
 
     def _torch(self) -> None:
@@ -109,8 +112,8 @@ class Recorder:
             if self.stages is not None:
                 self.stages.forget()
             self._tell()
-        except Exception:
-            return  # it must not become the program's
+        except Exception as error:
+            failed(self.journal, error)
 
     def _end(self) -> None:
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
@@ -120,12 +123,12 @@ class Recorder:
         self.journal.write("end", doctor_s=spent_ns / 1e9)
 
 
-def _quietly(tell: "Callable[[], object]") -> None:
+def _quietly(journal: Journal, tell: "Callable[[], object]") -> None:
     """Do what may fail with a version that is not known: it must not become the program's."""
     try:
         tell()
-    except Exception:
-        return
+    except Exception as error:
+        failed(journal, error)
 
 
 def told(error: BaseException) -> "dict[str, Any]":

@@ -10,6 +10,7 @@ import threading
 import time
 
 from coldwarm.doctor import causes, signatures, sites
+from coldwarm.doctor.failures import failed
 from coldwarm.frameworks.torch import CompileWatch
 
 TYPE_CHECKING = False
@@ -52,8 +53,9 @@ class TorchCompiles:
     def _on_start(self, *_told: "Any") -> None:
         try:
             self._begun(sys._getframe(1))
-        except Exception:
-            self._open = None  # it must not become the program's
+        except Exception as error:
+            self._open = None
+            failed(self._journal, error)
 
     def _begun(self, frame: "FrameType | None") -> None:
         code, held = _compiled(frame)
@@ -84,8 +86,8 @@ class TorchCompiles:
             return
         try:
             self._ended(*self._open)
-        except Exception:
-            return
+        except Exception as error:
+            failed(self._journal, error)
         finally:
             self._open = None
 
@@ -114,8 +116,8 @@ class TorchCompiles:
             if self._n_breaks <= _MOST_BREAKS:
                 stack = _broken(sys._getframe(1))
                 self._journal.write("break", stack=stack, text=_reason(record.getMessage()))
-        except Exception:
-            return False
+        except Exception as error:
+            failed(self._journal, error)
         return False
 
 

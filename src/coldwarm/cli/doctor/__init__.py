@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from coldwarm.cli import _options
 from coldwarm.cli.doctor import _then
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from coldwarm.cli.doctor._then import Bench
     from coldwarm.contracts.doctor import CachesAs, DoctorReport
     from coldwarm.runner.doctor.reading import Watched
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Write there, not to standard error; a page without it to doctor.html.",
+    help="Write the report to this file, not to standard error. A page without --out goes to"
+    " doctor.html.",
 )
 @click.option(
     "--python", default=None, help="The interpreter. Default: the one that runs coldwarm."
@@ -79,8 +83,8 @@ if TYPE_CHECKING:
     help=f"With --then bench: how often each is run. Default: {_then.ROUNDS}, the fewest that a"
     " verdict needs.",
 )
-@_options.verbose
-@_options.output("json", "html")
+@click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
+@_options.output("json", "html", plain="text")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
 @click.pass_context
 def command(
@@ -134,29 +138,49 @@ def command(
     ):
         first = Path(folder) / wanted[0]
         ended = starting.run(command_line, first, program_of, wanted[0], keep=warmup is not None)
-        others = []
-        for one in wanted[1:]:
+        more = wanted[1:] if ended.status >= 0 else []
+        for one in more:
             starting.run(command_line, Path(folder) / one, program_of, one)
-            others.append(reading.read(Path(folder) / one))
-        watched = reading.read(first)
-        report = reading.report(watched, ended, started_at, others)
-        if perfetto is not None:
-            perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
-        if warmup is not None:
-            _write_warmup(watched, command_line, warmup, first, started_at)
-        if form == "html":
-            page = page_of_doctor(report, watched.processes, ended.begin_s)
-            (out or Path("doctor.html")).write_text(page, encoding="utf-8")
-        elif bench is None or form != "json" or out is not None:
-            _print(report, form, out, verbose=verbose)
-        if bench is not None:
-            report = _benched(bench, report, form, out)
+        with _status_kept(context, ended.status):
+            watched = reading.read(first)
+            others = [reading.read(Path(folder) / one) for one in more]
+            report = reading.report(watched, ended, started_at, others)
+            if perfetto is not None:
+                perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
+            if warmup is not None:
+                _write_warmup(watched, command_line, warmup, first, started_at)
+            if form == "html":
+                page = page_of_doctor(report, watched.processes, ended.begin_s)
+                (out or Path("doctor.html")).write_text(page, encoding="utf-8")
+            elif bench is None or form != "json" or out is not None:
+                _print(report, form, out, verbose=verbose)
+            if bench is not None:
+                report = _benched(bench, report, form, out)
     failed = broken(report.findings, allowed)
     for name, n in failed.items():
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
     slower = report.fix is not None and report.fix.comparison.verdict == "slower"
-    status = ended.status or (ExitCode.REGRESSION if failed or slower else ExitCode.FINE)
-    context.exit(status if status >= 0 else 128 - status)
+    own = ExitCode.REGRESSION if failed or slower else ExitCode.FINE
+    context.exit(_of_program(ended.status) or own)
+
+
+def _of_program(status: int) -> int:
+    """Return the exit status that a shell shows of a program that ended so."""
+    return status if status >= 0 else 128 - status
+
+
+@contextmanager
+def _status_kept(context: click.Context, status: int) -> Iterator[None]:
+    """Where no report can be made or written, end as the program did if that failed too."""
+    from coldwarm.errors import UsageError
+
+    try:
+        yield
+    except (UsageError, OSError) as error:
+        if status == 0:
+            raise
+        click.echo(f"coldwarm: there is no report: {error}", err=True)
+        context.exit(_of_program(status))
 
 
 def _benched(bench: Bench, report: DoctorReport, form: str, out: Path | None) -> DoctorReport:

@@ -10,6 +10,8 @@ import os
 import sys
 import time
 
+from coldwarm.doctor.failures import failed
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
@@ -68,6 +70,7 @@ class KeptPrograms:
                 self._journal.write("settings", settings=settings(), variables=variables())
             self._keep(fun_name, held_by(sys._getframe(1)))
         except Exception as error:  # it must not become the program's
+            failed(self._journal, error)
             self._journal.write("kept", name=fun_name, file=None, why=type(error).__name__)
         finally:
             spent_ns = _now_ns() - begin_ns

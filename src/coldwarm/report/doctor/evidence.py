@@ -40,10 +40,18 @@ EVIDENCE: dict[str, str] = {
         "{function} was compiled {n_compiles:# time}: each time `jit` got another function "
         "object of the same code"
     ),
+    "doctor_new_closure": (
+        "{function} was compiled {n_compiles:# time}: each time `jit` got another function "
+        "object of the same code, which holds `{argument}`: {before}, then {now}"
+    ),
     "doctor_unknown": (
         "{function} was compiled {n_compiles:# time}, and nothing that is watched differed"
     ),
     "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
+    "doctor_thrown_away": (
+        "{clock}() was read {n_reads:# time} after calls whose results are not kept: nothing "
+        "waited until they were computed"
+    ),
     "doctor_first_call": (
         "of the {interval_s:time} between two readings of {clock}(), {compiled_s:time} were "
         "compiling"
@@ -100,5 +108,9 @@ EVIDENCE: dict[str, str] = {
     "journal_cut": (
         "the program compiled so often that the last part is counted, not told one by one"
     ),
-    "no_journal": "no process has written a journal",
+    "killed_before_its_end": "the program was ended before the doctor could say it",
+    "called_elsewhere": "it was not called from this line, or not in a way that is watched",
+    "doctor_failed": (
+        "the doctor itself failed at {at} with {error}: something may be missing here"
+    ),
 }

@@ -141,3 +141,8 @@ def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
         yield because("needs_monitoring")
     if any(True for one in processes for _ in one.of_kind("cut")):
         yield because("journal_cut")
+    failures = {
+        (str(row["at"]), str(row["error"])) for one in processes for row in one.of_kind("failed")
+    }
+    for at, error in sorted(failures):
+        yield because("doctor_failed", at=at, error=error)

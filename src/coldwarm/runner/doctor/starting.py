@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -16,8 +17,6 @@ from coldwarm.doctor.recorder import KEPT, LOOKED_FOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-from contextlib import contextmanager
 
 HOOK = Path(coldwarm.__file__).parent / "doctor" / "hook"
 """The folder that starts the recorder, where it is on ``PYTHONPATH``."""

@@ -37,7 +37,11 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
     if run_s is not None:  # of all threads; what overlaps is counted once
         run_s = min(run_s, max(0.0, total_s - known_s))
         known_s += run_s
+    ends = [row["doctor_s"] for row in seen.of_kind("end")]
     why = because("needs_monitoring")
+    reasons = {} if seen.sees_calls else {"devices_s": why, "run_s": why}
+    if not ends:
+        reasons["doctor_s"] = because("killed_before_its_end")
     return Account(
         total_s=total_s,
         import_s=import_s,
@@ -48,8 +52,8 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
         cache_s=stages["cache_read"],
         run_s=run_s,
         other_s=max(0.0, total_s - known_s),
-        doctor_s=sum(row["doctor_s"] for row in seen.of_kind("end")),
-        null_reasons={} if seen.sees_calls else {"devices_s": why, "run_s": why},
+        doctor_s=sum(ends) if ends else None,
+        null_reasons=reasons,
     )
 
 

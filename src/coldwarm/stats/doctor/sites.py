@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import CallSite
+from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import CauseKind
@@ -31,6 +32,8 @@ def _site(seen: Seen, line: Line, calls: list[Call]) -> CallSite:
     written = len(calls)
     counted, more_s = _beyond(seen, calls)
     n_compiles += max(0, counted - written)
+    n_calls = _n_calls(seen, line, calls[0].name)
+    why = because("called_elsewhere" if seen.sees_calls else "needs_monitoring")
     return CallSite(
         path=line.path,
         line=line.line,
@@ -39,13 +42,14 @@ def _site(seen: Seen, line: Line, calls: list[Call]) -> CallSite:
         function=calls[0].name,
         n_compiles=n_compiles,
         n_reads=n_reads,
-        n_calls=_n_calls(seen, line, calls[0].name),
+        n_calls=n_calls,
         total_s=total_s + more_s,
         trace_s=own_s["trace"],
         lower_s=own_s["lower"],
         compile_s=own_s["compile"],
         cache_s=cache_s,
         causes=dict(causes(calls)),
+        null_reasons={} if n_calls is not None else {"n_calls": why},
     )
 
 
