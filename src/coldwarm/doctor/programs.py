@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MOST_EQUATIONS = 20_000
 FEWEST_EQUATIONS = 200
 """From so many on it is asked which lines they are from."""
-_LINES = 3
+_LINES = 12
 """The user's lines that have the most equations."""
 
 
@@ -72,14 +72,20 @@ def _first_use(jaxpr: "Any", constants: "Any") -> "tuple[str, int] | None":
 
 
 def _lines(jaxpr: "Any") -> "list[Any]":
-    """Return the user's lines that have the most equations, and how many."""
-    counts: dict[Any, int] = {}
+    """Return the user's lines that have the most equations, how many, and in how many turns.
+
+    What a loop has written out is there once a turn at least: the primitive that a line has the
+    fewest of tells how often it was run.
+    """
+    counts: dict[Any, dict[str, int]] = {}
     for equation in jaxpr.eqns:
         line = _line(equation.source_info)
         if line is not None:
-            counts[line] = counts.get(line, 0) + 1
-    most = sorted(counts.items(), key=lambda item: -item[1])[:_LINES]
-    return [[*line, number] for line, number in most]
+            of_line = counts.setdefault(line, {})
+            name = equation.primitive.name
+            of_line[name] = of_line.get(name, 0) + 1
+    most = sorted(counts.items(), key=lambda item: -sum(item[1].values()))[:_LINES]
+    return [[*line, sum(names.values()), min(names.values())] for line, names in most]
 
 
 def _line(source: "Any") -> "tuple[str, int] | None":

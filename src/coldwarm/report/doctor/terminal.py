@@ -109,7 +109,8 @@ def _finding(rank: int, one: Finding) -> RenderableType:
     body.append(line(words(one.says)))
     change = line("change  ", "green") + line(CHANGES.get(one.pattern, ""))
     if one.saving_s:
-        change += line(f"; saves about {units.duration(one.saving_s)}")
+        how = f", {words(one.saving_from)}" if one.saving_from else ""
+        change += line(f"; saves about {units.duration(one.saving_s)}{how}")
     body.append(change)
     return Group(head, Padding(Group(*body), (0, 0, 0, _INDENT)))
 

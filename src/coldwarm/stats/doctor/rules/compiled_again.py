@@ -72,6 +72,7 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         n=len(calls),
         cost_s=cost_s,
         saving_s=cost_s,
+        saving_from=because("saving_again"),
         says=because(
             "doctor_new_closure" if kind == "new_function" and cause.argument else f"doctor_{kind}",
             function=name,

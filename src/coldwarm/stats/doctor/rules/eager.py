@@ -74,6 +74,7 @@ def _new_bodies(seen: Seen) -> Iterator[Draft]:
                 n=len(again),
                 cost_s=cost_s,
                 saving_s=cost_s,
+                saving_from=because("saving_again"),
                 says=because(
                     "doctor_new_function",
                     function=name,

@@ -51,23 +51,26 @@ def _constants(seen: Seen, call: Call) -> Draft | None:
 
 def _unrolled(seen: Seen, call: Call) -> Draft | None:
     lines = call.program["lines"] if call.program else []
-    for path, line, number in lines:
-        if number >= FEWEST_EQUATIONS and seen.sources.loop(path, line):
-            share = number / call.program["equations"] if call.program else 0.0
+    for path, line, number, turns in lines:
+        loop = seen.sources.loop(path, line)
+        if number >= FEWEST_EQUATIONS and loop:
+            of_loop = [n for at, each, n, _ in lines if at == path and loop[0] <= each <= loop[1]]
+            share = min(1.0, sum(of_loop) / call.program["equations"]) if call.program else 0.0
+            cost_s = call.total_s * share
             return Draft(
                 pattern="python-loop-unrolled",
                 framework=call.framework,
                 site=Line(path, line, call.name),
                 n=number,
-                cost_s=call.total_s * min(1.0, share),
-                saving_s=None,
+                cost_s=cost_s,
+                saving_s=cost_s * (1 - 1 / turns),
+                saving_from=because("saving_turns", n_turns=turns),
                 says=because(
                     "doctor_equations",
                     function=call.name,
                     n_equations=number,
                     n_all=call.program["equations"] if call.program else 0,
                 ),
-                null_reasons={"saving_s": because("doctor_depends")},
             )
     return None
 
