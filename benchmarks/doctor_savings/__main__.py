@@ -3,6 +3,11 @@
 Each folder of ``pairs/`` holds a program with one fault and the same program without it. In each
 round the faulty one runs under the doctor, and both run by themselves, in an order drawn anew. The
 estimate is the median of what the doctor said, the saving the median of the rounds' differences.
+
+Where other work takes the processors, the seconds of two runs cannot be compared. With ``--clock
+processor`` each is taken in seconds of processor time: the estimate by the share that the run under
+the doctor had of them.
+
 With ``--save`` the figures go to ``benchmarks/results/doctor_savings.json``. Exits with 1 where
 fewer than ten estimates are within 25 % of what was saved.
 """
@@ -12,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -20,20 +26,22 @@ import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+from unittest import mock
 
-import msgspec
 from benchmarks import interleaved
 from rich.console import Console
 from rich.table import Table
 
 from coldwarm import __version__
-from coldwarm.contracts.doctor import DoctorReport, Finding
 from coldwarm.report.reasons import words
+from coldwarm.runner.doctor import reading, starting
 from coldwarm.stats.intervals import paired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from coldwarm.contracts.doctor import Finding
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "results" / "doctor_savings.json"
@@ -58,6 +66,7 @@ PATTERNS = {
 WITHIN = 0.25
 FEWEST = 10
 CONFIDENCE = 0.95
+Clock = Literal["wall", "processor"]
 
 
 @dataclass(frozen=True)
@@ -87,23 +96,28 @@ class Saving:
         return None if self.ratio is None else abs(self.ratio - 1) <= WITHIN
 
 
-def measure(name: str, python: str, rounds: int) -> Saving:
+def measure(name: str, python: str, rounds: int, clock: Clock) -> Saving:
     """Measure one pair.
 
     Raises:
         SystemExit: the doctor does not name the fault, or a program failed.
     """
     folder = HERE / "pairs" / name
-    said: list[Finding] = []
+    said: list[tuple[Finding, float]] = []
     runs: dict[str, Callable[[], float]] = {
         "doctor": lambda: _estimate(folder / "before.py", PATTERNS[name], python, said),
-        "before": lambda: _run(folder / "before.py", python),
-        "after": lambda: _run(folder / "after.py", python),
+        "before": lambda: _run(folder / "before.py", python, clock),
+        "after": lambda: _run(folder / "after.py", python, clock),
     }
     found = interleaved.measure(runs, rounds, discard=0)
     saved = [b - a for b, a in zip(found["before"], found["after"], strict=True)]
-    estimates = [one.saving_s for one in said if one.saving_s is not None]
-    reason = said[-1].saving_from or said[-1].null_reasons["saving_s"]
+    estimates = [
+        one.saving_s * (share if clock == "processor" else 1.0)
+        for one, share in said
+        if one.saving_s is not None
+    ]
+    last = said[-1][0]
+    reason = last.saving_from or last.null_reasons["saving_s"]
     centre = paired(saved, CONFIDENCE)
     return Saving(
         name=name,
@@ -123,31 +137,39 @@ def _variables() -> dict[str, str]:
     return {**kept, "JAX_PLATFORMS": "cpu"}
 
 
-def _run(file: Path, python: str) -> float:
+def _processor_s() -> float:
+    """Return the processor time of all processes that were started and have ended, in seconds."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _run(file: Path, python: str, clock: Clock) -> float:
     """Return the seconds of a whole process."""
-    begin_s = time.perf_counter()
+    read = time.perf_counter if clock == "wall" else _processor_s
+    begin_s = read()
     done = subprocess.run(
         [python, str(file)], capture_output=True, text=True, check=False, env=_variables()
     )
-    seconds = time.perf_counter() - begin_s
+    seconds = read() - begin_s
     if done.returncode:
         raise SystemExit(f"{file}: {done.stderr.strip().splitlines()[-1]}")
     return seconds
 
 
-def _estimate(file: Path, pattern: str, python: str, said: list[Finding]) -> float:
-    """Add what the doctor says of the fault; return the seconds of the whole process."""
+def _estimate(file: Path, pattern: str, python: str, said: list[tuple[Finding, float]]) -> float:
+    """Add what the doctor says of the fault, and how much processor time a second of it had."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "report.json"
-        command = [sys.executable, "-m", "coldwarm", "doctor", "--json", "--out", str(out)]
-        command += ["--python", python, str(file)]
-        subprocess.run(command, capture_output=True, check=True, env=_variables())
-        report = msgspec.json.decode(out.read_bytes(), type=DoctorReport)
-    named = [one for one in report.findings if one.pattern == pattern]
+        journal = Path(folder)
+        begin_s = _processor_s()
+        with mock.patch.dict(os.environ, _variables(), clear=True):
+            ended = starting.run([str(file)], journal, python)
+        spent_s = _processor_s() - begin_s
+        found = reading.report(reading.read(journal), ended, "").findings
+    named = [one for one in found if one.pattern == pattern]
     if not named:
         raise SystemExit(f"{file}: the doctor names no {pattern}")
-    said.append(named[0])
-    return report.account.total_s
+    said.append((named[0], spent_s / (ended.end_s - ended.begin_s)))
+    return spent_s
 
 
 def table(savings: Sequence[Saving]) -> Table:
@@ -177,13 +199,15 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *PATTERNS])
     parser.add_argument("--rounds", type=int, default=3, help="Two at least.")
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--clock", choices=["wall", "processor"], default="wall")
     parser.add_argument("--save", action="store_true")
     asked = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 160)
     savings = []
     for name in asked.names or PATTERNS:
-        savings.append(measure(name, asked.python, asked.rounds))
+        savings.append(measure(name, asked.python, asked.rounds, asked.clock))
         console.print(table(savings[-1:]))
+        sys.stdout.flush()
     console.print(table(savings))
     if asked.save:
         told = [{**asdict(one), "ratio": one.ratio} for one in savings]
@@ -195,6 +219,7 @@ def main() -> int:
             "python": answer[1],
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "rounds": asked.rounds,
+            "clock": asked.clock,
             "pairs": told,
         }
         RESULTS.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -11,7 +11,7 @@ def move(x):
 
 x = jnp.ones((1, 3))
 parts = [x]
-for _ in range(150):
+for _ in range(60):
     x = move(x)
     parts.append(x)
 print(f"{jnp.concatenate(parts).sum():.3f}")

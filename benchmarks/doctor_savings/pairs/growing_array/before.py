@@ -10,7 +10,7 @@ def move(x):
 
 
 x, path = jnp.ones((1, 3)), jnp.ones((1, 3))
-for _ in range(150):
+for _ in range(60):
     x = move(x)
     path = jnp.concatenate([path, x])
 print(f"{path.sum():.3f}")

@@ -17,7 +17,7 @@ def prepare():
 
 x = jnp.full((500, 500), 0.01)
 losses, total = [], 0
-for _ in range(200):
+for _ in range(100):
     x, loss = step(x)
     losses.append(loss)
     total += prepare()

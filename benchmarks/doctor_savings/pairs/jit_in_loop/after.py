@@ -11,7 +11,6 @@ def step(x):
 
 
 x = jnp.linspace(0.0, 1.0, 256).reshape(16, 16)
-for _ in range(30):
-    for _ in range(20):
-        x = step(x)
+for _ in range(12):
+    x = step(x)
 print(f"{x.sum():.4f}")

@@ -14,7 +14,7 @@ def energy(x):
 
 
 x, total = jnp.eye(6) * 0.1, 0.0
-for name in ("default", "high", "highest") * 2:
+for name in ("default", "high", "highest"):
     with jax.default_matmul_precision(name):
         total += energy(x)
 print(f"{total:.3f}")

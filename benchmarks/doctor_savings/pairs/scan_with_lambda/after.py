@@ -10,6 +10,6 @@ def smooth(x, rate):
 
 
 x = jnp.linspace(0.0, 1.0, 500)
-for turn in range(40):
+for turn in range(20):
     x = smooth(x, 0.5)
 print(f"{x.sum():.4f}")

@@ -16,6 +16,6 @@ def step(weights, x, y, rate):
 
 weights = {"in": jnp.ones((16, 32)) * 0.01, "out": jnp.ones((32, 1)) * 0.01}
 x, y = jnp.ones((64, 16)), jnp.ones((64, 1))
-for turn in range(30):
+for turn in range(12):
     weights, value = step(weights, x, y, rate=0.1 / (1 + turn))
 print(f"{value:.4f}")

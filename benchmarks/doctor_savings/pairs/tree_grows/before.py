@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-NAMES = ("loss", "norm", "step", "rate", "best", "last", "mean", "wide")
+NAMES = ("loss", "norm", "step", "rate", "wide")
 
 
 @jax.jit

@@ -147,13 +147,13 @@ def command(
             report = reading.report(watched, ended, started_at, others)
             if perfetto is not None:
                 perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
-            if warmup is not None:
-                _write_warmup(watched, command_line, warmup, first, started_at)
             if form == "html":
                 page = page_of_doctor(report, watched.processes, ended.begin_s)
                 (out or Path("doctor.html")).write_text(page, encoding="utf-8")
             elif bench is None or form != "json" or out is not None:
                 _print(report, form, out, verbose=verbose)
+            if warmup is not None:
+                _write_warmup(watched, command_line, warmup, first, started_at)
             if bench is not None:
                 report = _benched(bench, report, form, out)
     failed = broken(report.findings, allowed)
