@@ -75,10 +75,9 @@ OF_THE_CACHE = (
 def main() -> None:
     """Compile each program that the cache does not hold."""
     for name, value in VARIABLES.items():
-        if os.environ.get(name, value) != value:
+        if (os.environ.get(name) or value) != value:
             sys.exit(f"{name} was {value!r} where this was written: set it so, or write this anew")
-        if value is not None:
-            os.environ[name] = value
+        os.environ[name] = value
     import jax
     import jaxlib
 
@@ -183,9 +182,9 @@ def _settings(found: Programs) -> dict[str, object]:
     return made
 
 
-def _variables(found: Programs) -> dict[str, str | None]:
+def _variables(found: Programs) -> dict[str, str]:
     return {
-        name: value
+        name: value or ""
         for name, value in found.variables.items()
         if name != "JAX_COMPILATION_CACHE_DIR"
     }
