@@ -193,6 +193,26 @@ def table(savings: Sequence[Saving]) -> Table:
     return found
 
 
+def _save(savings: Sequence[Saving], python: str, rounds: int, clock: Clock) -> None:
+    """Write the figures down; those of pairs that were not measured now stay as they are."""
+    known = json.loads(RESULTS.read_text("utf-8"))["pairs"] if RESULTS.exists() else []
+    told = {one["name"]: one for one in known}
+    told |= {one.name: {**asdict(one), "ratio": one.ratio} for one in savings}
+    code = "import jax, platform; print(jax.__version__, platform.python_version())"
+    asked = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    jax, version = asked.stdout.split()
+    record = {
+        "coldwarm": __version__,
+        "jax": jax,
+        "python": version,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "rounds": rounds,
+        "clock": clock,
+        "pairs": [told[name] for name in PATTERNS if name in told],
+    }
+    RESULTS.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     """Measure all pairs, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -210,19 +230,7 @@ def main() -> int:
         sys.stdout.flush()
     console.print(table(savings))
     if asked.save:
-        told = [{**asdict(one), "ratio": one.ratio} for one in savings]
-        versions = [asked.python, "-c", "import jax, sys; print(jax.__version__, sys.version)"]
-        answer = subprocess.run(versions, capture_output=True, text=True, check=True).stdout.split()
-        record = {
-            "coldwarm": __version__,
-            "jax": answer[0],
-            "python": answer[1],
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "rounds": asked.rounds,
-            "clock": asked.clock,
-            "pairs": told,
-        }
-        RESULTS.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        _save(savings, asked.python, asked.rounds, asked.clock)
     agreeing = sum(one.agrees is True for one in savings)
     return 0 if asked.names or agreeing >= FEWEST else 1
 
