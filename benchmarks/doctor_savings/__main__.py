@@ -195,12 +195,12 @@ def table(savings: Sequence[Saving]) -> Table:
 
 def _save(savings: Sequence[Saving], python: str, rounds: int, clock: Clock) -> None:
     """Write the figures down; those of pairs that were not measured now stay as they are."""
-    known = json.loads(RESULTS.read_text("utf-8"))["pairs"] if RESULTS.exists() else []
-    told = {one["name"]: one for one in known}
-    told |= {one.name: {**asdict(one), "ratio": one.ratio} for one in savings}
     code = "import jax, platform; print(jax.__version__, platform.python_version())"
     asked = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
     jax, version = asked.stdout.split()
+    known = json.loads(RESULTS.read_text("utf-8"))["pairs"] if RESULTS.exists() else []
+    told = {one["name"]: one for one in known}
+    told |= {one.name: {**asdict(one), "ratio": one.ratio} for one in savings}
     record = {
         "coldwarm": __version__,
         "jax": jax,
@@ -228,9 +228,9 @@ def main() -> int:
         savings.append(measure(name, asked.python, asked.rounds, asked.clock))
         console.print(table(savings[-1:]))
         sys.stdout.flush()
+        if asked.save:
+            _save(savings[-1:], asked.python, asked.rounds, asked.clock)
     console.print(table(savings))
-    if asked.save:
-        _save(savings, asked.python, asked.rounds, asked.clock)
     agreeing = sum(one.agrees is True for one in savings)
     return 0 if asked.names or agreeing >= FEWEST else 1
 
