@@ -5,8 +5,7 @@ round the faulty one runs under the doctor, and both run by themselves, in an or
 estimate is the median of what the doctor said, the saving the median of the rounds' differences.
 
 Where other work takes the processors, the seconds of two runs cannot be compared. With ``--clock
-processor`` each is taken in seconds of processor time: the estimate by the share that the run under
-the doctor had of them.
+processor`` all are taken in seconds of processor time, the doctor's too.
 
 With ``--save`` the figures go to ``benchmarks/results/doctor_savings.json``. Exits with 1 where
 fewer than ten estimates are within 25 % of what was saved.
@@ -27,7 +26,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-from unittest import mock
 
 from benchmarks import interleaved
 from rich.console import Console
@@ -39,11 +37,12 @@ from coldwarm.runner.doctor import reading, starting
 from coldwarm.stats.intervals import paired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.doctor import Finding
 
 HERE = Path(__file__).resolve().parent
+IN_PROCESSOR_TIME = HERE / "in_processor_time.py"
 RESULTS = HERE.parent / "results" / "doctor_savings.json"
 PATTERNS = {
     "static_rate": "varying-static-arg",
@@ -103,20 +102,16 @@ def measure(name: str, python: str, rounds: int, clock: Clock) -> Saving:
         SystemExit: the doctor does not name the fault, or a program failed.
     """
     folder = HERE / "pairs" / name
-    said: list[tuple[Finding, float]] = []
+    said: list[Finding] = []
     runs: dict[str, Callable[[], float]] = {
-        "doctor": lambda: _estimate(folder / "before.py", PATTERNS[name], python, said),
-        "before": lambda: _run(folder / "before.py", python, clock),
-        "after": lambda: _run(folder / "after.py", python, clock),
+        "doctor": lambda: _estimate(folder / "before.py", PATTERNS[name], python, clock, said),
+        "before": lambda: _run(folder / "before.py", python, clock, _variables()),
+        "after": lambda: _run(folder / "after.py", python, clock, _variables()),
     }
     found = interleaved.measure(runs, rounds, discard=0)
     saved = [b - a for b, a in zip(found["before"], found["after"], strict=True)]
-    estimates = [
-        one.saving_s * (share if clock == "processor" else 1.0)
-        for one, share in said
-        if one.saving_s is not None
-    ]
-    last = said[-1][0]
+    estimates = [one.saving_s for one in said if one.saving_s is not None]
+    last = said[-1]
     reason = last.saving_from or last.null_reasons["saving_s"]
     centre = paired(saved, CONFIDENCE)
     return Saving(
@@ -143,12 +138,14 @@ def _processor_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _run(file: Path, python: str, clock: Clock) -> float:
+def _run(
+    file: Path, python: str, clock: Clock, variables: Mapping[str, str], *arguments: str
+) -> float:
     """Return the seconds of a whole process."""
     read = time.perf_counter if clock == "wall" else _processor_s
     begin_s = read()
     done = subprocess.run(
-        [python, str(file)], capture_output=True, text=True, check=False, env=_variables()
+        [python, str(file), *arguments], capture_output=True, text=True, check=False, env=variables
     )
     seconds = read() - begin_s
     if done.returncode:
@@ -156,20 +153,21 @@ def _run(file: Path, python: str, clock: Clock) -> float:
     return seconds
 
 
-def _estimate(file: Path, pattern: str, python: str, said: list[tuple[Finding, float]]) -> float:
-    """Add what the doctor says of the fault, and how much processor time a second of it had."""
+def _estimate(file: Path, pattern: str, python: str, clock: Clock, said: list[Finding]) -> float:
+    """Add what the doctor says of the fault; return the seconds of the whole process."""
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder)
-        begin_s = _processor_s()
-        with mock.patch.dict(os.environ, _variables(), clear=True):
-            ended = starting.run([str(file)], journal, python)
-        spent_s = _processor_s() - begin_s
-        found = reading.report(reading.read(journal), ended, "").findings
+        if clock == "wall":
+            variables = starting.environment(journal, _variables())
+            seconds = _run(file, python, clock, variables)
+        else:
+            seconds = _run(IN_PROCESSOR_TIME, python, clock, _variables(), folder, str(file))
+        found = reading.report(reading.read(journal), None, "").findings
     named = [one for one in found if one.pattern == pattern]
     if not named:
         raise SystemExit(f"{file}: the doctor names no {pattern}")
-    said.append((named[0], spent_s / (ended.end_s - ended.begin_s)))
-    return spent_s
+    said.append(named[0])
+    return seconds
 
 
 def table(savings: Sequence[Saving]) -> Table:
