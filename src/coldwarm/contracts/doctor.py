@@ -6,6 +6,7 @@ from typing import Literal
 
 from coldwarm.contracts.base import Count, Record, Seconds
 from coldwarm.contracts.reasons import Reason
+from coldwarm.contracts.summary import Comparison
 
 CauseKind = Literal[
     "static",
@@ -53,6 +54,8 @@ class Finding(Record, frozen=True, kw_only=True):
     """Of the watched run, what this took."""
     saving_s: Seconds | None
     """About what the change would save in a run like this one."""
+    saving_from: Reason | None = None
+    """How that was estimated."""
     says: Reason
     """The evidence."""
     text: str = ""
@@ -118,6 +121,36 @@ class Account(Record, frozen=True, kw_only=True):
     null_reasons: dict[str, Reason] = {}
 
 
+CachesAs = Literal["empty", "filled"]
+
+
+class Fix(Record, frozen=True, kw_only=True):
+    """A change, measured: the program before and after it in turns, each in fresh processes."""
+
+    before: str
+    """What it was before: a revision, a folder, a file, or what was kept."""
+    caches: CachesAs
+    """Compilation caches on disk, for each process: ``empty``, or ``filled`` by a run before."""
+    limitations: list[Reason] = []
+    before_s: list[Seconds]
+    """Of each round, from the start of the process to its end."""
+    after_s: list[Seconds]
+    saved_s: float | None
+    """The centre of what a round saved; below zero where it takes longer now."""
+    saved_low_s: float | None
+    saved_high_s: float | None
+    comparison: Comparison
+    """Of the whole times: its ratio is that of after over before."""
+    programs_before: Count
+    """Compiled, or read from a cache on disk, in one run."""
+    programs_after: Count
+    output: Literal["same", "differs", "varies"]
+    """What it writes to standard output; ``varies``: it was not the same twice before either."""
+    differing: list[str] = []
+    """Where it differs: the first line that does, before and after."""
+    null_reasons: dict[str, Reason] = {}
+
+
 class DoctorReport(Record, frozen=True, kw_only=True):
     """What the doctor saw of one run of a program."""
 
@@ -139,3 +172,5 @@ class DoctorReport(Record, frozen=True, kw_only=True):
     """Of all lines at which something was compiled."""
     unseen: list[Reason] = []
     """What could not be watched, and why."""
+    fix: Fix | None = None
+    """What a change has brought, where that was asked for."""

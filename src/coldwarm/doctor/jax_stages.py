@@ -111,6 +111,11 @@ class JaxStages:
         """Return the nanoseconds of all stages of this thread that have ended."""
         return self._threads.staged_ns
 
+    def number(self) -> "int | None":
+        """Return the number of the call that this thread compiles something for."""
+        call = self._threads.call
+        return call.number if call is not None else None
+
     def is_tracing(self) -> bool:
         """Say whether this thread traces a function."""
         return any(one.stage == "trace" for one in self._threads.open)

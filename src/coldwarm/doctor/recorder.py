@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _begun: "list[Any]" = []
 LOOKED_FOR = "COLDWARM_DOCTOR_PASS"
 """The variable that says what is looked for; without it, where the time goes."""
+KEPT = "COLDWARM_DOCTOR_KEEP"
+"""The variable that asks to keep the programs that are compiled."""
 
 
 def begin(folder: str) -> None:
@@ -82,6 +84,10 @@ class Recorder:
             from coldwarm.doctor.keys import Keys
 
             Keys(self.journal).begin()
+        if os.environ.get(KEPT):
+            from coldwarm.doctor.kept.programs import KeptPrograms
+
+            KeptPrograms(self.journal, self.stages).begin()
         if self._sees_calls:
             self._calls.jax_is_here()
             self.stages.compiled = self._calls.ask_again

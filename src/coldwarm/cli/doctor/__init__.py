@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli.doctor import _then
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.cli.doctor._then import Bench
+    from coldwarm.contracts.doctor import CachesAs, DoctorReport
+    from coldwarm.runner.doctor.reading import Watched
     from coldwarm.runner.doctor.starting import Pass
 
 _WIDEST = 80
@@ -72,6 +75,36 @@ class _Doctor(click.RichCommand):
     type=click.Path(path_type=Path),
     help="Write a trace there that https://ui.perfetto.dev opens.",
 )
+@click.option(
+    "--warmup",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a script there that compiles what the program compiles with JAX, to fill a cache on"
+    " disk beforehand; beside it an archive of these programs.",
+)
+@click.option(
+    "--then",
+    type=click.Choice(["bench"]),
+    help="Then measure the whole program before a change and after it, in turns. Without --before"
+    " the program is kept as it is, and compared with what it is when the same is asked again.",
+)
+@click.option(
+    "--before",
+    metavar="REV|DIR|FILE",
+    help="With --then bench: the program as it was, at a revision of git, in a folder or as a file",
+)
+@click.option(
+    "--caches",
+    type=click.Choice(["empty", "filled"]),
+    default="empty",
+    help="With --then bench: compilation caches on disk as each process finds them. Default: empty",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(2, 1000),
+    default=_then.ROUNDS,
+    help=f"With --then bench: how often each is run. Default: {_then.ROUNDS}, the fewest that a"
+    " verdict needs.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
 @_options.output("json", "html", plain="text")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
@@ -85,6 +118,11 @@ def command(
     passes: str,
     fail_on: str | None,
     perfetto: Path | None,
+    warmup: Path | None,
+    then: str | None,
+    before: str | None,
+    caches: CachesAs,
+    rounds: int,
     form: str,
     *,
     every: bool,
@@ -103,19 +141,25 @@ def command(
     from coldwarm.report.doctor.changes import CHANGES
     from coldwarm.report.doctor.perfetto import trace
     from coldwarm.report.page.doctor import page_of_doctor
-    from coldwarm.runner.doctor import reading, starting
+    from coldwarm.runner.doctor import reading, starting, warming
     from coldwarm.stats.doctor.failing import broken, limits
 
     allowed = limits(fail_on or "", CHANGES)
     command_line = [*(["-m", module] if module else []), *program]
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
+    if warmup is not None:
+        warming.refuse(warmup)
+    bench_asked = _then.asked(then, before, caches, rounds)
     started_at = Clock().date()
     program_of = python or sys.executable
     wanted = starting.PASSES if every else _passes(passes)
-    with tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder,
+        _then.prepared(command_line, bench_asked, program_of, started_at) as bench,
+    ):
         first = Path(folder) / wanted[0]
-        ended = starting.run(command_line, first, program_of, wanted[0])
+        ended = starting.run(command_line, first, program_of, wanted[0], keep=warmup is not None)
         more = wanted[1:] if ended.status >= 0 else []
         for one in more:
             starting.run(command_line, Path(folder) / one, program_of, one)
@@ -133,12 +177,18 @@ def command(
             if form == "html":
                 page = page_of_doctor(report, watched.processes, ended.begin_s)
                 (out or Path("doctor.html")).write_text(page, encoding="utf-8")
-            else:
+            elif bench is None or form != "json" or out is not None:
                 _print(report, form, out, verbose=verbose)
+            if warmup is not None:
+                _write_warmup(watched, command_line, warmup, first, started_at)
+            if bench is not None:
+                report = _benched(bench, report, form, out)
     failed = broken(report.findings, allowed)
     for name, n in failed.items():
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
-    context.exit(_of_program(ended.status) or (ExitCode.REGRESSION if failed else ExitCode.FINE))
+    slower = report.fix is not None and report.fix.comparison.verdict == "slower"
+    own = ExitCode.REGRESSION if failed or slower else ExitCode.FINE
+    context.exit(_of_program(ended.status) or own)
 
 
 def _of_program(status: int) -> int:
@@ -158,6 +208,44 @@ def _status_kept(context: click.Context, status: int) -> Iterator[None]:
             raise
         click.echo(f"coldwarm: there is no report: {error}", err=True)
         context.exit(_of_program(status))
+
+
+def _benched(bench: Bench, report: DoctorReport, form: str, out: Path | None) -> DoctorReport:
+    """Measure what a change has brought, and say so; return the report with it."""
+    from coldwarm.report.doctor.fix import lines
+    from coldwarm.report.shown import PlainConsole
+
+    try:
+        report = bench.measured(report)
+    finally:
+        if form == "json":
+            _print(report, form, out, verbose=False)
+    console = PlainConsole(stderr=True, width=80)
+    for line in lines(report.fix) if report.fix is not None and form != "json" else ():
+        console.print(line)
+    return report
+
+
+def _write_warmup(
+    watched: Watched, command_line: list[str], path: Path, journal: Path, date: str
+) -> None:
+    """Write the script that compiles beforehand, and say so."""
+    from coldwarm.report.doctor.warmup import script
+    from coldwarm.report.reasons import counted
+    from coldwarm.runner.doctor import warming
+    from coldwarm.stats.doctor.kept import programs
+
+    found = programs(watched.processes)
+    if not found.kept:
+        click.echo(
+            f"coldwarm: JAX compiled nothing that can be kept; {path} is not written", err=True
+        )
+        return
+    text = script(found, command_line, path, warming.archive_of(path), date)
+    warming.write(found, text, path, journal)
+    left = f", without {len(found.left_out)} that cannot be" if found.left_out else ""
+    what = f"coldwarm: {path} compiles {counted(len(found.kept), 'program')} beforehand{left}"
+    click.echo(what, err=True)
 
 
 def _passes(written: str) -> list[Pass]:

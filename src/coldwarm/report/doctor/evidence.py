@@ -102,6 +102,18 @@ EVIDENCE: dict[str, str] = {
     ),
     "doctor_key": "{name} uses a key that {first} has used: the same random numbers come again",
     "doctor_break": "torch.compile ends a graph here: {text}",
+    "saving_again": "what every compilation but the first took",
+    "saving_kept": "what it took to compile",
+    "saving_turns": (
+        "what the loop took to compile, by its share of the equations, less one turn of {n_turns}"
+    ),
+    "saving_share": (
+        "what {equations_share:.0%} of the program took to compile: equations that each number has"
+    ),
+    "cache_not_empty": (
+        "{n_reads:# program} were read from a cache on disk that was to be empty: the program sets"
+        " a folder of its own, or reads what it wrote itself"
+    ),
     "doctor_wrong_figure": "it makes a figure wrong, and costs no time",
     "doctor_wrong_result": "it makes a result other than what the code says, and costs no time",
     "doctor_ended": "the program ended here",

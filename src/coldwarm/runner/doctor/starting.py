@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 import coldwarm
-from coldwarm.doctor.recorder import LOOKED_FOR
+from coldwarm.doctor.recorder import KEPT, LOOKED_FOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,20 +52,27 @@ def environment(journal: Path, base: Mapping[str, str], one: Pass = "timing") ->
 
 
 def run(
-    command: Sequence[str], journal: Path, python: str = sys.executable, one: Pass = "timing"
+    command: Sequence[str],
+    journal: Path,
+    python: str = sys.executable,
+    one: Pass = "timing",
+    *,
+    keep: bool = False,
 ) -> Ended:
     """Run a Python program to its end; in the timing pass its output and errors are ours.
 
     ``command`` is what stands behind ``python``: a file or ``-m`` and a module, and arguments.
-    Another pass repeats the program, and what it prints is left out.
+    Another pass repeats the program, and what it prints is left out. ``keep``: the programs that
+    JAX compiles are kept beside the journal.
 
     Raises:
         OSError: it could not be started.
     """
+    variables = environment(journal, os.environ, one)
     begin_s = time.perf_counter()
     process = subprocess.Popen(
         [python, *command],
-        env=environment(journal, os.environ, one),
+        env={**variables, KEPT: "1"} if keep else variables,
         stdout=None if one == "timing" else subprocess.DEVNULL,
         stderr=None if one == "timing" else subprocess.DEVNULL,
     )

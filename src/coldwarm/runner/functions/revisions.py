@@ -55,6 +55,33 @@ def checked_out(
         ]
 
 
+@contextmanager
+def tree_of(folder: Path, revision: str, place: Path) -> Iterator[tuple[Path, Path]]:
+    """Give the root of the repository that a folder is in, and a commit of it checked out.
+
+    It is checked out at ``place``, which must not be there, and removed afterwards.
+
+    Raises:
+        UsageError: the folder is in no repository, or that has no such commit.
+    """
+    root = Path(_git(folder, "rev-parse", "--show-toplevel"))
+    with _worktree(root, _commit(root, revision), place) as tree:
+        yield root, tree
+
+
+def files_of(folder: Path) -> tuple[Path, list[str]] | None:
+    """Return the root of the repository that a folder is in, and its files that are not ignored.
+
+    ``None``: it is in no repository, or git is not installed.
+    """
+    try:
+        root = Path(_git(folder, "rev-parse", "--show-toplevel"))
+    except UsageError:
+        return None
+    asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return root, [name for name in _git(root, *asked).split("\0") if name]
+
+
 def committed(folder: Path, revision: str) -> tuple[str, int]:
     """Return the hash of a commit, and when it was committed, in seconds since 1970.
 

@@ -23,4 +23,6 @@ class Draft:
     saving_s: float | None
     says: Reason
     cause: Cause | None = None
+    saving_from: Reason | None = None
+    """How the saving was estimated."""
     null_reasons: dict[str, Reason] = field(default_factory=dict)

@@ -68,6 +68,7 @@ def _finding(seen: Seen, one: Draft) -> Finding:
         n=one.n,
         cost_s=one.cost_s,
         saving_s=one.saving_s,
+        saving_from=one.saving_from,
         says=one.says,
         cause=one.cause,
         null_reasons=one.null_reasons,

@@ -26,18 +26,30 @@ def findings(seen: Seen) -> Iterator[Draft]:
         if longest is not None:
             done.add(call.site)
             argument, n_numbers = longest
+            share = _share(call, n_numbers)
             yield Draft(
                 pattern="list-argument",
                 framework=call.framework,
                 site=call.site,
                 n=n_numbers,
                 cost_s=call.total_s,
-                saving_s=None,
+                saving_s=call.total_s * share if share else None,
+                saving_from=because("saving_share", equations_share=share) if share else None,
                 says=because(
                     "doctor_list", function=call.name, argument=argument, n_numbers=n_numbers
                 ),
-                null_reasons={"saving_s": because("doctor_depends")},
+                null_reasons={} if share else {"saving_s": because("doctor_depends")},
             )
+
+
+def _share(call: Call, n_numbers: int) -> float | None:
+    """Return the share of a program's equations that are there once for each number.
+
+    ``None``: there are fewer equations than numbers, so none can be told to be theirs.
+    """
+    equations = int(call.program["equations"]) if call.program else 0
+    each = equations // n_numbers
+    return each * n_numbers / equations if each else None
 
 
 def _longest(call: Call) -> tuple[str, int] | None:

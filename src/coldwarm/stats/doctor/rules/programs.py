@@ -62,21 +62,21 @@ def _unrolled(seen: Seen, call: Call) -> Draft | None:
             found[header] = before[0] + number, max(before[1], turns)
     for site, (number, turns) in sorted(found.items(), key=lambda item: -item[1][0]):
         if number >= FEWEST_EQUATIONS and turns >= FEWEST_TURNS:
-            share = number / call.program["equations"]
+            cost_s = call.total_s * min(1.0, number / call.program["equations"])
             return Draft(
                 pattern="python-loop-unrolled",
                 framework=call.framework,
                 site=site,
                 n=number,
-                cost_s=call.total_s * min(1.0, share),
-                saving_s=None,
+                cost_s=cost_s,
+                saving_s=cost_s * (1 - 1 / turns),
+                saving_from=because("saving_turns", n_turns=turns),
                 says=because(
                     "doctor_equations",
                     function=call.name,
                     n_equations=number,
                     n_all=call.program["equations"],
                 ),
-                null_reasons={"saving_s": because("doctor_depends")},
             )
     return None
 

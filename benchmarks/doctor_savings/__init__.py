@@ -1,0 +1,1 @@
+"""Whether what the doctor says a change saves is what it saves."""

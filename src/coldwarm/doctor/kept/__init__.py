@@ -1,0 +1,1 @@
+"""What of a program's is kept beside the journal, where it is asked for."""
