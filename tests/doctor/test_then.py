@@ -211,6 +211,7 @@ def report(n_compiles: int, n_reads: int) -> DoctorReport:
         account=Account(total_s=0.0, doctor_s=0.0, **spent, **more),
         findings=[],
         sites=[site],
+        n_sites=1,
     )
 
 
