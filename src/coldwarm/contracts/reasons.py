@@ -403,6 +403,8 @@ CODES: dict[str, str] = {
     "doctor_memory": "",
     "needs_monitoring": "",
     "journal_cut": "",
+    "imported_before": "frameworks",
+    "devices_before": "",
     "killed_before_its_end": "",
     "called_elsewhere": "",
     "doctor_failed": "at error",

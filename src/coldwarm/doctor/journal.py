@@ -18,14 +18,82 @@ LINES, COUNTS = ".jsonl", ".counts"
 """What the names of a process's two files end with."""
 MOST_BYTES = 32 * 2**20
 """Of lines; what comes after is not written, and the last line says so."""
+MOST_ROWS = 100_000
+"""Kept for one reader, the last ones."""
 SLOTS, FIELDS = 2**16, 4
 """Of the file of counts: places, and 64-bit numbers of each."""
 _now_s = time.perf_counter
 _write = os.write
 
 
-class Journal:
-    """What one process writes."""
+class Reader:
+    """One who is told what happens while a program runs."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.rows: list[dict[str, Any]] = []
+        self.n_gone = 0
+        """Rows that are kept no more."""
+
+    def take(self, row: "dict[str, Any]") -> None:
+        """Keep a row."""
+        if len(self.rows) >= MOST_ROWS:
+            gone = MOST_ROWS // 2
+            self.n_gone += gone
+            del self.rows[:gone]
+        self.rows.append(row)
+
+    def restart(self, recorder: "Any") -> None:
+        """Begin anew in a process that was forked."""
+
+    def since(self, number: int) -> "list[dict[str, Any]]":
+        """Return the rows after so many."""
+        return self.rows[max(0, number - self.n_gone) :]
+
+
+class Rows:
+    """What one process notes: rows, each told to the readers, and counts by place."""
+
+    def __init__(self) -> None:
+        """Start with nothing, in memory alone."""
+        self.readers: tuple[Reader, ...] = ()
+        """Another tuple for each change: threads go through it meanwhile."""
+        self._restart(memoryview(bytearray(SLOTS * FIELDS * 8)).cast("q"))
+
+    def _restart(self, counts: "memoryview[int]") -> None:
+        self.counts = counts
+        """``FIELDS`` numbers for each place."""
+        self.places: list[dict[str, Any]] = []
+        """The rows that say what is counted where, for a reader who comes later."""
+        self._slots = itertools.count()
+        self._numbers = itertools.count(1)
+
+    def number(self) -> int:
+        """Return the number of another call for which something is compiled."""
+        return next(self._numbers)
+
+    def slot(self) -> "int | None":
+        """Return where the numbers of another place begin; ``None``: all are taken."""
+        place = next(self._slots)
+        return place * FIELDS if place < SLOTS else None
+
+    def reopen(self) -> None:
+        """Go on in counts of its own: of a process that was forked."""
+        self._restart(memoryview(bytearray(SLOTS * FIELDS * 8)).cast("q"))
+
+    def write(self, kind: str, **fields: "Any") -> None:
+        """Tell a row, with the moment on the clock that parent and child share, in seconds."""
+        self._tell({"kind": kind, "at_s": _now_s(), **fields})
+
+    def _tell(self, row: "dict[str, Any]") -> None:
+        if row["kind"] == "place":
+            self.places.append(row)
+        for one in self.readers:
+            one.take(row)
+
+
+class Journal(Rows):
+    """What one process writes to files."""
 
     def __init__(self, folder: str) -> None:
         """Open the files of this process in a folder, which is made where it is missing.
@@ -33,6 +101,7 @@ class Journal:
         Raises:
             OSError: that is not possible.
         """
+        self.readers = ()
         self.folder = folder
         os.makedirs(folder, exist_ok=True)
         self._open()
@@ -47,14 +116,7 @@ class Journal:
             # Taken at once: a full disk would end the program when it is written to.
             os.posix_fallocate(file.fileno(), 0, SLOTS * FIELDS * 8)
             self._mapped = mmap.mmap(file.fileno(), 0)
-        self.counts = memoryview(self._mapped).cast("q")
-        """``FIELDS`` numbers for each place."""
-        self._places = itertools.count()
-        self._numbers = itertools.count(1)
-
-    def number(self) -> int:
-        """Return the number of another call for which something is compiled."""
-        return next(self._numbers)
+        self._restart(memoryview(self._mapped).cast("q"))
 
     def reopen(self) -> None:
         """Go on in files of its own: of a process that was forked."""
@@ -69,18 +131,13 @@ class Journal:
         except OSError:
             return False
 
-    def slot(self) -> "int | None":
-        """Return where the numbers of another place begin; ``None``: all are taken."""
-        place = next(self._places)
-        return place * FIELDS if place < SLOTS else None
-
-    def write(self, kind: str, **fields: "Any") -> None:
-        """Write a line, with the moment on the clock that parent and child share, in seconds."""
+    def _tell(self, row: "dict[str, Any]") -> None:
+        """Write a line, and tell it."""
+        super()._tell(row)
         if self._left <= 0:
             return
         try:
-            row = json.dumps({"kind": kind, "at_s": _now_s(), **fields}, default=str) + "\n"
-            raw = row.encode("utf-8", "backslashreplace")
+            raw = (json.dumps(row, default=str) + "\n").encode("utf-8", "backslashreplace")
             self._left -= len(raw)
             if self._left <= 0:
                 raw = json.dumps({"kind": "cut", "at_s": _now_s()}).encode() + b"\n"

@@ -67,7 +67,7 @@ EVIDENCE: dict[str, str] = {
         "{call}() ran {n_times:# time} while its function was traced, and does not run when "
         "the compiled function is called"
     ),
-    "doctor_error": "the program ended here with {error}",
+    "doctor_error": "{error} was raised here",
     "doctor_operations": (
         "this loop dispatched {n_operations:# operation} one by one, outside of `jit`"
     ),
@@ -93,6 +93,8 @@ EVIDENCE: dict[str, str] = {
         "calls, clocks and reads of values can be watched from Python 3.12 on, unless other "
         "tools take all places"
     ),
+    "imported_before": "{frameworks} had been imported before the block began",
+    "devices_before": "the devices had been started before the block began",
     "journal_cut": (
         "the program compiled so often that the last part is counted, not told one by one"
     ),

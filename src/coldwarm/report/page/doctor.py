@@ -22,7 +22,7 @@ _WIDTH = 1000
 _NARROWEST = 0.8
 _MOST_ROWS, _MOST_SPANS = 14, 400
 _COLUMNS = ("line", "what", "compiled", "trace", "lower", "compile", "in all")
-_COLOUR = {
+COLOUR = {
     **PART_COLOURS,
     "devices": PART_COLOURS["start"],
     "cache": PART_COLOURS["cache_read"],
@@ -68,7 +68,7 @@ def _parts(account: Account) -> Iterator[dict[str, Any]]:
                 "time": units.duration(seconds),
                 "begin": round(_WIDTH * done / whole, 2),
                 "width": round(_WIDTH * seconds / whole, 2),
-                "colour": _COLOUR[name],
+                "colour": COLOUR[name],
             }
         done += seconds
 
@@ -99,7 +99,7 @@ def _rows(processes: Sequence[Seen], begin_s: float, total_s: float) -> Iterator
             {
                 "begin": round(_WIDTH * (begin - begin_s) / total_s, 2),
                 "width": round(max(_NARROWEST, _WIDTH * (end - begin) / total_s), 2),
-                "colour": _COLOUR["cache" if call.hit else "compile"],
+                "colour": COLOUR["cache" if call.hit else "compile"],
                 "words": f"{call.name}, {units.duration(end - begin)}",
             }
             for call in calls

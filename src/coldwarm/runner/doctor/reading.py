@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import coldwarm
 from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.contracts.reasons import because
-from coldwarm.doctor.journal import COUNTS, LINES
+from coldwarm.doctor.journal import COUNTS, FIELDS, LINES
 from coldwarm.errors import UsageError
-from coldwarm.stats.doctor.account import account
+from coldwarm.stats.doctor.account import account, unseen_before
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
@@ -49,7 +49,7 @@ def read(folder: Path) -> Watched:
     if not paired:
         text = f"{folder} holds no journal of the doctor's: was the program a Python program?"
         raise UsageError(text)
-    sources = Sources(_texts([row for rows, _ in paired for row in rows]))
+    sources = Sources(texts([row for rows, _ in paired for row in rows]))
     seen = [Seen(one, _counts(path.with_suffix(COUNTS)), sources) for one, path in paired]
     seen.sort(key=lambda one: one.rows[0]["at_s"])
     return Watched(seen, sources)
@@ -112,7 +112,7 @@ def _counts(path: Path) -> memoryview:
     return memoryview(raw[:used]).cast("q")
 
 
-def _texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
+def texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     """Return the source files that the rows name."""
     names = {
         str(place[0])
@@ -139,6 +139,7 @@ def _versions(processes: Sequence[Seen]) -> dict[str, str]:
 def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
     if not all(one.sees_calls for one in processes):
         yield because("needs_monitoring")
+    yield from unseen_before(processes[0]).values()
     if any(True for one in processes for _ in one.of_kind("cut")):
         yield because("journal_cut")
     failures = {

@@ -75,7 +75,7 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         says=because(
             f"doctor_{kind}",
             function=name,
-            n_compiles=len(calls) + 1,
+            n_compiles=len(calls) + _is_first_seen(seen, calls[0]),
             argument=cause.argument,
             n_values=cause.n_values,
             before=cause.before,
@@ -83,6 +83,16 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         ),
         cause=cause,
     )
+
+
+def _is_first_seen(seen: Seen, call: Call) -> bool:
+    """Say whether what was compiled first is seen too: it may have been before a block began."""
+    where = _where(call)
+    return any(one.cause["kind"] == "first" and _where(one) == where for one in seen.calls)
+
+
+def _where(call: Call) -> tuple[object, ...]:
+    return call.framework, call.name, call.function.get("path"), call.function.get("line")
 
 
 def _cause(kind: CauseKind, calls: list[Call]) -> Cause:
