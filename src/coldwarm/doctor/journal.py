@@ -4,6 +4,7 @@ A line is given to the kernel when it is written, and the counts lie in a file t
 memory, so that both are there whatever ends the process.
 """
 
+import fcntl
 import itertools
 import json
 import mmap
@@ -14,6 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+VARIABLE = "COLDWARM_DOCTOR"
+"""The variable that names the folder of the journals, or the report (``.json``)."""
+FIRST = "COLDWARM_DOCTOR_FIRST"
+"""The variable that tells children whose report it is: a process, and the report."""
+REPORT, BESIDE = ".json", ".journal"
+"""What the name of a report ends with, and what the name of its folder has behind it."""
 LINES, COUNTS = ".jsonl", ".counts"
 """What the names of a process's two files end with."""
 MOST_BYTES = 32 * 2**20
@@ -24,6 +31,49 @@ SLOTS, FIELDS = 2**16, 4
 """Of the file of counts: places, and 64-bit numbers of each."""
 _now_s = time.perf_counter
 _write = os.write
+
+
+def settled(name: str) -> "tuple[str, str | None]":
+    """Return the folder for journals, and the report that this process is to write at its end.
+
+    A folder has no report. That of a report is written by the process that was started first,
+    which tells its children where it is, and takes away what an earlier program has left there.
+
+    Raises:
+        OSError: that cannot be taken away.
+    """
+    if not name.endswith(REPORT):
+        return name, None
+    path = os.path.abspath(name.replace("%p", str(os.getpid())))
+    first, _, of = os.environ.get(FIRST, "").partition(" ")
+    if of == path and first != str(os.getpid()):
+        return path + BESIDE, None
+    os.environ[VARIABLE], os.environ[FIRST] = path, f"{os.getpid()} {path}"
+    _clear(path + BESIDE)
+    if os.path.isfile(path):
+        os.remove(path)
+    return path + BESIDE, path
+
+
+def _clear(folder: str) -> None:
+    """Remove the journals of processes that have ended."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    for name in names:
+        stem, ending = os.path.splitext(os.path.join(folder, name))
+        if ending == LINES and not _is_written(stem + LINES):
+            for one in (stem + LINES, stem + COUNTS):
+                if os.path.exists(one):
+                    os.remove(one)
+
+
+def _is_written(path: str) -> bool:
+    """Say whether a process may still write a journal: it has locked it as long as it is there."""
+    with open(path, "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
 
 
 class Reader:
@@ -109,7 +159,12 @@ class Journal(Rows):
     def _open(self) -> None:
         stem = os.path.join(self.folder, f"{os.getpid()}-{time.monotonic_ns()}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._file = os.open(stem + LINES, flags, 0o600)
+        self._file = os.open(f"{stem}.new", flags, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        except OSError:
+            pass  # there are file systems without
+        os.rename(f"{stem}.new", stem + LINES)
         self._left = MOST_BYTES
         self._mine = os.fstat(self._file)[1:3]
         with open(stem + COUNTS, "w+b") as file:

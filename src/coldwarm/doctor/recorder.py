@@ -8,7 +8,7 @@ from functools import partial
 from coldwarm.doctor import failures, imports, sites
 from coldwarm.doctor.calls import Calls
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.journal import Journal
+from coldwarm.doctor.journal import FIRST, VARIABLE, Journal, settled
 from coldwarm.frameworks.awaited import Awaited
 
 TYPE_CHECKING = False
@@ -25,21 +25,53 @@ LOOKED_FOR = "COLDWARM_DOCTOR_PASS"
 _forks: "list[bool]" = []
 
 
-def begin(folder: str) -> None:
-    """Record into a folder, from now until the process ends. A second call does nothing.
+_LONGEST_S = 60.0
+"""For making the report when the process ends."""
+
+
+def begin(name: str) -> None:
+    """Record from now until the process ends: into a folder, or for a report (``.json``).
+
+    A second call does nothing.
 
     Raises:
         OSError: the folder cannot be written to.
     """
     if recording:
         return
+    folder, report = settled(name)
     recorder = Recorder(Journal(folder), keys=os.environ.get(LOOKED_FOR) == "keys")
     recorder.stays = True
     recorder.follow_calls()
     recorder.journal.write("process", **recorder.process())
     recorder.follow_imports()
     recorder.begin()
+    if report is not None:  # called after the other
+        atexit.register(_quietly, recorder.journal, partial(_write, report, os.getpid()))
     atexit.register(_quietly, recorder.journal, recorder.leave)
+
+
+def _write(report: str, first: int) -> None:
+    """Let a process of its own write the report: this one is left as it is."""
+    if os.getpid() != first:
+        return
+    import subprocess
+
+    root = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2))
+    paths = [path for path in (os.environ.get("PYTHONPATH"), root) if path]
+    leave_out = {VARIABLE, FIRST, LOOKED_FOR}
+    kept = {name: value for name, value in os.environ.items() if name not in leave_out}
+    subprocess.run(
+        [sys.executable, "-P", "-m", "coldwarm", "doctor", "--read", report, "--json"]
+        + ["--out", report],
+        env={**kept, "PYTHONPATH": os.pathsep.join(paths)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        timeout=_LONGEST_S,
+        check=False,
+    )
 
 
 class Recorder:
