@@ -56,7 +56,7 @@ def main() -> int:
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     console.print(table(rows))
     if given.save:
-        save(rows)
+        save_rows(rows, RESULTS)
     return 1 if any(row.verdict == "missed" for row in rows) else 0
 
 
@@ -86,9 +86,10 @@ def table(rows: Iterable[Row]) -> Table:
     return made
 
 
-def save(rows: Iterable[Row]) -> None:
+def save_rows(rows: Iterable[Row], file: Path, **more: str) -> None:
     """Write the rows, and where they were measured."""
     document = {
+        **more,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "coldwarm": __version__,
         "python": platform.python_version(),
@@ -97,8 +98,8 @@ def save(rows: Iterable[Row]) -> None:
         "load_1m": os.getloadavg()[0],
         "rows": [row.document() for row in rows],
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

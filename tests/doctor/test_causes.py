@@ -16,7 +16,7 @@ def call(static: dict[str, str] | None = None, **leaves: dict[str, object]) -> S
     found = Signature()
     found.leaves = leaves
     found.static = static or {}
-    found.tree = ",".join(leaves)
+    found.trees = dict.fromkeys(leaves, "*")
     return found
 
 
@@ -33,6 +33,16 @@ def test_each_kind_of_difference_is_told_with_its_argument() -> None:
     assert kinds(x, call(x=array(), y=array())) == [("tree", "y")]
     committed = [call(x=array(committed=value)) for value in (False, True)]
     assert kinds(*committed) == [("commitment", "x")]
+
+
+def test_two_structures_are_told_from_where_they_differ() -> None:
+    long = ", ".join(f"'layer_{n}': *" for n in range(40))
+    before, now = call(), call()
+    before.trees, now.trees = {"x": f"{{{long}, 'a': *}}"}, {"x": f"{{{long}, 'b': *}}"}
+    (one,) = differences(before, now)
+    assert "'a': *}" in one["before"]
+    assert "'b': *}" in one["now"]
+    assert max(map(len, (one["before"], one["now"]))) < 70
 
 
 def test_both_values_are_told_as_a_person_reads_them() -> None:

@@ -337,7 +337,7 @@ def test_what_the_median_of_its_calls_does_not_tell_is_a_caution() -> None:
 
     def uneven() -> float:
         calls.append(1)
-        time.sleep(0.006 if len(calls) % 3 == 0 else 0.001)
+        time.sleep(0.024 if len(calls) % 3 == 0 else 0.004)
         return 1.0
 
     assert "two_levels" in _codes(warm_only(uneven))

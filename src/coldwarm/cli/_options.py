@@ -137,16 +137,16 @@ def fail_on(example: str) -> Callable[[Command], Command]:
     )
 
 
-def output(*forms: str, note: str = "") -> Callable[[Command], Command]:
-    """Return ``--format`` with the given forms besides ``table``, and ``--json``, its short form.
+def output(*forms: str, note: str = "", plain: str = "table") -> Callable[[Command], Command]:
+    """Return ``--format`` with the given forms besides ``plain``, and ``--json``, its short form.
 
     The command gets the form as its argument ``form``.
     """
     choice = click.option(
         "--format",
         "form",
-        type=click.Choice(["table", *forms]),
-        default="table",
+        type=click.Choice([plain, *forms]),
+        default=plain,
         show_default=True,
         help=f"How to print the result.{note}",
     )

@@ -375,6 +375,7 @@ CODES: dict[str, str] = {
             "context",
             "transform",
             "new_function",
+            "new_closure",
             "unknown",
         )
     },

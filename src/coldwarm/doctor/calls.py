@@ -1,7 +1,8 @@
 """What the user's lines call, told by ``sys.monitoring`` (Python 3.12 and later).
 
 Calls are told of in the user's code and in installed packages. A place that calls nothing of
-interest is told to be silent for good, so that a line costs something once.
+interest is told to be silent until something else is compiled, so that a line costs something
+once.
 """
 
 import inspect
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _now_ns = time.perf_counter_ns
 _WORTH_S = 0.001
 """Shorter times of JAX's own functions are not written."""
+_RESTS_NS = 100_000_000
+"""Between two times at which silent places are asked again, at least."""
 _EFFECTS = (print, input, open)
 
 
@@ -51,6 +54,9 @@ class Calls:
         self._timeit: CodeType | None = None
         self._told: dict[int, weakref.ref[CodeType]] = {}
         """By identity: code of which single events are told."""
+        self._asked_ns = 0
+        self._stale = False
+        """Whether silent places are to be asked again as soon as that may be."""
 
     def begin(self) -> bool:
         """Follow calls from now on; return whether this Python can."""
@@ -114,6 +120,14 @@ class Calls:
         self._timeit = sys.modules["timeit"].Timer.timeit.__code__
         self._tell_end(self._timeit)
 
+    def ask_again(self) -> None:
+        """Ask silent places again: what they call next may be a function that is compiled now."""
+        now_ns = _now_ns()
+        self._stale = now_ns - self._asked_ns < _RESTS_NS
+        if not self._stale:
+            self._asked_ns = now_ns
+            self._monitoring.restart_events()
+
     def _tell_end(self, code: "CodeType") -> None:
         self._tell(code, self._monitoring.events.PY_RETURN)
 
@@ -168,6 +182,8 @@ class Calls:
         try:
             if type(called) is MethodType:
                 called = called.__func__
+            if self._stale:
+                self.ask_again()
             if self._dispatches.takes(called):
                 self._dispatches.call(code, offset, called)
                 return None

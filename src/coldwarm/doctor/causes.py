@@ -25,6 +25,8 @@ _OF_LEAVES = (
 """What is compared of an argument, and the kind of cause that it is."""
 _PLACES = ("committed", "sharding")
 """Of arrays on a device; a NumPy array has none."""
+_SHOWN = 60
+"""Characters of a structure."""
 _IRRELEVANT = ("jax_log_compiles", "jax_explain_cache_misses", "jax_compiler_detailed_logging")
 
 
@@ -54,16 +56,29 @@ def _static(before: "Mapping[str, str]", now: "Mapping[str, str]") -> "Iterator[
 
 
 def _leaves(before: Signature, now: Signature) -> "Iterator[Difference]":
-    if before.tree != now.tree or before.leaves.keys() != now.leaves.keys():
-        gone = [name for name in before.leaves if name not in now.leaves]
-        new = [name for name in now.leaves if name not in before.leaves]
-        name = (new or gone or [""])[0]
-        was, is_now = len(before.leaves), len(now.leaves)
-        place = name.partition("[")[0].partition(".")[0]
-        yield _difference("tree", place, f"{was} arrays", f"{is_now} arrays")
+    if before.trees != now.trees:
+        names = [*now.trees, *before.trees]
+        name = next(one for one in names if before.trees.get(one) != now.trees.get(one))
+        yield _difference("tree", name, *_apart(before.trees.get(name), now.trees.get(name)))
         return
     for name, leaf in now.leaves.items():
-        yield from _leaf(name, before.leaves[name], leaf)
+        if name in before.leaves:
+            yield from _leaf(name, before.leaves[name], leaf)
+
+
+def _apart(before: "str | None", now: "str | None") -> "tuple[str, str]":
+    """Return two structures from a little before where they differ."""
+    if before is None or now is None:
+        return tuple("absent" if one is None else one[:_SHOWN] for one in (before, now))  # type: ignore[return-value] # of two
+    pairs = enumerate(zip(before, now, strict=False))
+    differ = next((at for at, (a, b) in pairs if a != b), min(len(before), len(now)))
+    begin = 0 if max(len(before), len(now)) <= _SHOWN else max(0, differ - _SHOWN // 3)
+    return _part(before, begin), _part(now, begin)
+
+
+def _part(whole: str, begin: int) -> str:
+    part = whole[begin : begin + _SHOWN]
+    return ("…" if begin else "") + part + ("…" if begin + _SHOWN < len(whole) else "")
 
 
 def _leaf(name: str, before: "Leaf", now: "Leaf") -> "Iterator[Difference]":

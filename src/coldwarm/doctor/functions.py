@@ -6,6 +6,7 @@ import os
 import weakref
 
 from coldwarm.doctor import causes, sites
+from coldwarm.doctor.signatures import text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 LARGE_BYTES = 2**20
 """Of an array that is worth a word."""
 _MOST_WRAPPERS = 8
+_PLAIN = (bool, int, float, str, bytes, type(None))
 KEPT = 16
 """Signatures of one function that later ones are compared with, the last ones."""
 _OPERATION = "prim_fun"
@@ -34,6 +36,7 @@ class _Known:
 
     def __init__(self, function: "Any") -> None:
         self.signatures: list[Signature] = []
+        self.held = held(function)
         try:
             self.ref: Any = weakref.ref(function)
         except TypeError:
@@ -85,7 +88,17 @@ class Functions:
         del others[:-_MOST_OBJECTS]
         if differing is None:
             return {"kind": "first"}
-        return {"kind": "new_function", "n_objects": n_objects, "differences": differing}
+        changed = [
+            {"argument": name, "before": before, "now": known.held[name]}
+            for name, before in others[-2].held.items()
+            if known.held.get(name, before) != before
+        ]
+        return {
+            "kind": "new_function",
+            "n_objects": n_objects,
+            "differences": differing,
+            "held": changed,
+        }
 
     @staticmethod
     def _compared(known: _Known, signature: "Signature", kind: str) -> "Cause":
@@ -136,6 +149,33 @@ def described(function: "Any", name: str) -> "dict[str, Any]":
     }
 
 
+def held(function: "Any") -> "dict[str, str]":
+    """Return the numbers and texts that a function object holds, in a closure or a partial."""
+    found: dict[str, Any] = {}
+    for _ in range(_MOST_WRAPPERS):
+        if isinstance(function, functools.partial):
+            found |= {f"argument {at}": value for at, value in enumerate(function.args, 1)}
+            found |= function.keywords
+        found |= _closure(function)
+        inner = getattr(function, "func", getattr(function, "__wrapped__", None))
+        if inner is None or not callable(inner):
+            break
+        function = inner
+    return {name: text(value) for name, value in found.items() if isinstance(value, _PLAIN)}
+
+
+def _closure(function: "Any") -> "dict[str, Any]":
+    """Return what a function takes from the functions around it, by name."""
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    found: dict[str, Any] = {}
+    for name, cell in zip(names, getattr(function, "__closure__", None) or (), strict=False):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # an empty cell
+            continue
+    return found
+
+
 def captured(function: "Any") -> "list[str]":
     """Return the names of large arrays that a function takes from around it."""
     for _ in range(_MOST_WRAPPERS):
@@ -146,14 +186,9 @@ def captured(function: "Any") -> "list[str]":
     code = getattr(function, "__code__", None)
     if code is None:
         return []
-    held = {name: getattr(function, "__globals__", {}).get(name) for name in code.co_names}
-    cells = getattr(function, "__closure__", None) or ()
-    for name, cell in zip(code.co_freevars, cells, strict=False):
-        try:
-            held[name] = cell.cell_contents
-        except ValueError:  # an empty cell
-            continue
-    return [name for name, value in held.items() if _n_bytes(value) >= LARGE_BYTES]
+    taken = {name: getattr(function, "__globals__", {}).get(name) for name in code.co_names}
+    taken |= _closure(function)
+    return [name for name, value in taken.items() if _n_bytes(value) >= LARGE_BYTES]
 
 
 def _n_bytes(value: "Any") -> int:

@@ -15,6 +15,7 @@ from coldwarm.frameworks.jax import forgetting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
     from typing import Any
 
@@ -65,11 +66,22 @@ class _Counted:
 class _Call:
     """A call for which something is traced, lowered or compiled."""
 
-    __slots__ = ("counted", "hit", "lowered", "miss", "number", "order", "own_ns", "program")
+    __slots__ = (
+        "counted",
+        "hit",
+        "jitted",
+        "lowered",
+        "miss",
+        "number",
+        "order",
+        "own_ns",
+        "program",
+    )
 
     def __init__(self, number: int, miss: int, counted: "_Counted") -> None:
         self.number, self.miss, self.counted = number, miss, counted
         self.order = -1
+        self.jitted = False
         self.own_ns: dict[str, int] = {}
         self.hit = False
         self.lowered: Any = None
@@ -98,6 +110,8 @@ class JaxStages:
         """By the user's line and the function."""
         self.spent_ns = 0
         """In here: no cost of the program's."""
+        self.compiled: Callable[[], None] | None = None
+        """Called after something was compiled that is called with arguments."""
 
     def begin(self) -> None:
         """Listen from now on. JAX is loaded."""
@@ -220,6 +234,7 @@ class JaxStages:
                 counted = self._places[place] = _Counted(self._journal.slot())
             counted.n += 1
         call = _Call(number, id(miss), counted)
+        call.jitted = function is not None and not functions.is_operation(function)
         cause: dict[str, Any] = {"kind": "apart"}  # of what is compiled without a call
         signature = None
         if function is not None:
@@ -269,6 +284,8 @@ class JaxStages:
         call.own_ns = {}
         if stage == "compile":
             call.hit, call.program = False, None
+            if self.compiled is not None and call.jitted:
+                self.compiled()
         self._spent(_now_ns() - begun_ns)
 
     def forget(self) -> None:

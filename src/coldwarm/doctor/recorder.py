@@ -131,6 +131,7 @@ class Recorder:
         self._calls = calls
         if self.stages is not None:
             _quietly(self.journal, calls.jax_is_here)
+            self.stages.compiled = calls.ask_again
         if "timeit" in sys.modules:
             self._timeit()
 
@@ -143,6 +144,8 @@ class Recorder:
         """Follow neither calls nor imports any more."""
         if self._calls is not None:
             self._calls.end()
+        if self.stages is not None:
+            self.stages.compiled = None
         if self._leave_imports is not None:
             self._leave_imports()
         self._calls = self._leave_imports = None
@@ -185,6 +188,7 @@ class Recorder:
             Keys(self.journal).begin()
         if self._calls is not None:
             self._calls.jax_is_here()
+            self.stages.compiled = self._calls.ask_again
 
     def _torch(self) -> None:
         from coldwarm.doctor.torch_compiles import TorchCompiles

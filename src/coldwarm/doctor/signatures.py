@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 MOST_LEAVES = 400
 """Of one call that are described; those after them are not compared."""
 _LONGEST = 120
+_LONGEST_TREE = 4000
 _MOST_DEPTH = 8
 _last: "list[dict[str, Any]]" = []
 """The settings as they were when they were asked for last: most calls share them."""
@@ -24,7 +25,7 @@ _SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c"}
 class Signature:
     """What one call was compiled for."""
 
-    __slots__ = ("context", "leaves", "n_leaves", "static", "transforms", "tree")
+    __slots__ = ("context", "leaves", "n_leaves", "static", "transforms", "trees")
 
     def __init__(self) -> None:
         """Start with nothing known."""
@@ -33,8 +34,8 @@ class Signature:
         """By the argument's name and the place in it: what it is."""
         self.static: dict[str, str] = {}
         """Of static arguments: their values as texts."""
-        self.tree = ""
-        """How the arguments are nested."""
+        self.trees: dict[str, str] = {}
+        """By argument, how it is nested."""
         self.context: dict[str, Any] = {}
         """Settings that programs depend on."""
         self.transforms: tuple[str, ...] = ()
@@ -89,7 +90,7 @@ def of_values(values: "Mapping[str, Any]") -> Signature:
                 "weak": False,
                 "place": "python",
             }
-    found.tree = ", ".join(values)
+    found.trees = dict.fromkeys(values, "")
     return found
 
 
@@ -114,10 +115,9 @@ def _describe(dynamic: "dict[str, Any]", found: Signature) -> None:
     tree_util = sys.modules["jax.tree_util"]
     kinds: set[str] = set()
     depth = 0
-    trees: list[str] = []
     for name, value in dynamic.items():
         leaves, tree = tree_util.tree_flatten_with_path(value)
-        trees.append(f"{name}: {hash(str(tree))}")
+        found.trees[name] = _nested(str(tree))
         for path, leaf in leaves:
             described = describe(leaf)
             if described.get("tracer"):
@@ -126,8 +126,15 @@ def _describe(dynamic: "dict[str, Any]", found: Signature) -> None:
             found.n_leaves += 1
             if len(found.leaves) < MOST_LEAVES:
                 found.leaves[name + tree_util.keystr(path)] = described
-    found.tree = ", ".join(trees)
     found.transforms = tuple(sorted(kinds)) * max(1, depth)
+
+
+def _nested(tree: str) -> str:
+    """Return a structure as a text that is not too long to keep."""
+    whole = tree.removeprefix("PyTreeDef(").removesuffix(")")
+    if len(whole) <= _LONGEST_TREE:
+        return whole
+    return f"{whole[:_LONGEST_TREE]}…{hash(whole) & 0xFFFFFFFF:08x}"
 
 
 def _depth(leaf: "Any") -> int:

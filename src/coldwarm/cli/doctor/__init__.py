@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write a trace there that https://ui.perfetto.dev opens.",
 )
-@_options.verbose
-@_options.output("json", "html")
+@click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
+@_options.output("json", "html", plain="text")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
 @click.pass_context
 def command(

@@ -40,6 +40,10 @@ EVIDENCE: dict[str, str] = {
         "{function} was compiled {n_compiles:# time}: each time `jit` got another function "
         "object of the same code"
     ),
+    "doctor_new_closure": (
+        "{function} was compiled {n_compiles:# time}: each time `jit` got another function "
+        "object of the same code, which holds `{argument}`: {before}, then {now}"
+    ),
     "doctor_unknown": (
         "{function} was compiled {n_compiles:# time}, and nothing that is watched differed"
     ),

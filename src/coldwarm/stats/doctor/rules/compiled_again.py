@@ -11,7 +11,7 @@ from coldwarm.stats.doctor.drafts import Draft
 from coldwarm.stats.doctor.sites import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.doctor import CauseKind
     from coldwarm.stats.doctor.seen import Call, Line, Seen
@@ -74,7 +74,7 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         cost_s=cost_s,
         saving_s=cost_s,
         says=because(
-            f"doctor_{kind}",
+            "doctor_new_closure" if kind == "new_function" and cause.argument else f"doctor_{kind}",
             function=name,
             n_compiles=len(calls) + is_first_seen,
             argument=cause.argument,
@@ -97,9 +97,9 @@ def _where(call: Call) -> tuple[object, ...]:
 
 
 def _cause(kind: CauseKind, calls: list[Call], *, is_first_seen: bool) -> Cause:
-    if kind in {"new_function", "unknown"}:
+    differing = [one for call in calls for one in _differing(kind, call)]
+    if not differing:
         return Cause(kind=kind, n_values=len(calls) + is_first_seen)
-    differing = [one for call in calls for one in call.differences if one["kind"] == kind]
     argument = Counter(one["argument"] for one in differing).most_common(1)[0][0]
     ours = [one for one in differing if one["argument"] == argument]
     sides = ("before", "now") if is_first_seen else ("now",)
@@ -112,6 +112,13 @@ def _cause(kind: CauseKind, calls: list[Call], *, is_first_seen: bool) -> Cause:
         now=last["now"],
         n_values=len(values),
     )
+
+
+def _differing(kind: CauseKind, call: Call) -> Sequence[Mapping[str, str]]:
+    if kind == "new_function":
+        held: Sequence[Mapping[str, str]] = call.cause.get("held") or ()
+        return held
+    return [one for one in call.differences if one["kind"] == kind]
 
 
 def _pattern(seen: Seen, site: Line, kind: CauseKind, calls: list[Call]) -> str:
