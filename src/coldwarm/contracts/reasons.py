@@ -404,6 +404,7 @@ CODES: dict[str, str] = {
     "doctor_memory": "",
     "needs_monitoring": "",
     "journal_cut": "",
+    "end_not_seen": "",
     "imported_before": "frameworks",
     "devices_before": "",
     "killed_before_its_end": "",

@@ -9,7 +9,7 @@ import threading
 import time
 
 from coldwarm.doctor import recorder as recorders
-from coldwarm.doctor.journal import Reader, Rows
+from coldwarm.doctor.journal import Journal, Reader
 from coldwarm.doctor.recorder import Recorder, told
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def followed() -> Reader:
 def _recorder() -> Recorder:
     """Return what follows this process."""
     if not recorders.recording:
-        Recorder(Rows()).begin()
+        Recorder(Journal()).begin()
     return recorders.recording[0]
 
 

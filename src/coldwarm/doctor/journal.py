@@ -101,7 +101,7 @@ class Reader:
         return self.rows[max(0, number - self.n_gone) :]
 
 
-class Rows:
+class Journal:
     """What one process notes: rows, each told to the readers, and counts by place."""
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class Rows:
             one.take(row)
 
 
-class Journal(Rows):
+class FileJournal(Journal):
     """What one process writes to files."""
 
     def __init__(self, folder: str) -> None:

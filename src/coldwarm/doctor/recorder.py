@@ -3,12 +3,13 @@
 import atexit
 import os
 import sys
+import time
 from functools import partial
 
 from coldwarm.doctor import failures, imports, sites
 from coldwarm.doctor.calls import Calls
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.journal import FIRST, VARIABLE, Journal, settled
+from coldwarm.doctor.journal import FIRST, VARIABLE, FileJournal, settled
 from coldwarm.frameworks.awaited import Awaited
 
 TYPE_CHECKING = False
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from coldwarm.doctor.journal import Rows
+    from coldwarm.doctor.journal import Journal
 
 recording: "list[Recorder]" = []
 """What follows this process: one, whoever asks, so that nobody disturbs another."""
@@ -40,7 +41,7 @@ def begin(name: str) -> None:
     if recording:
         return
     folder, report = settled(name)
-    recorder = Recorder(Journal(folder), keys=os.environ.get(LOOKED_FOR) == "keys")
+    recorder = Recorder(FileJournal(folder), keys=os.environ.get(LOOKED_FOR) == "keys")
     recorder.stays = True
     recorder.follow_calls()
     recorder.journal.write("process", **recorder.process())
@@ -61,9 +62,9 @@ def _write(report: str, first: int) -> None:
     paths = [path for path in (os.environ.get("PYTHONPATH"), root) if path]
     leave_out = {VARIABLE, FIRST, LOOKED_FOR}
     kept = {name: value for name, value in os.environ.items() if name not in leave_out}
-    subprocess.run(
-        [sys.executable, "-P", "-m", "coldwarm", "doctor", "--read", report, "--json"]
-        + ["--out", report],
+    read = ("doctor", "--read", report, "--json", "--out", report)
+    subprocess.run(  # noqa: S603 - the interpreter and the package that run here
+        [sys.executable, "-P", "-m", "coldwarm", *read],
         env={**kept, "PYTHONPATH": os.pathsep.join(paths)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -77,7 +78,7 @@ def _write(report: str, first: int) -> None:
 class Recorder:
     """What follows this process."""
 
-    def __init__(self, journal: "Rows", *, keys: bool = False) -> None:
+    def __init__(self, journal: "Journal", *, keys: bool = False) -> None:
         """Write into ``journal``; ``keys``: follow keys of random numbers too."""
         self.journal = journal
         self.stages: Any = None
@@ -101,10 +102,9 @@ class Recorder:
             "timeit": self._timeit,
         }
         quiet = {name: partial(_quietly, self.journal, tell) for name, tell in told.items()}
-        for name, tell in quiet.items():
-            if name in sys.modules:
-                tell()
-        self._awaited = Awaited({name: one for name, one in quiet.items() if name not in sys.modules})
+        for name in [one for one in quiet if one in sys.modules]:
+            quiet.pop(name)()
+        self._awaited = Awaited(quiet)
         self._awaited.begin()
         recording.append(self)
         if not _forks:  # nothing takes it back
@@ -158,6 +158,7 @@ class Recorder:
             "parent": os.getppid(),
             "argv": sys.orig_argv,
             "folder": os.getcwd(),
+            "started_at": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),
             "python": sys.version.split()[0],
             "sees_calls": self.sees_calls,
         }
@@ -237,7 +238,7 @@ def _forked() -> None:
         _quietly(one.journal, one.forked)
 
 
-def _quietly(journal: "Rows", tell: "Callable[[], object]") -> None:
+def _quietly(journal: "Journal", tell: "Callable[[], object]") -> None:
     """Do what may fail with a version that is not known: it must not become the program's."""
     try:
         tell()
@@ -253,7 +254,7 @@ def told(error: BaseException) -> "dict[str, Any]":
     while trace is not None:
         code = trace.tb_frame.f_code
         if sites.is_users(code):
-            place = os.path.abspath(code.co_filename), trace.tb_lineno, code.co_qualname
+            place = sites.path_of(code.co_filename), trace.tb_lineno, code.co_qualname
             stack.insert(0, place)
         else:
             inside.append(code.co_name)

@@ -12,6 +12,7 @@ import numpy as np
 from coldwarm.clock import Clock
 from coldwarm.contracts.files import codec
 from coldwarm.doctor.inside import Block
+from coldwarm.doctor.journal import FIELDS
 from coldwarm.errors import StorageError, UsageError
 from coldwarm.report.doctor.html import as_html
 from coldwarm.report.doctor.terminal import shown
@@ -23,7 +24,7 @@ from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from coldwarm.contracts.doctor import DoctorReport
@@ -49,8 +50,8 @@ class Doctor:
         self._ended = False
         self._started_at = ""
         self._said: tuple[DoctorReport, Seen] | None = None
-        self._names: Mapping[str, str] = {}
-        self._command: list[str] = []
+        self._named: Callable[[str], str] | None = None
+        self._program = ""
 
     def __enter__(self) -> Self:
         """Follow what happens from now on.
@@ -117,9 +118,9 @@ class Doctor:
         except OSError as error:
             raise StorageError(f"{file} cannot be written: {error.strerror}") from error
 
-    def call(self, names: Mapping[str, str], command: str) -> None:
-        """Let files have other names in the report, such as those of cells, and the program too."""
-        self._names, self._command = names, [command]
+    def call(self, named: Callable[[str], str], program: str) -> None:
+        """Let files and the program have other names in the report, such as those of cells."""
+        self._named, self._program = named, program
 
     def _read(self) -> tuple[DoctorReport, Seen]:
         if self._block is None or not self._ended:
@@ -128,11 +129,11 @@ class Doctor:
             counts = _difference(*self._block.counts)
             rows = [row for row in self._block.rows if _happened(row, counts)]
             texts = {**reading.texts(rows), **_texts_in_memory(rows)}
-            named = {self._names.get(path, path): text for path, text in texts.items()}
-            rows = [_renamed(row, self._names) for row in rows] if self._names else rows
-            if self._command:
-                rows[0] = {**rows[0], "argv": self._command}
-            seen = Seen(rows, counts, Sources(named))
+            if self._named is not None:
+                texts = {self._named(path): text for path, text in texts.items()}
+                rows = [_renamed(row, self._named) for row in rows]
+                rows[0] = {**rows[0], "argv": [self._program]}
+            seen = Seen(rows, counts, Sources(texts))
             watched = reading.Watched([seen], seen.sources)
             self._said = reading.report(watched, None, self._started_at), seen
         return self._said
@@ -161,7 +162,7 @@ def _difference(before: bytes, after: bytes) -> Sequence[int]:
 
 def _happened(row: Mapping[str, Any], counts: Sequence[int]) -> bool:
     """Say whether a row is of the block: a line at which nothing was counted is not."""
-    return row["kind"] != "place" or any(counts[row["slot"] : row["slot"] + reading.FIELDS])
+    return row["kind"] != "place" or any(counts[row["slot"] : row["slot"] + FIELDS])
 
 
 def _texts_in_memory(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -171,12 +172,12 @@ def _texts_in_memory(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {name: "".join(found) for name, found in lines.items() if found}
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401 - what a row holds
+def _renamed(value: Any, named: Callable[[str], str]) -> Any:  # noqa: ANN401 - what a row holds
     """Return what a row holds with other names of files."""
     if isinstance(value, str):
-        return names.get(value, value)
+        return named(value)
     if isinstance(value, dict):
-        return {key: _renamed(one, names) for key, one in value.items()}
+        return {key: _renamed(one, named) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_renamed(one, names) for one in value]
+        return [_renamed(one, named) for one in value]
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,10 @@ import rich_click as click
 from coldwarm.cli import _options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.runner.doctor.reading import Watched
     from coldwarm.runner.doctor.starting import Pass
 
 
@@ -50,6 +52,19 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write a trace there that https://ui.perfetto.dev opens.",
 )
+@click.option(
+    "--hook",
+    is_flag=True,
+    help="Print a value for PYTHONPATH. A Python program that is started with it and with"
+    " COLDWARM_DOCTOR=REPORT.json is watched, however it is started.",
+)
+@click.option(
+    "--read",
+    "left",
+    type=click.Path(path_type=Path),
+    metavar="REPORT.json",
+    help="Say what such a program has left, also where it was killed or still runs.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
 @_options.output("json", "html", plain="text")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
@@ -63,9 +78,11 @@ def command(
     passes: str,
     fail_on: str | None,
     perfetto: Path | None,
+    left: Path | None,
     form: str,
     *,
     every: bool,
+    hook: bool,
     verbose: bool,
 ) -> None:
     """Run a Python program as it is, and say where its time went and what to change.
@@ -73,19 +90,29 @@ def command(
     The program's own output and its exit status stay as they are; where it ended with 0 and
     --fail-on is broken, the exit status is 1.
     """
+    import os
     import sys
     import tempfile
 
     from coldwarm.clock import Clock
     from coldwarm.errors import ExitCode, UsageError
     from coldwarm.report.doctor.changes import CHANGES
-    from coldwarm.report.doctor.perfetto import trace
-    from coldwarm.report.page.doctor import page_of_doctor
     from coldwarm.runner.doctor import reading, starting
-    from coldwarm.stats.doctor.failing import broken, limits
+    from coldwarm.stats.doctor.failing import limits
 
     allowed = limits(fail_on or "", CHANGES)
     command_line = [*(["-m", module] if module else []), *program]
+    written = _Written(form, out, perfetto, verbose)
+    if hook or left is not None:
+        if command_line or (hook and left is not None):
+            raise UsageError("--hook and --read stand alone: without a program, and not together")
+        if left is None:
+            click.echo(starting.hook_path(os.environ.get("PYTHONPATH", "")))
+            return
+        watched = reading.left(left)
+        found = reading.stored(left) if watched is None else reading.report(watched, None, "")
+        written.write(found, watched, None)
+        context.exit(ExitCode.REGRESSION if _is_broken(found, allowed) else ExitCode.FINE)
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
     started_at = Clock().date()
@@ -101,17 +128,53 @@ def command(
             watched = reading.read(first)
             others = [reading.read(Path(folder) / one) for one in more]
             report = reading.report(watched, ended, started_at, others)
-            if perfetto is not None:
-                perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
-            if form == "html":
-                page = page_of_doctor(report, watched.processes, ended.begin_s)
-                (out or Path("doctor.html")).write_text(page, encoding="utf-8")
-            else:
-                _print(report, form, out, verbose=verbose)
+            written.write(report, watched, ended.begin_s)
+    failed = _is_broken(report, allowed)
+    context.exit(_of_program(ended.status) or (ExitCode.REGRESSION if failed else ExitCode.FINE))
+
+
+def _is_broken(report: DoctorReport, allowed: Mapping[str, int]) -> bool:
+    """Say whether something happened more often than is allowed, and print what did."""
+    from coldwarm.stats.doctor.failing import broken
+
     failed = broken(report.findings, allowed)
     for name, n in failed.items():
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
-    context.exit(_of_program(ended.status) or (ExitCode.REGRESSION if failed else ExitCode.FINE))
+    return bool(failed)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """How a report is written."""
+
+    form: str
+    out: Path | None
+    perfetto: Path | None
+    verbose: bool
+
+    def write(self, report: DoctorReport, watched: Watched | None, begin_s: float | None) -> None:
+        """Write it; ``watched`` is what it is from, without which there are no times of day.
+
+        Raises:
+            UsageError: a timeline is asked for, and the report alone is there.
+        """
+        from coldwarm.errors import UsageError
+        from coldwarm.report.doctor.perfetto import trace
+        from coldwarm.report.page.doctor import page_of_doctor
+
+        if self.form != "html" and self.perfetto is None:
+            _print(report, self.form, self.out, verbose=self.verbose)
+            return
+        if watched is None:
+            raise UsageError("the journals beside the report are gone, and with them its timeline")
+        begin_s = watched.begin_s if begin_s is None else begin_s
+        if self.perfetto is not None:
+            self.perfetto.write_text(trace(watched.processes, begin_s), encoding="utf-8")
+        if self.form == "html":
+            page = page_of_doctor(report, watched.processes, begin_s)
+            (self.out or Path("doctor.html")).write_text(page, encoding="utf-8")
+        else:
+            _print(report, self.form, self.out, verbose=self.verbose)
 
 
 def _of_program(status: int) -> int:

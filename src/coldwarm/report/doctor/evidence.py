@@ -97,6 +97,10 @@ EVIDENCE: dict[str, str] = {
         "calls, clocks and reads of values can be watched from Python 3.12 on, unless other "
         "tools take all places"
     ),
+    "end_not_seen": (
+        "how the program ended: it was killed, left by os._exit, or still runs; its time is told "
+        "up to the last event"
+    ),
     "imported_before": "{frameworks} had been imported before the block began",
     "devices_before": "the devices had been started before the block began",
     "journal_cut": (

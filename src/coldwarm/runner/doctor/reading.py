@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import coldwarm
 from coldwarm.contracts.doctor import DoctorReport
+from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
-from coldwarm.doctor.journal import COUNTS, FIELDS, LINES
+from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, VARIABLE
 from coldwarm.errors import UsageError
 from coldwarm.stats.doctor.account import account, unseen_before
 from coldwarm.stats.doctor.findings import findings
@@ -36,6 +37,11 @@ class Watched:
     processes: Sequence[Seen]
     sources: Sources
 
+    @property
+    def begin_s(self) -> float:
+        """The first moment that is known, on the clock that the processes use."""
+        return float(self.processes[0].rows[0]["at_s"])
+
 
 def read(folder: Path) -> Watched:
     """Return what the processes of a program have written into a folder.
@@ -55,6 +61,34 @@ def read(folder: Path) -> Watched:
     return Watched(seen, sources)
 
 
+def left(path: Path) -> Watched | None:
+    """Return what a program has left that was told of a report (``COLDWARM_DOCTOR``), or a folder.
+
+    ``None``: the report alone is there.
+
+    Raises:
+        UsageError: nothing is there.
+    """
+    folder = path if path.is_dir() else path.with_name(path.name + BESIDE)
+    if any(folder.glob(f"*{LINES}")):
+        return read(folder)
+    if path.is_file():
+        return None
+    raise UsageError(
+        f"{path}: neither a report nor journals beside it; start the program with"
+        f" {VARIABLE}={path} and PYTHONPATH=$(coldwarm doctor --hook)"
+    )
+
+
+def stored(path: Path) -> DoctorReport:
+    """Return a report that lies there.
+
+    Raises:
+        ContractError: it is none.
+    """
+    return codec.load_as(DoctorReport, path)
+
+
 def report(
     watched: Watched, ended: Ended | None, started_at: str, others: Sequence[Watched] = ()
 ) -> DoctorReport:
@@ -63,7 +97,7 @@ def report(
     ``others`` are further passes, each a run of its own, of which only the findings count.
     """
     first = watched.processes[0]
-    begin_s = ended.begin_s if ended else first.rows[0]["at_s"]
+    begin_s = ended.begin_s if ended else watched.begin_s
     end_s = ended.end_s if ended else first.rows[-1]["at_s"]
     found = [one for seen in watched.processes for one in findings(seen)]
     for one_pass in others:
@@ -73,7 +107,7 @@ def report(
     sites = [one for seen in watched.processes for one in call_sites(seen)]
     return DoctorReport(
         harness_version=coldwarm.__version__,
-        started_at=started_at,
+        started_at=started_at or str(first.process.get("started_at", "")),
         command=[str(one) for one in first.process.get("argv", [])],
         exit_status=ended.status if ended else None,
         python=str(first.process.get("python", "")),
@@ -82,7 +116,7 @@ def report(
         account=account(first, begin_s, end_s),
         findings=sorted(found, key=lambda one: -(one.cost_s or 0.0)),
         sites=sorted(sites, key=lambda one: -one.total_s),
-        unseen=list(_unseen(watched.processes)),
+        unseen=list(_unseen(watched.processes, ended)),
     )
 
 
@@ -136,9 +170,11 @@ def _versions(processes: Sequence[Seen]) -> dict[str, str]:
     return {name: version for row in rows for name, version in row["versions"].items()}
 
 
-def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
+def _unseen(processes: Sequence[Seen], ended: Ended | None) -> Iterator[Reason]:
     if not all(one.sees_calls for one in processes):
         yield because("needs_monitoring")
+    if ended is None and not any(processes[0].of_kind("end")):
+        yield because("end_not_seen")
     yield from unseen_before(processes[0]).values()
     if any(True for one in processes for _ in one.of_kind("cut")):
         yield because("journal_cut")

@@ -69,8 +69,10 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
 
 def unseen_before(seen: Seen) -> dict[str, Reason]:
     """Return which parts of the time were over, all or most of them, before a block began."""
-    block = next(seen.of_kind("block"), {"loaded": [], "devices": False})
-    found = {}
+    block = next(seen.of_kind("block"), None)
+    found: dict[str, Reason] = {}
+    if block is None:
+        return found
     if block["loaded"]:
         frameworks = ", ".join(map(str, block["loaded"]))
         found["import_s"] = because("imported_before", frameworks=frameworks)
