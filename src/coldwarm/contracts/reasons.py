@@ -380,6 +380,7 @@ CODES: dict[str, str] = {
         )
     },
     "doctor_pending": "clock n_reads",
+    "doctor_thrown_away": "clock n_reads",
     "doctor_first_call": "clock compiled_s interval_s",
     "doctor_reads": "n_reads n_waited blocked_s",
     "doctor_transfers": "call n_transfers sent_bytes",

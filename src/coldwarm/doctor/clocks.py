@@ -50,9 +50,13 @@ class Clocks:
         seen = self._moments.get(slot, 0)
         if seen < _MOST_MOMENTS:
             self._moments[slot] = seen + 1
-            caller = sites.stack(sys._getframe(2))[1:2]
             self._places.journal.write(
-                "clock", slot=slot, thread=threading.get_ident(), pending=pending, caller=caller
+                "clock",
+                slot=slot,
+                thread=threading.get_ident(),
+                pending=pending,
+                after=self._now.last if self._now.dispatched else None,
+                caller=sites.stack(sys._getframe(2))[1:2],
             )
         self._now.dispatched = False
 

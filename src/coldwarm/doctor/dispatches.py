@@ -74,7 +74,9 @@ class Dispatches:
             kind = "concatenation" if id(called) in self._growing else "operation"
             slot = self._places.at(kind, code, offset, called)
         self._places.add(slot, 1)
-        self._now.dispatched = self._now.dispatched or not tracing
+        if not tracing:
+            self._now.dispatched = True
+            self._now.last = slot if sites.kind(code.co_filename) == sites.USERS else None
         if type(called) is self.jitted:
             counted = None if tracing else slot
             self._now.begun.append((id(called), counted, _now_ns(), self._apart_ns()))
@@ -97,7 +99,7 @@ class Dispatches:
         """Count an operator of arrays, at the user's line."""
         if self.is_tracing():
             return
-        self._now.dispatched = True
+        self._now.dispatched, self._now.last = True, None
         frame = sys._getframe(2).f_back
         if frame is not None and sites.kind(frame.f_code.co_filename) != sites.NOBODYS:
             depth = 4  # from ``Places.at``: this, the two that told it, the operator

@@ -21,6 +21,8 @@ class Now(threading.local):
         """Begin with nothing."""
         self.dispatched = False
         """Whether something was given to a device since the last clock or wait."""
+        self.last: int | None = None
+        """Where the call is counted that was dispatched last; ``None``: not by the user's code."""
         self.begun: list[tuple[int, int | None, int, int]] = []
         """Calls that have not returned: of what, where they count, since when, what was apart."""
         self.starting = False

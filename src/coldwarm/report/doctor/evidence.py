@@ -48,6 +48,10 @@ EVIDENCE: dict[str, str] = {
         "{function} was compiled {n_compiles:# time}, and nothing that is watched differed"
     ),
     "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
+    "doctor_thrown_away": (
+        "{clock}() was read {n_reads:# time} after calls whose results are not kept: nothing "
+        "waited until they were computed"
+    ),
     "doctor_first_call": (
         "of the {interval_s:time} between two readings of {clock}(), {compiled_s:time} were "
         "compiling"

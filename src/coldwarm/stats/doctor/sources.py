@@ -154,6 +154,16 @@ class Sources:
             return bool(names & self._taken_from(path))
         return False
 
+    def throws_away(self, path: str, line: int) -> bool:
+        """Say whether a line is a call alone, whose result is not kept."""
+        for node in self.statements(path, line):
+            call = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(call, ast.Call):
+                given = [*call.args, *(one.value for one in call.keywords)]
+                inner = (one for each in given for one in ast.walk(each))
+                return not any(isinstance(one, ast.Call) for one in inner)
+        return False
+
     def _taken_from(self, path: str) -> set[str]:
         """Return the names of a file from which something is subtracted."""
         if path not in self._minuends:

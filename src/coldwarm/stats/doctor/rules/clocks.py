@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +34,24 @@ def findings(seen: Seen) -> Iterator[Draft]:
     for one in seen.places_of("timeit"):
         yield _missing_sync(one)
     for slot, one in ends.items():
+        thrown = _thrown_away(seen, slot, reads)
         if one.counts[1]:
             yield _missing_sync(one)
+        elif thrown and slot not in first:
+            says = because("doctor_thrown_away", clock=one.name, n_reads=thrown)
+            yield replace(_missing_sync(one), n=thrown, says=says)
         elif slot in first:
             yield _first_call(one, *_compiled_before(seen, slot, reads))
+
+
+def _thrown_away(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> int:
+    """Count the readings right after a compiled function whose result nobody keeps.
+
+    Such a result is gone when the clock is read, so that it can't be asked whether it was ready.
+    """
+    calls = {one.slot: one.site for one in seen.places_of("jitted")}
+    sites = [calls.get(row.get("after")) for row in reads if row["slot"] == slot]
+    return sum(seen.sources.throws_away(one.path, one.line) for one in sites if one is not None)
 
 
 def _missing_sync(one: Place) -> Draft:
