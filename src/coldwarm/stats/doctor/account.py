@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.doctor.seen import Seen
 
-    Span = tuple[float, float]
-    """From when to when, in seconds."""
-
 STAGES = ("trace", "lower", "compile", "cache_read")
 
 
@@ -25,16 +22,15 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
     Both are on the clock that the process uses, in seconds. Imports inside of a stage belong to
     that stage; what overlaps in several threads is counted once, in the order of the parts.
     """
-    each = [span for call in seen.calls for span in call.spans]
-    spans = _merged(each)
+    main = {call.thread for call in seen.calls[:1]}
+    calls = [call for call in seen.calls if call.thread in main]
+    spans = sorted(span for call in calls for span in call.spans)
     total_s = max(0.0, end_s - begin_s)
-    # What several threads did at the same time is divided among what they did.
-    share = _length(spans) / (_length(each) or 1.0)
-    stages = {name: share * sum(call.own_s[name] for call in seen.calls) for name in STAGES}
-    imports = _merged(
-        (row["begin_s"], row["begin_s"] + row["seconds"]) for row in seen.of_kind("import")
+    stages = {name: sum(call.own_s[name] for call in calls) for name in STAGES}
+    import_s = sum(
+        _outside(row["begin_s"], row["begin_s"] + row["seconds"], spans)
+        for row in seen.of_kind("import")
     )
-    import_s = sum(_outside(begin, end, spans) for begin, end in imports)
     devices = [row["seconds"] for row in seen.of_kind("devices")]
     devices_s = sum(devices) if seen.sees_calls else None
     run_s = _run_s(seen) if seen.sees_calls else None
@@ -79,21 +75,6 @@ def unseen_before(seen: Seen) -> dict[str, Reason]:
     if block["devices"]:
         found["devices_s"] = because("devices_before")
     return found
-
-
-def _merged(spans: Iterable[Span]) -> list[Span]:
-    """Return intervals that do not overlap and cover the same."""
-    found: list[Span] = []
-    for begin, end in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
-        else:
-            found.append((begin, end))
-    return found
-
-
-def _length(spans: Iterable[Span]) -> float:
-    return sum(end - begin for begin, end in spans)
 
 
 def _outside(begin_s: float, end_s: float, spans: Iterable[tuple[float, float]]) -> float:
