@@ -8,11 +8,11 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import coldwarm
+import coldwarm as package
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import DoctorReport
 
+coldwarm: Any = package
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
 HAS_MONITORING = sys.version_info >= (3, 12)
@@ -96,7 +97,7 @@ def test_a_doctor_is_for_one_block_and_says_nothing_before_its_end() -> None:
 
 
 def test_an_error_goes_through_and_the_report_is_there() -> None:
-    @jax.jit
+    @jax.jit  # type: ignore[untyped-decorator] # JAX is taken where it is
     def choose(x: object) -> object:
         return x if x > 0 else -x  # type: ignore[operator] # an array
 
@@ -260,8 +261,8 @@ def test_a_doctor_that_a_watched_program_starts_is_right_too(tmp_path: Path) -> 
 
 def test_the_name_is_that_of_a_package_that_can_be_called() -> None:
     assert callable(coldwarm.doctor)
-    assert importlib.import_module("coldwarm.doctor") is coldwarm.doctor
     assert isinstance(coldwarm.doctor(), coldwarm.Doctor)
+    assert coldwarm.doctor is importlib.import_module("coldwarm.doctor")
 
 
 def run(*arguments: str, cwd: Path | None = None) -> str:

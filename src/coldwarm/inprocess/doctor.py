@@ -119,7 +119,7 @@ class Doctor:
             raise StorageError(f"{file} cannot be written: {error.strerror}") from error
 
     def call(self, named: Callable[[str], str], program: str) -> None:
-        """Let files and the program have other names in the report, such as those of cells."""
+        """Let files have other names in the report, as cells have; ``program`` is what was run."""
         self._named, self._program = named, program
 
     def _read(self) -> tuple[DoctorReport, Seen]:
@@ -130,9 +130,11 @@ class Doctor:
             rows = [row for row in self._block.rows if _happened(row, counts)]
             texts = {**reading.texts(rows), **_texts_in_memory(rows)}
             if self._named is not None:
-                texts = {self._named(path): text for path, text in texts.items()}
+                # IPython has two files for a cell with a magic; what was run is the inner one.
+                last = {self._program: texts[self._program]} if self._program in texts else {}
+                texts = {self._named(path): text for path, text in [*texts.items(), *last.items()]}
                 rows = [_renamed(row, self._named) for row in rows]
-                rows[0] = {**rows[0], "argv": [self._program]}
+                rows[0] = {**rows[0], "argv": [self._named(self._program)]}
             seen = Seen(rows, counts, Sources(texts))
             watched = reading.Watched([seen], seen.sources)
             self._said = reading.report(watched, None, self._started_at), seen

@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
     from types import CodeType
 
-    Compile = Callable[[ast.AST, str, str], CodeType]
+    Compile = Callable[[ast.Module | ast.Expression, str, str], CodeType]
 
 _NAME = "cell"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _MAYBE = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 """Statements whose insides may not be run at all."""
 
@@ -78,8 +79,8 @@ def _assigned(node: ast.AST) -> Iterator[str]:
         yield from (one.asname or one.name.partition(".")[0] for one in node.names)
     elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
-    elif isinstance(node, ast.Lambda):
-        return
+    elif isinstance(node, (ast.Lambda, *_COMPREHENSIONS)):
+        return  # names of its own
     for child in ast.iter_child_nodes(node):
         yield from _assigned(child)
 

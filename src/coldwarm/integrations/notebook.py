@@ -12,14 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import ColdwarmError
-from coldwarm.inprocess.bench import Benchmark
-from coldwarm.inprocess.doctor import Doctor
 from coldwarm.integrations import cells
 
 if TYPE_CHECKING:
     from types import FrameType
-
-    from coldwarm.inprocess.result import BenchResult
 
 _PROCESSES = 3
 
@@ -49,17 +45,17 @@ class Magics:
         if name and (not name.isidentifier() or keyword.iskeyword(name)):
             raise _usage(f"%%doctor {name}: give a name to keep the report under, or nothing")
         body = self._parsed("doctor", cell)
-        followed = Doctor()
+        followed = _public("Doctor")()
         try:
             with followed:
                 return body.run(self._shell.user_ns, self._shell.compile)
         finally:
-            followed.call(self._named, self._named(body.path))
+            followed.call(self._named, body.path)
             if name:
                 self._shell.user_ns[name] = followed
             import_module("IPython.display").display(followed)
 
-    def ttfr(self, line: str, cell: str) -> BenchResult:
+    def ttfr(self, line: str, cell: str) -> Any:  # noqa: ANN401 - a ``coldwarm.BenchResult``
         """Measure the time to the first result of the cell, in fresh processes.
 
         The first result is the value of the cell's last line. Names of the notebook go with the
@@ -82,7 +78,7 @@ class Magics:
         held = self._shell.user_ns
         given = {name: held[name] for name in body.taken(held)}
         try:
-            return Benchmark(warm=False, processes=int(text))(function, **given)
+            return _public("Benchmark")(warm=False, processes=int(text))(function, **given)
         except ColdwarmError as error:
             raise _usage(f"%%ttfr: {error}") from None
 
@@ -111,6 +107,11 @@ class Magics:
         """Return what IPython calls a file: a cell by its number."""
         found = self._shell.compile.format_code_name(path)
         return path if found is None else " ".join(found)
+
+
+def _public(name: str) -> Any:  # noqa: ANN401 - what users have under this name
+    """Return a public name of coldwarm, which is loaded when a cell asks for it."""
+    return getattr(import_module("coldwarm"), name)
 
 
 def _of_syntax(magic: str, error: SyntaxError) -> Exception:
