@@ -123,6 +123,34 @@ def test_blocks_in_blocks_are_each_right() -> None:
     assert inner.report.account.compile_s < outer.report.account.compile_s
 
 
+def test_blocks_that_overlap_are_each_right() -> None:
+    step, x = new_step(), jnp.ones(3)
+    first, second = coldwarm.doctor(), coldwarm.doctor()
+    first.__enter__()
+    step(x, rate=1.0)
+    second.__enter__()
+    step(x, rate=2.0)
+    first.__exit__(None, None, None)
+    step(x, rate=3.0)
+    step(x, rate=4.0)
+    second.__exit__(None, None, None)
+    assert compiles(first.report) == {"new_step.step": 2}
+    assert compiles(second.report) == {"new_step.step": 3}
+
+
+def test_a_framework_that_comes_inside_of_the_block_is_followed() -> None:
+    program = """
+import coldwarm
+with coldwarm.doctor() as d:
+    import jax
+    jax.jit(lambda x: x + 1)(1.0)
+(site,) = d.report.sites
+print(site.n_compiles, d.report.account.import_s > 0, d.report.versions["jax"] == jax.__version__,
+      {one.code for one in d.report.unseen} - {"needs_monitoring"})
+"""
+    assert run("-c", program) == "1 True True set()\n"
+
+
 def test_a_place_that_was_counted_often_is_told_to_a_block_that_comes_later() -> None:
     x = jnp.ones(3)
     step = new_step()
