@@ -138,6 +138,27 @@ def test_blocks_that_overlap_are_each_right() -> None:
     assert compiles(second.report) == {"new_step.step": 3}
 
 
+def test_a_block_in_a_process_that_is_followed_anyway_leaves_that_as_it_was() -> None:
+    program = """
+import coldwarm, jax, jax.numpy as jnp, importlib
+from coldwarm.doctor import inside, recorder
+find = importlib._bootstrap._find_and_load
+reader = inside.followed()
+step, x = jax.jit(lambda x, k: x * k), jnp.ones(3)
+for turn in range(2):
+    with coldwarm.doctor() as d:
+        step(x, 1.0 if turn else 1)
+    assert d.report.sites[0].n_compiles == 1
+(followed,) = recorder.recording
+assert followed.journal.readers == (reader,)
+assert not followed.sees_calls
+assert importlib._bootstrap._find_and_load is find
+step(x[:2], 1)
+print(sum(row["kind"] == "stage" and row["stage"] == "compile" for row in reader.rows) >= 3)
+"""
+    assert run("-c", program) == "True\n"
+
+
 def test_a_framework_that_comes_inside_of_the_block_is_followed() -> None:
     program = """
 import coldwarm

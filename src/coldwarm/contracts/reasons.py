@@ -406,6 +406,7 @@ CODES: dict[str, str] = {
     "needs_monitoring": "",
     "journal_cut": "",
     "end_not_seen": "",
+    "jit_off": "",
     "imported_before": "frameworks",
     "devices_before": "",
     "killed_before_its_end": "",

@@ -49,10 +49,10 @@ class Block(Reader):
         self.n_gone = 0
         self._head = [
             _row("process", **recorder.process()),
-            _row("block", loaded=_loaded(), devices=_have_devices()),
+            _row("block", loaded=_loaded(), devices=_have_devices(), jit=not recorder.keys),
             *(_row("framework", **one) for one in recorder.frameworks()),
         ]
-        self.counts = bytes(recorder.journal.counts), b""
+        self.counts = recorder.journal.counted(), b""
         self._spent_ns = recorder.spent_ns()
 
     def end(self, error: "BaseException | None" = None) -> None:
@@ -61,7 +61,7 @@ class Block(Reader):
             (recorder,) = recorders.recording
             journal = recorder.journal
             journal.readers = tuple(one for one in journal.readers if one is not self)
-            self.counts = self.counts[0], bytes(journal.counts)
+            self.counts = self.counts[0], journal.counted()
             if error is not None:
                 self.take(_row("error", **told(error)))
             if self.n_gone:

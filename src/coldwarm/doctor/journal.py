@@ -127,6 +127,10 @@ class Journal:
         place = next(self._slots)
         return place * FIELDS if place < SLOTS else None
 
+    def counted(self) -> bytes:
+        """Return the numbers of all places so far, up to the last that is not 0."""
+        return bytes(self.counts).rstrip(b"\0")
+
     def reopen(self) -> None:
         """Go on in counts of its own: of a process that was forked."""
         self._restart(memoryview(bytearray(SLOTS * FIELDS * 8)).cast("q"))

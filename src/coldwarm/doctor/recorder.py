@@ -85,7 +85,8 @@ class Recorder:
         self.stays = False
         """Until the process ends, not for as long as somebody asks."""
         self.sees_calls = False
-        self._keys = keys
+        self.keys = keys
+        """Whether keys are followed, in a process in which ``jit`` is off."""
         self._calls: Calls | None = None
         self._compiles: dict[str, Any] = {}
         """By framework, what follows it."""
@@ -183,7 +184,7 @@ class Recorder:
 
         self.stages = JaxStages(self.journal)
         self._follow("jax", self.stages, "jax", "jaxlib", "numpy")
-        if self._keys:
+        if self.keys:
             from coldwarm.doctor.keys import Keys
 
             Keys(self.journal).begin()

@@ -131,8 +131,9 @@ class Doctor:
             texts = {**reading.texts(rows), **_texts_in_memory(rows)}
             if self._named is not None:
                 # IPython has two files for a cell with a magic; what was run is the inner one.
-                last = {self._program: texts[self._program]} if self._program in texts else {}
-                texts = {self._named(path): text for path, text in [*texts.items(), *last.items()]}
+                inner = texts.pop(self._program, "")
+                texts = {self._named(path): text for path, text in texts.items()}
+                texts[self._named(self._program)] = inner
                 rows = [_renamed(row, self._named) for row in rows]
                 rows[0] = {**rows[0], "argv": [self._named(self._program)]}
             seen = Seen(rows, counts, Sources(texts))
@@ -157,9 +158,11 @@ class Doctor:
 
 def _difference(before: bytes, after: bytes) -> Sequence[int]:
     """Return the counts of a block: those at its end, less those when it began."""
-    counts = np.frombuffer(after, "q") - np.frombuffer(before, "q")
-    used = np.flatnonzero(counts)
-    return [int(one) for one in counts[: used[-1] + 1]] if used.size else []
+    place = FIELDS * np.dtype("q").itemsize
+    size = -(-max(len(before), len(after)) // place) * place
+    begun, ended = (np.frombuffer(one.ljust(size, b"\0"), "q") for one in (before, after))
+    counts: list[int] = (ended - begun).tolist()
+    return counts
 
 
 def _happened(row: Mapping[str, Any], counts: Sequence[int]) -> bool:

@@ -105,6 +105,7 @@ EVIDENCE: dict[str, str] = {
         "how the program ended: it was killed, left by os._exit, or still runs; its time is told "
         "up to the last event"
     ),
+    "jit_off": "what is compiled: `jit` is off in the pass that looks for keys",
     "imported_before": "{frameworks} had been imported before the block began",
     "devices_before": "the devices had been started before the block began",
     "journal_cut": (

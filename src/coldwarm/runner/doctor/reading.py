@@ -176,6 +176,8 @@ def _unseen(processes: Sequence[Seen], ended: Ended | None) -> Iterator[Reason]:
     if ended is None and not any(processes[0].of_kind("end")):
         yield because("end_not_seen")
     yield from unseen_before(processes[0]).values()
+    if not all(row["jit"] for row in processes[0].of_kind("block")):
+        yield because("jit_off")
     if any(True for one in processes for _ in one.of_kind("cut")):
         yield because("journal_cut")
     failures = {
