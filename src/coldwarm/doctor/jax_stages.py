@@ -30,8 +30,6 @@ STAGES = {
 _ORDER = {"trace": 0, "lower": 1, "compile": 2}
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _HIT = "/jax/compilation_cache/cache_hits"
-MOST_LINES = 300
-"""Calls of one place that are written one by one; later ones are counted."""
 _NEAR = 6
 """Frames above a listener in which JAX holds what it lowers."""
 
@@ -59,8 +57,8 @@ class _Counted:
         self.before = 0
         """As many as there were when the last reader came."""
 
-    def is_written(self) -> bool:
-        return self.n - self.before <= MOST_LINES
+    def is_written(self, most: int) -> bool:
+        return self.n - self.before <= most
 
 
 class _Call:
@@ -243,7 +241,7 @@ class JaxStages:
             )
             with self._lock:
                 cause = self._functions.cause(function, name, signature)
-        if counted.is_written():
+        if counted.is_written(self._journal.most_of_a_place):
             self._journal.write(
                 "call",
                 framework="jax",
@@ -268,7 +266,7 @@ class JaxStages:
             counts[slot + 1] += end_ns - begin_ns
             counts[slot + 2] += (stage == "compile") and not call.hit
             counts[slot + 3] += (stage == "compile") and call.hit
-        if call.counted.is_written():
+        if call.counted.is_written(self._journal.most_of_a_place):
             if call.lowered is not None:  # now, so that none of its arrays is kept
                 call.program, call.lowered = looked_into(call.lowered), None
             self._journal.write(

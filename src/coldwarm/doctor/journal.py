@@ -104,6 +104,9 @@ class Reader:
 class Journal:
     """What one process notes: rows, each told to the readers, and counts by place."""
 
+    most_of_a_place = MOST_ROWS
+    """Calls of one place that are told one by one; later ones are counted."""
+
     def __init__(self) -> None:
         """Start with nothing, in memory alone."""
         self.readers: tuple[Reader, ...] = ()
@@ -148,6 +151,8 @@ class Journal:
 
 class FileJournal(Journal):
     """What one process writes to files."""
+
+    most_of_a_place = 300
 
     def __init__(self, folder: str) -> None:
         """Open the files of this process in a folder, which is made where it is missing.
