@@ -29,6 +29,8 @@ MOST_ROWS = 100_000
 """Kept for one reader, the last ones."""
 SLOTS, FIELDS = 2**16, 4
 """Of the file of counts: places, and 64-bit numbers of each."""
+LOST = 0
+"""Where it counts the lines that could not be written."""
 _now_s = time.perf_counter
 _write = os.write
 
@@ -118,7 +120,7 @@ class Journal:
         """``FIELDS`` numbers for each place."""
         self.places: list[dict[str, Any]] = []
         """The rows that say what is counted where, for a reader who comes later."""
-        self._slots = itertools.count()
+        self._slots = itertools.count(1)  # the first one is the journal's own
         self._numbers = itertools.count(1)
 
     def number(self) -> int:
@@ -180,6 +182,7 @@ class FileJournal(Journal):
             # Taken at once: a full disk would end the program when it is written to.
             os.posix_fallocate(file.fileno(), 0, SLOTS * FIELDS * 8)
             self._mapped = mmap.mmap(file.fileno(), 0)
+        self._broken = False
         self._restart(memoryview(self._mapped).cast("q"))
 
     def reopen(self) -> None:
@@ -205,7 +208,14 @@ class FileJournal(Journal):
             self._left -= len(raw)
             if self._left <= 0:
                 raw = json.dumps({"kind": "cut", "at_s": _now_s()}).encode() + b"\n"
-            if self._is_mine():
-                _write(self._file, raw)
+            self._append(raw)
         except (OSError, ValueError, TypeError, RecursionError):
-            return  # the program goes on
+            self.counts[LOST] += 1  # the program goes on
+
+    def _append(self, raw: bytes) -> None:
+        """Give a line to the kernel, or count it as lost: the disk may be full."""
+        if self._broken:
+            raw = b"\n" + raw
+        done = _write(self._file, raw) if self._is_mine() else 0
+        self.counts[LOST] += done < len(raw)
+        self._broken = 0 < done < len(raw) or (self._broken and not done)

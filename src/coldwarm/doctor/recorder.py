@@ -3,6 +3,7 @@
 import atexit
 import os
 import sys
+import threading
 import time
 from functools import partial
 
@@ -157,6 +158,7 @@ class Recorder:
         return {
             "pid": os.getpid(),
             "parent": os.getppid(),
+            "thread": threading.get_ident(),
             "argv": sys.orig_argv,
             "folder": os.getcwd(),
             "started_at": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),

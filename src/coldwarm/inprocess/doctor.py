@@ -12,7 +12,7 @@ import numpy as np
 from coldwarm.clock import Clock
 from coldwarm.contracts.files import codec
 from coldwarm.doctor.inside import Block
-from coldwarm.doctor.journal import FIELDS
+from coldwarm.doctor.journal import FIELDS, LOST
 from coldwarm.errors import StorageError, UsageError
 from coldwarm.report.doctor.html import as_html
 from coldwarm.report.doctor.terminal import shown
@@ -127,6 +127,7 @@ class Doctor:
             raise UsageError("the report is there when the block of coldwarm.doctor() has ended")
         if self._said is None:
             counts = _difference(*self._block.counts)
+            counts[LOST : LOST + 1] = [0]  # of the files of a journal: a block has its lines here
             rows = [row for row in self._block.rows if _happened(row, counts)]
             texts = {**reading.texts(rows), **_texts_in_memory(rows)}
             if self._named is not None:
@@ -156,7 +157,7 @@ class Doctor:
         return as_html(self.report) if self._ended else None
 
 
-def _difference(before: bytes, after: bytes) -> Sequence[int]:
+def _difference(before: bytes, after: bytes) -> list[int]:
     """Return the counts of a block: those at its end, less those when it began."""
     place = FIELDS * np.dtype("q").itemsize
     size = -(-max(len(before), len(after)) // place) * place

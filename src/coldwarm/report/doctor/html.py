@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 
 from coldwarm.errors import printable
 from coldwarm.report import units
-from coldwarm.report.doctor.terminal import (
-    MOST_FINDINGS,
-    MOST_SITES,
-    PARTS,
-    headline,
-    place,
-    row,
-)
-from coldwarm.report.doctor.told import told
+from coldwarm.report.doctor.changes import change_of
+from coldwarm.report.doctor.saving import saved
+from coldwarm.report.doctor.summary import first_change, headline, named_parts, place
+from coldwarm.report.doctor.terminal import MOST_FINDINGS, MOST_SITES, row
 from coldwarm.report.page.doctor import COLOUR
 from coldwarm.report.reasons import words
 
@@ -34,18 +29,17 @@ _PATTERN, _CHANGE = "#e0353f", "#1f8a3d"
 
 def as_html(report: DoctorReport) -> str:
     """Return the report as a part of a page, without scripts and without a style of its own."""
-    findings = told(report).findings
+    findings = report.findings
     parts = [f"<p><b>{_text(headline(report))}</b></p>", *_bar(report.account)]
+    parts.append(f"<p><b style='color:{_CHANGE}'>{_text(first_change(report))}</b></p>")
     if findings:
         parts.append(f"<ol>{''.join(map(_finding, findings[:MOST_FINDINGS]))}</ol>")
-    else:
-        parts.append("<p>Nothing to change was found.</p>")
     left = len(findings) - MOST_FINDINGS
     if left > 0:
         parts.append(f"<p>… and {left} more: <code>.report.findings</code> has all</p>")
     if report.sites:
         parts.append(_sites(report))
-    parts += [f"<p><small>not seen: {_text(words(one))}</small></p>" for one in report.unseen]
+    parts += [f"<p><small>Not seen: {_text(words(one))}.</small></p>" for one in report.unseen]
     return "".join(parts)
 
 
@@ -54,18 +48,15 @@ def _text(text: str) -> str:
 
 
 def _bar(account: Account) -> Iterator[str]:
-    known = [(name, getattr(account, field)) for name, field, _ in PARTS]
+    known = named_parts(account)
     pieces = [
         f"<span style='flex:{seconds:.9f};background:{COLOUR[name]}'></span>"
-        for name, seconds in known
-        if seconds
+        for _, name, seconds in known
     ]
     yield f"<div style='display:flex;height:1em;max-width:60em'>{''.join(pieces)}</div>"
     words_of = [
-        f"<span style='color:{COLOUR[name]}'>█</span> {name} "
-        + (units.MISSING if seconds is None else units.duration(seconds))
-        for name, seconds in known
-        if seconds != 0
+        f"<span style='color:{COLOUR[name]}'>█</span> {called} {units.duration(seconds)}"
+        for called, name, seconds in known
     ]
     yield f"<p>{' &nbsp; '.join(words_of)}</p>"
 
@@ -75,9 +66,9 @@ def _finding(one: Finding) -> str:
     where = f"{place(one.path)}:{one.line}"
     head = f"<b style='color:{_PATTERN}'>{_text(one.pattern)}</b> &nbsp; {_text(where)}{cost}"
     source = f"<br><code>{_text(one.source)}</code>" if one.source else ""
-    saving = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
-    change = f"<b style='color:{_CHANGE}'>change</b> {_text(one.change)}{saving}"
-    return f"<li>{head}{source}<br>{_text(one.text)}<br>{change}</li>"
+    change = f"<b style='color:{_CHANGE}'>change</b> {_text(change_of(one))}"
+    saves = f"<b style='color:{_CHANGE}'>saves</b> {_text(saved(one))}"
+    return f"<li>{head}{source}<br>{_text(words(one.says))}<br>{change}<br>{saves}</li>"
 
 
 def _sites(report: DoctorReport) -> str:

@@ -74,7 +74,7 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         cost_s=cost_s,
         saving_s=cost_s,
         says=because(
-            "doctor_new_closure" if kind == "new_function" and cause.argument else f"doctor_{kind}",
+            _code(kind, calls, cause),
             function=name,
             n_compiles=len(calls) + is_first_seen,
             argument=cause.argument,
@@ -94,6 +94,15 @@ def _is_first_seen(seen: Seen, call: Call) -> bool:
 
 def _where(call: Call) -> tuple[object, ...]:
     return call.framework, call.name, call.function.get("path"), call.function.get("line")
+
+
+def _code(kind: CauseKind, calls: list[Call], cause: Cause) -> str:
+    """Return which words fit."""
+    if any(one.get("fixed") for call in calls for one in call.differences[:1]):
+        return "doctor_no_array"  # a package has made it static, not the user
+    if kind == "new_function" and cause.argument:
+        return "doctor_new_closure"
+    return f"doctor_{kind}"
 
 
 def _cause(kind: CauseKind, calls: list[Call], *, is_first_seen: bool) -> Cause:
