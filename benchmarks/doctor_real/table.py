@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -76,9 +77,11 @@ def _findings(one: Row) -> str:
 
 
 def _cell(text: str, *, code: bool = True) -> str:
-    """Return a text that ends no cell of a table."""
-    text = text.replace("|", r"\|")
-    return text if code else text.replace("<", r"\<").replace("*", r"\*").replace("_", r"\_")
+    """Return a text that ends no cell of a table; outside of `code` nothing in it is markup."""
+    parts = text.replace("|", r"\|").split("`")
+    if not code:
+        parts[::2] = [re.sub(r"([<*_])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -273,3 +274,38 @@ def test_the_hook_of_somebody_else_runs_too(tmp_path: Path) -> None:
     found = both(tmp_path, [file], prelude='export PYTHONPATH="$PWD/hook:$PYTHONPATH"')
     assert found.plain.output == b"7\n"
     assert found.watched == found.plain
+
+
+NESTED = """
+    import subprocess, sys
+    open("inner.py", "w").write("import sys; print('inner', sys.argv[1:]); sys.exit(6)")
+    command = [sys.executable, "-m", "coldwarm", "doctor", "--json", "--out", "inner.json"]
+    done = subprocess.run([*command, "inner.py", "x"], stdout=subprocess.PIPE, text=True)
+    print(done.stdout, done.returncode)
+"""
+
+
+def test_a_doctor_in_a_doctor_has_a_report_of_its_own(tmp_path: Path) -> None:
+    found = both(tmp_path, [write(tmp_path, NESTED)])
+    assert found.plain.output == b"inner ['x']\n 6\n"
+    assert found.watched == found.plain
+    inner = json.loads((tmp_path / "inner.json").read_text("utf-8"))
+    assert (inner["exit_status"], inner["n_processes"]) == (6, 1)
+    assert found.report["n_processes"] == 2  # the program, and the doctor that it starts
+
+
+DEBUGGED = """
+    def work():
+        return 41 + 1
+    print(work())
+"""
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_a_debugger_steps_through_it(python: str, tmp_path: Path) -> None:
+    commands = b"break 2\ncontinue\nstep\nwhere\ncontinue\nquit\n"
+    file = write(tmp_path, DEBUGGED)
+    found = both(tmp_path, ["-m", "pdb", file], python=python, stdin=commands)
+    assert b"Breakpoint 1" in found.plain.output
+    assert found.watched.output == found.plain.output
+    assert found.watched.status == found.plain.status

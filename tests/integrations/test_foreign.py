@@ -128,10 +128,24 @@ def test_an_export_is_the_run_that_it_is_of(run: Path, tmp_path: Path, call: Cal
     ours = opening.read(run)
     assert isinstance(ours, Measured)
     one, other = opening.of_run(ours), opened(file)
+    assert other.is_export
     assert one.benchmarks.keys() == other.benchmarks.keys()
     for name, benchmark in one.benchmarks.items():
         assert other.benchmarks[name].processes == benchmark.processes
         assert other.benchmarks[name].kind == benchmark.kind
+
+
+def test_what_coldwarm_measured_is_not_told_to_be_anothers(
+    run: Path, tmp_path: Path, call: Call
+) -> None:
+    files = [tmp_path / f"{n}.json" for n in range(2)]
+    for file in files:
+        call("export", run, "--format", "pyperf", "--out", file)
+    again = json.loads(files[1].read_text(encoding="utf-8"))
+    again["benchmarks"][0]["runs"][0]["values"][0] *= 1.5
+    files[1].write_text(json.dumps(again), encoding="utf-8")
+    codes = [one.code for one in compared(call, *files).warnings]
+    assert codes == ["exported_elsewhere", "sides_apart"]
 
 
 def compared(call: Call, *arguments: object) -> RunComparison:

@@ -74,12 +74,12 @@ def test_what_compiles_no_more_passes(printed: str, name: str) -> None:
 def test_a_limit_is_held_and_the_argument_is_named(printed: str) -> None:
     assert "FAILED test_it.py::test_every_length_compiles" in printed
     assert "compiled 3 times, at most 1 may be" in printed
-    assert "`x` was f32[5], and is f32[6]" in printed
+    assert "`x` is f32[7]; it was f32[6], and before f32[4], f32[5]" in printed
 
 
 def test_a_recompile_in_a_block_fails(printed: str) -> None:
     assert "FAILED test_it.py::test_a_new_batch" in printed
-    assert "`x` was f32[60], and is f32[61]" in printed
+    assert "`x` is f32[61]; it was f32[60], and before f32[4], f32[5], f32[6], f32[7]" in printed
 
 
 def test_a_limit_that_is_no_number_is_told(printed: str) -> None:

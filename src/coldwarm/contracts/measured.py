@@ -53,7 +53,7 @@ class Benchmarks:
 
     path: str
     tool: str | None
-    """``None``: coldwarm itself."""
+    """Whose file it is; ``None``: coldwarm itself."""
     benchmarks: Mapping[str, Benchmark]
     short_names: Mapping[str, str] = field(default_factory=dict)
     """Of a run of coldwarm: for each case, the name of its warm calls."""
@@ -61,6 +61,8 @@ class Benchmarks:
     """Benchmarks without samples that can be compared, and why."""
     failed: Mapping[str, Reason] = field(default_factory=dict)
     """Benchmarks whose runs failed, or gave a wrong answer."""
+    is_export: bool = False
+    """Whether coldwarm measured what a file of another tool holds."""
     complete: bool = True
     """Of a run of coldwarm: whether it went to its end."""
     cpu: str | None = None

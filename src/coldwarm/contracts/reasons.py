@@ -235,6 +235,7 @@ CODES: dict[str, str] = {
     "harness_differs": "a b",
     # Files of other tools.
     "measured_elsewhere": "side tool",
+    "exported_elsewhere": "side tool",
     "one_process_elsewhere": "side tool",
     "ends_differ": "",
     "runs_failed_elsewhere": "tool n_failed",

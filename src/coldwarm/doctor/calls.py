@@ -192,12 +192,16 @@ class Calls:
 
     def _call(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
         try:
+            named = called
+            if type(called) is partial:
+                first = called.args[0] if called.args else first
+                called = called.func
             if type(called) is MethodType:
                 called = called.__func__
             if self._stale:
                 self.ask_again()
             if self._dispatches.takes(called):
-                self._dispatches.call(code, offset, called)
+                self._dispatches.call(code, offset, called, named)
                 return None
             known = self._wanted.get(id(called))
             if known is None:
@@ -213,6 +217,8 @@ class Calls:
 
     def _returned(self, _code: "CodeType", _offset: int, called: "Any", _first: "Any") -> "Any":
         try:
+            if type(called) is partial:
+                called = called.func
             if type(called) is MethodType:
                 called = called.__func__
             if type(called) is self._dispatches.jitted:

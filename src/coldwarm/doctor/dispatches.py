@@ -76,12 +76,15 @@ class Dispatches:
         """Say whether a call is one of these."""
         return type(called) is self.jitted or id(called) in self._operations
 
-    def call(self, code: "CodeType", offset: int, called: "Any") -> None:
-        """Count a call that begins, and time it where it will be told that it ends."""
+    def call(self, code: "CodeType", offset: int, called: "Any", named: "Any") -> None:
+        """Count a call that begins, and time it where it will be told that it ends.
+
+        ``named`` is what the line calls: ``called``, or a ``functools.partial`` of it.
+        """
         tracing = self.is_tracing()
         slot = None
         if id(called) not in self._operations:
-            slot = self._places.at("jitted", code, offset, called)
+            slot = self._places.at("jitted", code, offset, named)
         elif not tracing:
             kind = "concatenation" if id(called) in self._growing else "operation"
             slot = self._places.at(kind, code, offset, called)

@@ -145,7 +145,8 @@ def code_of(function: "Any") -> "CodeType | None":
     code = getattr(function, "__code__", None)
     if code is None and not isinstance(function, type):
         called = vars(type(function)).get("__call__")
-        code = getattr(called, "__code__", None)
+        called = getattr(called, "method", called)  # a method of Equinox
+        code = getattr(getattr(called, "__wrapped__", called), "__code__", None)
     return code
 
 

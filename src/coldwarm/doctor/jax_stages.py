@@ -9,8 +9,9 @@ import threading
 import time
 
 from coldwarm.doctor import functions, signatures, sites
+from coldwarm.doctor.compiled import fingerprint, memory_of
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.programs import looked_into, memory_of
+from coldwarm.doctor.programs import looked_into
 from coldwarm.frameworks.jax import forgetting
 
 TYPE_CHECKING = False
@@ -66,6 +67,7 @@ class _Call:
 
     __slots__ = (
         "counted",
+        "fingerprint",
         "hit",
         "jitted",
         "lowered",
@@ -84,6 +86,7 @@ class _Call:
         self.hit = False
         self.lowered: Any = None
         self.program: Any = None
+        self.fingerprint: str | None = None
 
 
 class _Thread(threading.local):
@@ -150,6 +153,8 @@ class JaxStages:
                 self._enter(event, fun_name)
                 if STAGES[event] == "lower" and mine.call is not None:
                     mine.call.lowered = _lowering(sys._getframe(1))
+                if STAGES[event] == "compile" and mine.call and self._journal.fingerprints:
+                    mine.call.fingerprint = fingerprint(sys._getframe(1))
         except Exception as error:
             mine.call = None
             failed(self._journal, error)
@@ -286,10 +291,11 @@ class JaxStages:
                 hit=call.hit if stage == "compile" else None,
                 program=call.program if stage == "compile" else None,
                 memory=memory_of(sys._getframe(3)) if stage == "compile" else None,
+                **({"fingerprint": call.fingerprint} if call.fingerprint else {}),
             )
         call.own_ns = {}
         if stage == "compile":
-            call.hit, call.program = False, None
+            call.hit, call.program, call.fingerprint = False, None, None
             if self.compiled is not None and call.jitted:
                 self.compiled()
         self._spent(_now_ns() - begun_ns)

@@ -87,6 +87,13 @@ class Reader:
         self.n_gone = 0
         """Rows that are kept no more."""
 
+    fingerprints = False
+    """Whether each program that is compiled gets its fingerprint, from when this is set."""
+
+    def write(self, kind: str, **fields: "Any") -> None:
+        """Keep a row of one's own."""
+        self.take({"kind": kind, "at_s": _now_s(), **fields})
+
     def take(self, row: "dict[str, Any]") -> None:
         """Keep a row."""
         if len(self.rows) >= MOST_ROWS:
@@ -122,6 +129,11 @@ class Journal:
         """The rows that say what is counted where, for a reader who comes later."""
         self._slots = itertools.count(1)  # the first one is the journal's own
         self._numbers = itertools.count(1)
+
+    @property
+    def fingerprints(self) -> bool:
+        """Whether each program that is compiled gets its fingerprint: where a reader asks."""
+        return any(one.fingerprints for one in self.readers)
 
     def number(self) -> int:
         """Return the number of another call for which something is compiled."""

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from functools import partial
 
 from coldwarm.doctor import sites
 
@@ -81,7 +82,12 @@ class Places:
 
     def _new(self, kind: str, stack: "list[Site]", called: "Any") -> "int | None":
         slot = self.journal.slot() if stack else None
+        bound: tuple[int | str, ...] = ()
+        if type(called) is partial:
+            bound, called = (*range(len(called.args)), *called.keywords), called.func
         if slot is not None:
             name = called if isinstance(called, str) else getattr(called, "__name__", "?")
-            self.journal.write("place", slot=slot, what=kind, stack=stack, name=str(name))
+            self.journal.write(
+                "place", slot=slot, what=kind, stack=stack, name=str(name), bound=bound
+            )
         return slot

@@ -1,45 +1,24 @@
 """What a program that JAX has lowered is made of: its constants, its inputs, its equations."""
 
-import sys
-
 from coldwarm.doctor import sites
-from coldwarm.frameworks.programs import n_equations
+from coldwarm.frameworks.programs import equations, n_equations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import Any
+
+    from coldwarm.doctor.sites import Site
+
+    Chain = tuple[Site, ...]
+    """Lines of the user's that called each other, the innermost first."""
 
 MOST_EQUATIONS = 20_000
 FEWEST_EQUATIONS = 200
 """From so many on it is asked which lines they are from."""
-_LINES = 3
-"""The user's lines that have the most equations."""
-_COMPILED = ("xla_executable", "compiled")
-"""How JAX calls what it has just compiled."""
-_NEAR = 8
-"""Frames above a listener in which JAX holds it."""
-
-
-def memory_of(frame: "FrameType | None") -> "dict[str, int] | None":
-    """Return the bytes that the program just compiled takes when it runs, as XLA has planned them.
-
-    ``None``: this version of JAX does not show them.
-    """
-    for _ in range(_NEAR):
-        if frame is None:
-            break
-        name = next((one for one in _COMPILED if one in frame.f_code.co_varnames), None)
-        compiled = frame.f_locals.get(name) if name is not None else None
-        stats = getattr(compiled, "get_compiled_memory_stats", None)
-        if stats is not None:
-            planned = stats()
-            return {
-                "temporary": planned.temp_size_in_bytes,
-                "arguments": planned.argument_size_in_bytes,
-            }
-        frame = frame.f_back
-    return None
+_TRACES = "trace_to_jaxpr"
+"""A function of JAX that traces another."""
+_MOST_CHAINS, _MOST_LINES = 24, 5
+"""The user's lines that have the most equations, and how many that called each other."""
 
 
 def looked_into(lowered: "Any") -> "dict[str, Any] | None":
@@ -87,35 +66,57 @@ def _bytes(array: "Any") -> int:
         return 0
 
 
-def _first_use(jaxpr: "Any", constants: "Any") -> "tuple[str, int] | None":
+def _first_use(jaxpr: "Any", constants: "Any") -> "Site | None":
     """Return the user's line that uses the largest constant first."""
     pairs = sorted(zip(jaxpr.constvars, constants, strict=False), key=lambda pair: -_bytes(pair[1]))
     for var, _ in pairs[:1]:
         for equation in jaxpr.eqns:
             if any(one is var for one in equation.invars):
-                return _line(equation.source_info)
+                traceback = equation.source_info.traceback
+                return next(iter(_chain(traceback)), None) if traceback else None
     return None
 
 
 def _lines(jaxpr: "Any") -> "list[Any]":
-    """Return the user's lines that have the most equations, and how many."""
-    counts: dict[Any, int] = {}
-    for equation in jaxpr.eqns:
-        line = _line(equation.source_info)
-        if line is not None:
-            counts[line] = counts.get(line, 0) + 1
-    most = sorted(counts.items(), key=lambda item: -item[1])[:_LINES]
-    return [[*line, number] for line, number in most]
+    """Return the user's lines that have the most equations, each with the lines that called it.
+
+    With each are the number of its equations, and how often the same place made one of them.
+    """
+    times: dict[Any, int] = {}
+    chains: dict[Any, Chain] = {}
+    for equation in equations(jaxpr):
+        traceback = equation.source_info.traceback
+        if traceback is None:
+            continue
+        codes, offsets = traceback.raw_frames()
+        key = (*codes, *offsets, equation.primitive)
+        times[key] = times.get(key, 0) + 1
+        if key not in chains:
+            chains[key] = _chain(traceback)
+    found: dict[Chain, list[int]] = {}
+    for key, chain in chains.items():
+        found.setdefault(chain, []).append(times[key])
+    most = sorted(found.items(), key=lambda item: -sum(item[1]))
+    return [[chain, sum(each), _usual(each)] for chain, each in most[:_MOST_CHAINS] if chain]
 
 
-def _line(source: "Any") -> "tuple[str, int] | None":
-    """Return the user's file and line that an equation is from."""
-    util = sys.modules["jax._src.source_info_util"]
-    try:
-        frames = list(util.user_frames(getattr(source, "traceback", source)))
-    except AttributeError:  # up to 0.6 it takes the source information itself
-        frames = list(util.user_frames(source))
-    for frame in frames:
-        if sites.kind(frame.file_name) == sites.USERS:
-            return frame.file_name, frame.start_line
-    return None
+def _usual(times: "list[int]") -> int:
+    """Return how often a place made what is in the middle of all equations."""
+    passed = 0
+    for each in sorted(times):
+        passed += each
+        if 2 * passed >= sum(times):
+            return each
+    return 0
+
+
+def _chain(traceback: "Any") -> "Chain":
+    """Return the user's lines that an equation is from, inside of the function that is traced."""
+    found: list[Site] = []
+    for code, offset in zip(*traceback.raw_frames(), strict=True):
+        if sites.is_users(code):
+            line = traceback.code_addr2line(code, offset)
+            found.append((sites.path_of(code.co_filename), line, code.co_qualname))
+        elif code.co_name.startswith(_TRACES):
+            break  # up to some version of JAX the lines that called the function come next
+    return tuple(found[:_MOST_LINES])

@@ -161,10 +161,14 @@ def _compiled(frame: "FrameType | None") -> "tuple[CodeType | None, dict[str, An
 
 
 def _attributes(value: "Any") -> "dict[str, Any]":
-    """Return the numbers and texts that an object holds: they are part of what is compiled."""
-    held = getattr(value, "__dict__", {})
-    plain = {name: one for name, one in held.items() if isinstance(one, (bool, int, float, str))}
-    return {f"self.{name}": one for name, one in list(plain.items())[:_MOST_ATTRIBUTES]}
+    """Return what an object holds that is part of what is compiled: numbers, texts, lengths."""
+    found: dict[str, Any] = {}
+    for name, one in getattr(value, "__dict__", {}).items():
+        if isinstance(one, (bool, int, float, str)):
+            found[f"self.{name}"] = one
+        elif isinstance(one, (list, tuple, dict)):
+            found[f"len(self.{name})"] = len(one)
+    return dict(list(found.items())[:_MOST_ATTRIBUTES])
 
 
 def _described(code: "CodeType | None") -> "dict[str, Any]":

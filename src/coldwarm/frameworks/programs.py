@@ -76,18 +76,21 @@ class Programs:
 
 def n_equations(jaxpr: "Any") -> int:
     """Return the equations of a program, those of its inner ones too; a shared one counts once."""
+    return sum(1 for _ in equations(jaxpr))
+
+
+def equations(jaxpr: "Any") -> "Iterator[Any]":
+    """Yield the equations of a program, and those of its inner ones; of a shared one once."""
     seen: dict[int, Any] = {}
     left = [jaxpr]
-    number = 0
     while left:
         one = left.pop()
         if id(one) in seen:
             continue
         seen[id(one)] = one
-        number += len(one.eqns)
         for equation in one.eqns:
+            yield equation
             left += _inner(list(equation.params.values()))
-    return number
 
 
 def _inner(values: "list[Any]") -> "Iterator[Any]":

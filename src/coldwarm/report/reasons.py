@@ -303,6 +303,8 @@ WORDS: dict[str, str] = {
     # Files of other tools.
     "measured_elsewhere": "{side}: measured by {tool}. No cache mode is proved, no answer was"
     " checked, and whether all was called, waited for and set up alike is not known",
+    "exported_elsewhere": "{side}: measured by coldwarm, in a file of {tool}, which does not hold"
+    " what proves its cache modes and answers",
     "one_process_elsewhere": "{side}: {tool} measured a benchmark in one process alone, which says"
     " nothing of how processes differ",
     "ends_differ": "starts are timed to the end of the process on one side, and to a first result"

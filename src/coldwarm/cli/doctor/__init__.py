@@ -34,7 +34,7 @@ class _Doctor(click.RichCommand):
         while at < len(args) and args[at] != "--" and args[at].startswith("-"):
             if args[at].startswith("-m"):
                 at += 2 if args[at] == "-m" else 1
-                args = [*args[:at], "--", *args[at:]]
+                args = [*args[:at], "--", *args[at:]] if at <= len(args) else args
                 break
             at += 2 if takes.get(args[at], False) else 1
         return super().parse_args(ctx, args)

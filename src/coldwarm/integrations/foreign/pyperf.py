@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TOOL = "pyperf"
 _MODE = "coldwarm_cache_mode"
 """The metadata by which an export of coldwarm says the cache mode."""
+_EXPORT = "coldwarm_version"
+"""The metadata of a suite that coldwarm has measured."""
 _UNITS = ("second", "byte")
 
 
@@ -63,6 +65,7 @@ def benchmarks(opened: Opened) -> Benchmarks:
         tool=TOOL,
         benchmarks=kept.benchmarks,
         left_out=kept.left_out,
+        is_export=_EXPORT in shared,
         cpu=next(iter(cpus)) if len(cpus) == 1 else None,
         started_at=min(filter(None, dates), default=None),
     )

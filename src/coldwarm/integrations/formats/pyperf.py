@@ -23,12 +23,16 @@ def why_not(figure: Figure) -> str | None:
 
 def files(made: Exported) -> dict[str, bytes]:
     """Return one file."""
-    document = {
+    return {"": telling.json_bytes(document(made))}
+
+
+def document(made: Exported) -> dict[str, Any]:
+    """Return what the file holds."""
+    return {
         "version": _VERSION,
         "metadata": _common(made),
         "benchmarks": [_benchmark(figure) for figure in made.figures],
     }
-    return {"": telling.json_bytes(document)}
 
 
 def _common(made: Exported) -> dict[str, Any]:

@@ -78,7 +78,7 @@ EVIDENCE: dict[str, str] = {
         "{function} holds {constants_bytes:size} of arrays that it takes from outside of its "
         "arguments"
     ),
-    "doctor_equations": "this line gave {n_equations} of the {n_all:# equation} of {function}",
+    "doctor_equations": "this loop gave {n_equations} of the {n_all:# equation} of {function}",
     "doctor_donation": (
         "{function} takes {argument_names} and gives it back in other memory: "
         "{state_bytes:size} that it could use again"

@@ -18,6 +18,7 @@ from coldwarm.report.doctor.summary import (
     ending,
     first_change,
     headline,
+    is_known,
     named_parts,
     place,
 )
@@ -50,11 +51,9 @@ _INDENT, _CHANGE = 4, 8
 
 def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
     """Return what the doctor says."""
-    parts: list[RenderableType] = [
-        line(headline(report), "bold"),
-        _bar(report.account),
-        *_legend(report.account),
-    ]
+    parts: list[RenderableType] = [line(headline(report), "bold")]
+    if is_known(report):
+        parts += [_bar(report.account), *_legend(report.account)]
     if ending(report):
         parts.append(line(ending(report), "bold"))
     findings = report.findings if everything else _worth(report)[:MOST_FINDINGS]

@@ -13,6 +13,7 @@ from coldwarm.report.doctor.summary import (
     ending,
     first_change,
     headline,
+    is_known,
     named_parts,
     place,
 )
@@ -52,7 +53,7 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
         UsageError: what makes pages is not installed.
     """
     account = report.account
-    parts = list(_parts(account))
+    parts = list(_parts(account)) if is_known(report) else []
     rows = list(_rows(processes, begin_s, account.total_s))
     return filled(
         "doctor.html.j2",

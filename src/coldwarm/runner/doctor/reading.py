@@ -176,14 +176,8 @@ def _counts(path: Path) -> memoryview:
 
 def texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     """Return the source files that the rows name."""
-    names = {
-        str(place[0])
-        for row in rows
-        for place in row.get("stack") or ()
-        if not str(place[0]).startswith("<")
-    }
     found = {}
-    for name in names:
+    for name in {name for row in rows for name in _named(row) if not name.startswith("<")}:
         try:
             if Path(name).is_file() and Path(name).stat().st_size <= _MOST_SOURCE:
                 with tokenize.open(name) as file:  # in the encoding that the file declares
@@ -191,6 +185,17 @@ def texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
         except (OSError, ValueError, SyntaxError):
             continue
     return found
+
+
+def _named(row: dict[str, Any]) -> Iterator[str]:
+    """Yield the files of a row: of who called, of what was called, of what it is made of."""
+    program = row.get("program") or {}
+    chains = [chain for chain, *_ in program.get("lines") or ()]
+    for place in [*(row.get("stack") or ()), *(place for chain in chains for place in chain)]:
+        yield str(place[0])
+    function = row.get("function") or {}
+    if function.get("whose") == "user":
+        yield str(function["path"])
 
 
 def _versions(processes: Sequence[Seen]) -> dict[str, str]:

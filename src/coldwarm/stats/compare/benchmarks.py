@@ -240,6 +240,7 @@ def _left_out(a: Files, b: Files, matched: Sequence[Pair]) -> Iterator[LeftOutCa
 def _cautions(a: Files, b: Files, matched: Sequence[Pair], *, whole: bool) -> list[Reason]:
     """Return what is not known, and what makes the comparison weaker."""
     measured: dict[str, list[str]] = {}
+    exported: dict[str, list[str]] = {}
     alone: dict[str, list[str]] = {}
     reasons: dict[str, Reason] = {}
     for label, one in _labelled(a, b):
@@ -247,13 +248,18 @@ def _cautions(a: Files, b: Files, matched: Sequence[Pair], *, whole: bool) -> li
             reasons[label] = because("incomplete", side=label)
         if one.tool is None:
             continue
-        _add(measured, one.tool, label)
+        _add(exported if one.is_export else measured, one.tool, label)
         found = [_found(one, pair.a if label == "A" else pair.b) for pair in matched]
         if not whole and any(seen is not None and len(seen.processes) == 1 for seen in found):
-            _add(alone, one.tool, label)
+            _add(alone, "coldwarm" if one.is_export else one.tool, label)
+    by_code = {
+        "measured_elsewhere": measured,
+        "exported_elsewhere": exported,
+        "one_process_elsewhere": alone,
+    }
     told = [
         because(code, side=" and ".join(labels), tool=tool)
-        for code, tools in (("measured_elsewhere", measured), ("one_process_elsewhere", alone))
+        for code, tools in by_code.items()
         for tool, labels in tools.items()
     ]
     ends = [because("ends_differ")] if any(_ends(pair, a, b) for pair in matched) else []

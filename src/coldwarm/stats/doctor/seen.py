@@ -54,6 +54,8 @@ class Call:
     program: Mapping[str, Any] | None = None
     memory: Mapping[str, int] | None = None
     """Bytes that the program takes when it runs; ``None``: not known."""
+    fingerprint: str | None = None
+    """What tells the program from others; ``None``: nobody asked for it."""
 
     @property
     def site(self) -> Line | None:
@@ -64,6 +66,14 @@ class Call:
     def total_s(self) -> float:
         """Seconds of all its stages."""
         return sum(self.own_s.values())
+
+    @property
+    def whole_s(self) -> float:
+        """Seconds from the begin of its stages to their ends, what no part is known of among them.
+
+        Parts that a framework tells of ``torch.compile`` are not all of it.
+        """
+        return max(self.total_s, sum(end - begin for begin, end in self.spans))
 
     @property
     def name(self) -> str:
@@ -98,6 +108,8 @@ class Place:
     slot: int
     counts: tuple[int, ...]
     """How often, and further numbers that depend on ``what``."""
+    bound: tuple[int | str, ...] = ()
+    """Arguments, by place or name, that a ``functools.partial`` gives to what is called."""
 
     @property
     def site(self) -> Line:
@@ -153,7 +165,14 @@ class Seen:
     def places(self) -> list[Place]:
         """The places whose calls were counted."""
         return [
-            Place(row["what"], row["name"], _stack(row["stack"]), row["slot"], numbers)
+            Place(
+                row["what"],
+                row["name"],
+                _stack(row["stack"]),
+                row["slot"],
+                numbers,
+                tuple(row.get("bound") or ()),
+            )
             for row in self.of_kind("place")
             if (numbers := self._numbers(row["slot"]))
         ]
@@ -243,3 +262,4 @@ def _add_stage(call: Call, row: Mapping[str, Any]) -> None:
         call.hit = bool(row["hit"])
         call.program = row["program"]
         call.memory = row.get("memory")
+        call.fingerprint = row.get("fingerprint")

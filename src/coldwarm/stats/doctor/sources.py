@@ -101,6 +101,26 @@ class Sources:
             self._stored[key] = self._standing(path).stored_between(first, last)
         return self._stored[key]
 
+    def takes_from_around(self, path: str, line: int, name: str) -> bool:
+        """Say whether the innermost function at a line takes a name from outside of it."""
+        tree = self.tree(path)
+        inside: list[tuple[int, ast.AST]] = []
+        for node in ast.walk(tree) if tree is not None else ():
+            reach = extent(node)
+            is_function = isinstance(node, (*FUNCTIONS, ast.Lambda))
+            if is_function and reach is not None and reach[0] <= line <= reach[1]:
+                inside.append((reach[1] - reach[0], node))
+        if not inside:
+            return False
+        function = min(reversed(inside), key=lambda one: one[0])[1]
+        made = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
+        made |= {
+            one.id
+            for one in ast.walk(function)
+            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        }
+        return name not in made
+
     def function(self, path: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Return the function whose first line, decorators included, this is."""
         return self._standing(path).functions.get(line)

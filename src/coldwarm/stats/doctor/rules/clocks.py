@@ -40,7 +40,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
         elif thrown and slot not in first:
             says = because("doctor_thrown_away", clock=one.name, n_reads=thrown)
             yield replace(_missing_sync(one), n=thrown, says=says)
-        elif slot in first:
+        elif slot in first and not _timed_again(seen, slot, reads, clocks):
             yield _first_call(one, *_compiled_before(seen, slot, reads))
 
 
@@ -99,6 +99,33 @@ def _measured_first_call(
     return any(min(one) > MOST_COMPILING for one in shares.values())
 
 
+def _timed_again(
+    seen: Seen, slot: int, reads: list[Mapping[str, Any]], clocks: Mapping[int, Place]
+) -> bool:
+    """Say whether another clock times the same function when it is compiled.
+
+    The first call then has a figure of its own.
+    """
+    spans = [(begin, end) for _, begin, end in _intervals(slot, reads, clocks)]
+    compiled = {
+        call.name.rpartition(".")[2]
+        for call in seen.calls
+        if not call.is_operation and any(_overlap_s(call, begin, end) for begin, end in spans)
+    }
+    for other, clock in clocks.items():
+        is_other = other != slot and seen.sources.ends_interval(clock.site.path, clock.site.line)
+        rest = [times for _, *times in _intervals(other, reads, clocks)] if is_other else []
+        if rest and not any(_compiling_s(seen.calls, *times) for times in rest):
+            inside = (clock.site.path, clock.site.function)
+            jitted = seen.places_of("jitted")
+            if any(
+                (one.site.path, one.site.function) == inside and one.name in compiled
+                for one in jitted
+            ):
+                return True
+    return False
+
+
 def _intervals(
     slot: int, reads: list[Mapping[str, Any]], clocks: Mapping[int, Place]
 ) -> Iterator[tuple[Any, float, float]]:
@@ -116,8 +143,11 @@ def _intervals(
 
 
 def _compiling_s(calls: list[Call], begin: float, end: float) -> float:
-    spans = [span for one in calls if not one.is_operation for span in one.spans]
-    return sum(max(0.0, min(end, b) - max(begin, a)) for a, b in spans)
+    return sum(_overlap_s(one, begin, end) for one in calls if not one.is_operation)
+
+
+def _overlap_s(call: Call, begin: float, end: float) -> float:
+    return sum(max(0.0, min(end, b) - max(begin, a)) for a, b in call.spans)
 
 
 def _compiled_before(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> tuple[float, float]:

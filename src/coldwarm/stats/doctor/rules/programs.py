@@ -10,14 +10,15 @@ from coldwarm.stats.doctor.drafts import Draft
 from coldwarm.stats.doctor.seen import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from coldwarm.stats.doctor.seen import Call, Seen
 
 LARGE_BYTES = 2**20
 """Of constants, and of state that could be given away."""
 FEWEST_EQUATIONS = 100
-"""From one line, for it to be a loop that was written out."""
+FEWEST_TURNS = 16
+"""Of a loop that was written out, for it to be worth a word: equations, and turns."""
 FEWEST_CALLS = 3
 
 
@@ -50,14 +51,22 @@ def _constants(seen: Seen, call: Call) -> Draft | None:
 
 
 def _unrolled(seen: Seen, call: Call) -> Draft | None:
-    lines = call.program["lines"] if call.program else []
-    for path, line, number in lines:
-        if number >= FEWEST_EQUATIONS and seen.sources.loop(path, line):
-            share = number / call.program["equations"] if call.program else 0.0
+    """Name the loop that most of the equations are from, if it has many turns."""
+    if call.program is None:
+        return None
+    found: dict[Line, tuple[int, int]] = {}
+    for chain, number, turns in call.program["lines"]:
+        header = _header(seen, chain)
+        if header is not None:
+            before = found.get(header, (0, 0))
+            found[header] = before[0] + number, max(before[1], turns)
+    for site, (number, turns) in sorted(found.items(), key=lambda item: -item[1][0]):
+        if number >= FEWEST_EQUATIONS and turns >= FEWEST_TURNS:
+            share = number / call.program["equations"]
             return Draft(
                 pattern="python-loop-unrolled",
                 framework=call.framework,
-                site=Line(path, line, call.name),
+                site=site,
                 n=number,
                 cost_s=call.total_s * min(1.0, share),
                 saving_s=None,
@@ -65,10 +74,19 @@ def _unrolled(seen: Seen, call: Call) -> Draft | None:
                     "doctor_equations",
                     function=call.name,
                     n_equations=number,
-                    n_all=call.program["equations"] if call.program else 0,
+                    n_all=call.program["equations"],
                 ),
                 null_reasons={"saving_s": because("doctor_depends")},
             )
+    return None
+
+
+def _header(seen: Seen, chain: Iterable[tuple[str, int, str]]) -> Line | None:
+    """Return where the innermost loop begins that one of these lines is in."""
+    for path, line, function in chain:
+        loop = seen.sources.loop(path, line)
+        if loop is not None:
+            return Line(path, loop[0], function)
     return None
 
 

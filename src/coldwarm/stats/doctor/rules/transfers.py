@@ -59,11 +59,15 @@ def _sent_bytes(seen: Seen, call: Call, site: Line) -> int:
         return 0
     given = seen.sources.given(site.path, site.line)
     parameters = list(dict.fromkeys(_root(name) for name in call.arguments))
+    bound = {each for one in seen.places_at("jitted", site) for each in one.bound}
+    first = sum(isinstance(each, int) for each in bound)
     total = 0
     for name, n_bytes in call.from_host.items():
-        at = parameters.index(_root(name)) if _root(name) in parameters else -1
-        expression = given[at] if 0 <= at < len(given) else None
-        if n_bytes >= LARGE_BYTES and _stays(seen, site, expression):
+        root = _root(name)
+        at = parameters.index(root) if root in parameters else -1
+        expression = given[at - first] if 0 <= at - first < len(given) else None
+        is_bound = root in bound or at in bound
+        if n_bytes >= LARGE_BYTES and (is_bound or _stays(seen, site, expression)):
             total += n_bytes
     return total
 
@@ -72,9 +76,11 @@ def _stays(seen: Seen, site: Line, expression: ast.expr | None) -> bool:
     """Say whether an argument is the same in every turn: a name, or a part of an object."""
     if isinstance(expression, ast.Attribute):
         return True
-    loop = seen.sources.loop(site.path, site.line)
-    if loop is None or not isinstance(expression, ast.Name):
+    if not isinstance(expression, ast.Name):
         return False
+    loop = seen.sources.loop(site.path, site.line)
+    if loop is None:  # that is in a function which calls this one
+        return seen.sources.takes_from_around(site.path, site.line, expression.id)
     return expression.id not in seen.sources.assigned_between(site.path, *loop)
 
 
