@@ -9,9 +9,8 @@ import threading
 import time
 
 from coldwarm.doctor import functions, signatures, sites
-from coldwarm.doctor.compiled import fingerprint, memory_of
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.programs import looked_into
+from coldwarm.doctor.programs import fingerprint, looked_into, memory_of
 from coldwarm.frameworks.jax import forgetting
 
 TYPE_CHECKING = False
