@@ -34,6 +34,8 @@ def pages(package: Path) -> dict[str, str]:
 def _name(name: str) -> str:
     """Return the section of one public name."""
     member = getattr(importlib.import_module("coldwarm"), name)
+    if inspect.ismodule(member):  # a package that can be called
+        member = member.__call__
     top = heading(literal(f"coldwarm.{name}"), 1, f"api-{name}")
     if not callable(member):
         return top + code(f"{name} = {member!r}")

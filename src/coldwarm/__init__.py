@@ -19,6 +19,7 @@ _WHERE = {
     "BenchResult": "coldwarm.inprocess.result",
     "CaseResult": "coldwarm.contracts.result",
     "ColdwarmError": "coldwarm.errors",
+    "Doctor": "coldwarm.inprocess.doctor",
     "Observation": "coldwarm.contracts.observation",
     "Options": "coldwarm.runner.schedule.options",
     "Outcome": "coldwarm.runner.suite",
@@ -29,9 +30,14 @@ _WHERE = {
     "workload": "coldwarm.functions.marks",
 }
 
+_CALLED = "doctor"
+"""A package of its own that can be called."""
+_NOTEBOOK = "load_ipython_extension"
+"""What ``%load_ext coldwarm`` calls."""
+
 __all__ = [  # noqa: PLE0604 - names of the table above, loaded by __getattr__
     "__version__",
-    *sorted(_WHERE),
+    *sorted([*_WHERE, _CALLED]),
 ]
 
 
@@ -41,6 +47,10 @@ def __getattr__(name: str) -> object:
     Raises:
         AttributeError: there is no such name.
     """
+    if name == _CALLED:
+        return import_module(f"{__name__}.{name}")
+    if name == _NOTEBOOK:
+        return getattr(import_module("coldwarm.integrations.notebook"), name)
     if name not in _WHERE:
         text = f"module 'coldwarm' has no attribute {name!r}"
         raise AttributeError(text)

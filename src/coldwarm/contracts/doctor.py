@@ -104,7 +104,7 @@ class Account(Record, frozen=True, kw_only=True):
     """Where the time of the first process went: parts that do not overlap, in seconds."""
 
     total_s: Seconds
-    import_s: Seconds
+    import_s: Seconds | None
     """Imports of installed packages that the user's code asks for."""
     devices_s: Seconds | None
     trace_s: Seconds

@@ -2,4 +2,30 @@
 
 It is started by ``hook/sitecustomize.py``, imports the standard library and
 ``coldwarm.frameworks`` alone, and writes a journal that others read (``coldwarm.runner.doctor``).
+Code that follows a part of itself says ``with coldwarm.doctor() as d:``, so the package can be
+called.
 """
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class _Called(type(sys)):  # type: ignore[misc] # the class of modules
+    """A package that is a function too: its name is that of what users call."""
+
+    def __call__(self) -> "Any":
+        """Return what follows a block of code: ``with coldwarm.doctor() as d:``.
+
+        The report is of what happens in this process inside of the block, in other threads too.
+        After the block ``d.report`` has it as data, ``print(d)`` and ``d.show()`` say it as the
+        terminal does, ``d.save("doctor.html")`` writes it, and a notebook shows it.
+        """
+        from importlib import import_module
+
+        return import_module("coldwarm.inprocess.doctor").Doctor()
+
+
+sys.modules[__name__].__class__ = _Called

@@ -9,6 +9,7 @@ import inspect
 import sys
 import threading
 import time
+import weakref
 from functools import partial
 from types import MethodType
 
@@ -22,7 +23,7 @@ from coldwarm.doctor.transfers import Transfers
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType
+    from types import CodeType, FrameType
     from typing import Any
 
     from coldwarm.doctor.jax_stages import JaxStages
@@ -55,6 +56,8 @@ class Calls:
         """Code of operations of JAX's that is told of each time that it ends."""
         self._devices: CodeType | None = None
         self._timeit: CodeType | None = None
+        self._told: dict[int, weakref.ref[CodeType]] = {}
+        """By identity: code of which single events are told."""
         self._asked_ns = 0
         self._stale = False
         """Whether silent places are to be asked again as soon as that may be."""
@@ -73,8 +76,36 @@ class Calls:
         monitoring.register_callback(tool, events.C_RAISE, self._returned)
         monitoring.register_callback(tool, events.PY_RETURN, self._ended)
         self._want({**self._clocks.wanted(), **dict.fromkeys(_EFFECTS, self._effect)})
+        monitoring.restart_events()
         monitoring.set_events(tool, events.PY_START)
+        for frame in list(sys._current_frames().values()):
+            self._follow_running(frame)
         return True
+
+    def end(self) -> None:
+        """Follow no more, and give the tool's number back."""
+        monitoring, tool = self._monitoring, self._tool
+        monitoring.set_events(tool, 0)
+        events = monitoring.events
+        for event in (events.PY_START, events.CALL, events.C_RETURN, events.C_RAISE):
+            monitoring.register_callback(tool, event, None)
+        monitoring.register_callback(tool, events.PY_RETURN, None)
+        for told in list(self._told.values()):
+            code = told()
+            if code is not None:  # otherwise its place costs something for ever
+                monitoring.set_local_events(tool, code, 0)
+        monitoring.free_tool_id(tool)
+
+    def renew(self) -> None:
+        """Write again what was written often enough: for a reader who came later."""
+        self._clocks.forget()
+
+    def _follow_running(self, frame: "FrameType | None") -> None:
+        """Follow the calls of code that has begun already."""
+        while frame is not None:
+            if sites.kind(frame.f_code.co_filename) != sites.NOBODYS:
+                self._tell(frame.f_code, self._monitoring.events.CALL)
+            frame = frame.f_back
 
     def jax_is_here(self) -> None:
         """Follow what belongs to JAX too."""
@@ -106,7 +137,11 @@ class Calls:
             self._monitoring.restart_events()
 
     def _tell_end(self, code: "CodeType") -> None:
-        self._monitoring.set_local_events(self._tool, code, self._monitoring.events.PY_RETURN)
+        self._tell(code, self._monitoring.events.PY_RETURN)
+
+    def _tell(self, code: "CodeType", events: int) -> None:
+        self._monitoring.set_local_events(self._tool, code, events)
+        self._told[id(code)] = weakref.ref(code)
 
     def _want(self, functions: "dict[Any, Callable[..., None]]") -> None:
         self._wanted |= {id(one): (one, taken) for one, taken in functions.items()}
@@ -124,7 +159,7 @@ class Calls:
                 self._now.dispatched = False
                 return None
             if sites.kind(code.co_filename) != sites.NOBODYS:
-                self._monitoring.set_local_events(self._tool, code, self._monitoring.events.CALL)
+                self._tell(code, self._monitoring.events.CALL)
         except Exception as error:
             failed(self._journal, error)
             return None

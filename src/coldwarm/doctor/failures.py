@@ -28,3 +28,8 @@ def failed(journal: "Any", error: Exception) -> None:
             journal.write("failed", at=at, error=type(error).__name__, text=str(error)[:200])
     except Exception:
         return
+
+
+def forget() -> None:
+    """Write again what was written before: for a reader who came later."""
+    _told.clear()

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import os
 import weakref
 
 from coldwarm.doctor import causes, sites
@@ -172,7 +171,7 @@ def described(function: "Any", name: str) -> "dict[str, Any]":
     shown = name if is_operation(function) else code.co_qualname
     return {
         "name": shown.replace("<locals>.", ""),
-        "path": os.path.abspath(code.co_filename),
+        "path": sites.path_of(code.co_filename),
         "line": code.co_firstlineno,
         "operation": is_operation(function),
         "kind": _kind(function),

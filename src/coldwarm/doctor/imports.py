@@ -10,6 +10,7 @@ from coldwarm.doctor.failures import failed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from coldwarm.doctor.journal import Journal
@@ -29,12 +30,15 @@ class _Open(threading.local):
         self.inner: list[list[Done]] = []
 
 
-def follow(journal: "Journal") -> None:
-    """Write how long imports take, from now on."""
+def follow(journal: "Journal") -> "Callable[[], None]":
+    """Write how long imports take, from now on; return what ends it."""
     bootstrap: Any = importlib._bootstrap
     load, threads = bootstrap._find_and_load, _Open()
+    followed = [journal]
 
     def _call_with_frames_removed(name: str, import_: "Any") -> "Any":
+        if not followed:
+            return load(name, import_)
         threads.inner.append([])
         begin_s = _now_s()
         try:
@@ -49,6 +53,13 @@ def follow(journal: "Journal") -> None:
     timed = _call_with_frames_removed
     timed.__code__ = timed.__code__.replace(co_filename=_FROZEN)
     bootstrap._find_and_load = timed
+
+    def end() -> None:
+        followed.clear()
+        if bootstrap._find_and_load is timed:  # otherwise others stand on it
+            bootstrap._find_and_load = load
+
+    return end
 
 
 def _ended(threads: _Open, name: str, begin_s: float, journal: "Journal") -> None:

@@ -9,9 +9,9 @@ import threading
 import time
 
 from coldwarm.doctor import functions, signatures, sites
-from coldwarm.doctor.compiled import fingerprint, memory_of
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.programs import looked_into
+from coldwarm.doctor.programs import fingerprint, looked_into, memory_of
+from coldwarm.frameworks.jax import forgetting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,10 +46,26 @@ class _Open:
         self.begin_ns = _now_ns()
 
 
+class _Counted:
+    """The calls at one line for one function."""
+
+    __slots__ = ("before", "n", "slot")
+
+    def __init__(self, slot: "int | None") -> None:
+        self.slot = slot
+        self.n = 0
+        self.before = 0
+        """As many as there were when the last reader came."""
+
+    def is_written(self, most: int) -> bool:
+        return self.n - self.before <= most
+
+
 class _Call:
     """A call for which something is traced, lowered or compiled."""
 
     __slots__ = (
+        "counted",
         "fingerprint",
         "hit",
         "jitted",
@@ -58,13 +74,11 @@ class _Call:
         "number",
         "order",
         "own_ns",
-        "place",
         "program",
-        "slot",
     )
 
-    def __init__(self, number: int, miss: int, place: "Any", slot: "int | None") -> None:
-        self.number, self.miss, self.place, self.slot = number, miss, place, slot
+    def __init__(self, number: int, miss: int, counted: "_Counted") -> None:
+        self.number, self.miss, self.counted = number, miss, counted
         self.order = -1
         self.jitted = False
         self.own_ns: dict[str, int] = {}
@@ -92,8 +106,8 @@ class JaxStages:
         self._threads = _Thread()
         self._functions = functions.Functions()
         self._lock = threading.RLock()
-        self._places: dict[Any, list[int | None]] = {}
-        """By the user's line and the function: how many calls, and where they are counted."""
+        self._places: dict[Any, _Counted] = {}
+        """By the user's line and the function."""
         self.spent_ns = 0
         """In here: no cost of the program's."""
         self.compiled: Callable[[], None] | None = None
@@ -106,6 +120,18 @@ class JaxStages:
         monitoring.register_event_duration_secs_listener(self.on_duration)
         if hasattr(monitoring, "register_scalar_listener"):
             monitoring.register_scalar_listener(self.on_scalar)
+
+    def end(self) -> None:
+        """Listen no more."""
+        forgetting("event_listener", self.on_event)()
+        forgetting("event_duration_listener", self.on_duration)()
+        forgetting("scalar_listener", self.on_scalar)()
+
+    def renew(self) -> None:
+        """Write again what was written often enough: for a reader who came later."""
+        with self._lock:
+            for counted in self._places.values():
+                counted.before = counted.n
 
     def staged_ns(self) -> int:
         """Return the nanoseconds of all stages of this thread that have ended."""
@@ -211,11 +237,11 @@ class JaxStages:
         place = (stack[0] if stack else None, name)
         with self._lock:
             number = self._journal.number()
-            counted = self._places.setdefault(place, [0, None])
-            counted[0] = (counted[0] or 0) + 1
-            if counted[1] is None:
-                counted[1] = self._journal.slot()
-        call = _Call(number, id(miss), place, counted[1])
+            counted = self._places.get(place)
+            if counted is None:
+                counted = self._places[place] = _Counted(self._journal.slot())
+            counted.n += 1
+        call = _Call(number, id(miss), counted)
         call.jitted = function is not None and not functions.is_operation(function)
         cause: dict[str, Any] = {"kind": "apart"}  # of what is compiled without a call
         signature = None
@@ -231,12 +257,12 @@ class JaxStages:
             with self._lock:
                 cause = self._functions.cause(function, name, signature, inner)
             function = inner or function
-        if (counted[0] or 0) <= self._journal.most_of_a_place:
+        if counted.is_written(self._journal.most_of_a_place):
             self._journal.write(
                 "call",
                 framework="jax",
                 call=number,
-                slot=counted[1],
+                slot=counted.slot,
                 stack=stack,
                 thread=threading.get_ident(),
                 function=functions.described(function, name) if function else {"name": name},
@@ -249,14 +275,14 @@ class JaxStages:
     def _leave(self, call: _Call, stage: str, begin_ns: int, end_ns: int) -> None:
         """Write that an outermost stage has ended."""
         begun_ns = _now_ns()
-        counted = self._places[call.place]
-        if call.slot is not None:
+        slot = call.counted.slot
+        if slot is not None:
             counts = self._journal.counts
-            counts[call.slot] = counted[0] or 0
-            counts[call.slot + 1] += end_ns - begin_ns
-            counts[call.slot + 2] += (stage == "compile") and not call.hit
-            counts[call.slot + 3] += (stage == "compile") and call.hit
-        if (counted[0] or 0) <= self._journal.most_of_a_place:
+            counts[slot] = call.counted.n
+            counts[slot + 1] += end_ns - begin_ns
+            counts[slot + 2] += (stage == "compile") and not call.hit
+            counts[slot + 3] += (stage == "compile") and call.hit
+        if call.counted.is_written(self._journal.most_of_a_place):
             if call.lowered is not None:  # now, so that none of its arrays is kept
                 call.program, call.lowered = looked_into(call.lowered), None
             self._journal.write(

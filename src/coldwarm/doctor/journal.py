@@ -4,6 +4,7 @@ A line is given to the kernel when it is written, and the counts lie in a file t
 memory, so that both are there whatever ends the process.
 """
 
+import fcntl
 import itertools
 import json
 import mmap
@@ -14,10 +15,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+VARIABLE = "COLDWARM_DOCTOR"
+"""The variable that names the folder of the journals, or the report (``.json``)."""
+FIRST = "COLDWARM_DOCTOR_FIRST"
+"""The variable that tells children whose report it is: a process, and the report."""
+REPORT, BESIDE = ".json", ".journal"
+"""What the name of a report ends with, and what the name of its folder has behind it."""
 LINES, COUNTS = ".jsonl", ".counts"
 """What the names of a process's two files end with."""
 MOST_BYTES = 32 * 2**20
 """Of lines; what comes after is not written, and the last line says so."""
+MOST_ROWS = 100_000
+"""Kept for one reader, the last ones."""
 SLOTS, FIELDS = 2**16, 4
 """Of the file of counts: places, and 64-bit numbers of each."""
 LOST = 0
@@ -26,13 +35,138 @@ _now_s = time.perf_counter
 _write = os.write
 
 
+def settled(name: str) -> "tuple[str, str | None]":
+    """Return the folder for journals, and the report that this process is to write at its end.
+
+    A folder has no report. That of a report is written by the process that was started first,
+    which tells its children where it is, and takes away what an earlier program has left there.
+
+    Raises:
+        OSError: that cannot be taken away.
+    """
+    if not name.endswith(REPORT):
+        return name, None
+    path = os.path.abspath(name.replace("%p", str(os.getpid())))
+    first, _, of = os.environ.get(FIRST, "").partition(" ")
+    if of == path and first != str(os.getpid()):
+        return path + BESIDE, None
+    os.environ[VARIABLE], os.environ[FIRST] = path, f"{os.getpid()} {path}"
+    _clear(path + BESIDE)
+    if os.path.isfile(path):
+        os.remove(path)
+    return path + BESIDE, path
+
+
+def _clear(folder: str) -> None:
+    """Remove the journals of processes that have ended."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    for name in names:
+        stem, ending = os.path.splitext(os.path.join(folder, name))
+        if ending == LINES and not _is_written(stem + LINES):
+            for one in (stem + LINES, stem + COUNTS):
+                if os.path.exists(one):
+                    os.remove(one)
+
+
+def _is_written(path: str) -> bool:
+    """Say whether a process may still write a journal: it has locked it as long as it is there."""
+    with open(path, "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
+
+
+class Reader:
+    """One who is told what happens while a program runs."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.rows: list[dict[str, Any]] = []
+        self.n_gone = 0
+        """Rows that are kept no more."""
+
+    fingerprints = False
+    """Whether each program that is compiled gets its fingerprint, from when this is set."""
+
+    def write(self, kind: str, **fields: "Any") -> None:
+        """Keep a row of one's own."""
+        self.take({"kind": kind, "at_s": _now_s(), **fields})
+
+    def take(self, row: "dict[str, Any]") -> None:
+        """Keep a row."""
+        if len(self.rows) >= MOST_ROWS:
+            gone = MOST_ROWS // 2
+            self.n_gone += gone
+            del self.rows[:gone]
+        self.rows.append(row)
+
+    def restart(self, recorder: "Any") -> None:
+        """Begin anew in a process that was forked."""
+
+    def since(self, number: int) -> "list[dict[str, Any]]":
+        """Return the rows after so many."""
+        return self.rows[max(0, number - self.n_gone) :]
+
+
 class Journal:
-    """What one process writes."""
+    """What one process notes: rows, each told to the readers, and counts by place."""
+
+    most_of_a_place = MOST_ROWS
+    """Calls of one place that are told one by one; later ones are counted."""
+
+    def __init__(self) -> None:
+        """Start with nothing, in memory alone."""
+        self.readers: tuple[Reader, ...] = ()
+        """Another tuple for each change: threads go through it meanwhile."""
+        self._restart(memoryview(bytearray(SLOTS * FIELDS * 8)).cast("q"))
+
+    def _restart(self, counts: "memoryview[int]") -> None:
+        self.counts = counts
+        """``FIELDS`` numbers for each place."""
+        self.places: list[dict[str, Any]] = []
+        """The rows that say what is counted where, for a reader who comes later."""
+        self._slots = itertools.count(1)  # the first one is the journal's own
+        self._numbers = itertools.count(1)
+
+    @property
+    def fingerprints(self) -> bool:
+        """Whether each program that is compiled gets its fingerprint: where a reader asks."""
+        return any(one.fingerprints for one in self.readers)
+
+    def number(self) -> int:
+        """Return the number of another call for which something is compiled."""
+        return next(self._numbers)
+
+    def slot(self) -> "int | None":
+        """Return where the numbers of another place begin; ``None``: all are taken."""
+        place = next(self._slots)
+        return place * FIELDS if place < SLOTS else None
+
+    def counted(self) -> bytes:
+        """Return the numbers of all places so far, up to the last that is not 0."""
+        return bytes(self.counts).rstrip(b"\0")
+
+    def reopen(self) -> None:
+        """Go on in counts of its own: of a process that was forked."""
+        self._restart(memoryview(bytearray(SLOTS * FIELDS * 8)).cast("q"))
+
+    def write(self, kind: str, **fields: "Any") -> None:
+        """Tell a row, with the moment on the clock that parent and child share, in seconds."""
+        self._tell({"kind": kind, "at_s": _now_s(), **fields})
+
+    def _tell(self, row: "dict[str, Any]") -> None:
+        if row["kind"] == "place":
+            self.places.append(row)
+        for one in self.readers:
+            one.take(row)
+
+
+class FileJournal(Journal):
+    """What one process writes to files."""
 
     most_of_a_place = 300
-    """Calls of one place that are written one by one; later ones are counted."""
-    fingerprints = False
-    """Whether each program that is compiled gets its fingerprint."""
 
     def __init__(self, folder: str) -> None:
         """Open the files of this process in a folder, which is made where it is missing.
@@ -40,6 +174,7 @@ class Journal:
         Raises:
             OSError: that is not possible.
         """
+        self.readers = ()
         self.folder = folder
         os.makedirs(folder, exist_ok=True)
         self._open()
@@ -47,22 +182,20 @@ class Journal:
     def _open(self) -> None:
         stem = os.path.join(self.folder, f"{os.getpid()}-{time.monotonic_ns()}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._file = os.open(stem + LINES, flags, 0o600)
+        self._file = os.open(f"{stem}.new", flags, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        except OSError:
+            pass  # there are file systems without
+        os.rename(f"{stem}.new", stem + LINES)
         self._left = MOST_BYTES
         self._mine = os.fstat(self._file)[1:3]
         with open(stem + COUNTS, "w+b") as file:
             # Taken at once: a full disk would end the program when it is written to.
             os.posix_fallocate(file.fileno(), 0, SLOTS * FIELDS * 8)
             self._mapped = mmap.mmap(file.fileno(), 0)
-        self.counts = memoryview(self._mapped).cast("q")
-        """``FIELDS`` numbers for each place."""
-        self._places = itertools.count(1)  # the first one is the journal's own
         self._broken = False
-        self._numbers = itertools.count(1)
-
-    def number(self) -> int:
-        """Return the number of another call for which something is compiled."""
-        return next(self._numbers)
+        self._restart(memoryview(self._mapped).cast("q"))
 
     def reopen(self) -> None:
         """Go on in files of its own: of a process that was forked."""
@@ -77,18 +210,13 @@ class Journal:
         except OSError:
             return False
 
-    def slot(self) -> "int | None":
-        """Return where the numbers of another place begin; ``None``: all are taken."""
-        place = next(self._places)
-        return place * FIELDS if place < SLOTS else None
-
-    def write(self, kind: str, **fields: "Any") -> None:
-        """Write a line, with the moment on the clock that parent and child share, in seconds."""
+    def _tell(self, row: "dict[str, Any]") -> None:
+        """Write a line, and tell it."""
+        super()._tell(row)
         if self._left <= 0:
             return
         try:
-            row = json.dumps({"kind": kind, "at_s": _now_s(), **fields}, default=str) + "\n"
-            raw = row.encode("utf-8", "backslashreplace")
+            raw = (json.dumps(row, default=str) + "\n").encode("utf-8", "backslashreplace")
             self._left -= len(raw)
             if self._left <= 0:
                 raw = json.dumps({"kind": "cut", "at_s": _now_s()}).encode() + b"\n"

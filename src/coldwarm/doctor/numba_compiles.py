@@ -10,7 +10,7 @@ import weakref
 
 from coldwarm.doctor import sites
 from coldwarm.doctor.failures import failed
-from coldwarm.frameworks.numba import NumbaWatch
+from coldwarm.frameworks.numba import NumbaWatch, forget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class NumbaCompiles:
         self._depth = 0
         self._open: tuple[int, float] | None = None
         self._types: weakref.WeakKeyDictionary[Any, list[list[str]]] = weakref.WeakKeyDictionary()
+        self._listener: Any = None
         self._n_objects: dict[Any, int] = {}
         """By the code that somebody wrote, how many functions were made of it."""
 
@@ -50,7 +51,15 @@ class NumbaCompiles:
             def on_end(self, event: "Any") -> None:
                 ours.on_end(event.data or {})
 
-        event.register(_COMPILE, Listener())
+        self._listener = Listener()
+        event.register(_COMPILE, self._listener)
+
+    def end(self) -> None:
+        """Follow no more, and leave Numba as it was."""
+        from numba.core import event
+
+        forget(event, _COMPILE, self._listener)
+        self._watch.uninstall()
 
     def on_start(self, data: "dict[str, Any]") -> None:
         """Note that compiling begins."""

@@ -1,10 +1,14 @@
-"""What a program that JAX has lowered is made of: its constants, its inputs, its equations."""
+"""What a program that JAX has lowered is made of: its constants, its inputs, its equations.
+
+And what it takes when it runs, and what tells it from others, from the frames above a listener.
+"""
 
 from coldwarm.doctor import sites
 from coldwarm.frameworks.programs import equations, n_equations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
     from coldwarm.doctor.sites import Site
@@ -19,6 +23,10 @@ _TRACES = "trace_to_jaxpr"
 """A function of JAX that traces another."""
 _MOST_CHAINS, _MOST_LINES = 24, 5
 """The user's lines that have the most equations, and how many that called each other."""
+_COMPILED = ("xla_executable", "compiled")
+"""How JAX calls what it has just compiled."""
+_NEAR = 8
+"""Frames above a listener in which JAX holds it."""
 
 
 def looked_into(lowered: "Any") -> "dict[str, Any] | None":
@@ -120,3 +128,47 @@ def _chain(traceback: "Any") -> "Chain":
         elif code.co_name.startswith(_TRACES):
             break  # up to some version of JAX the lines that called the function come next
     return tuple(found[:_MOST_LINES])
+
+
+def memory_of(frame: "FrameType | None") -> "dict[str, int] | None":
+    """Return the bytes that the program just compiled takes when it runs, as XLA has planned them.
+
+    ``None``: this version of JAX does not show them.
+    """
+    for _ in range(_NEAR):
+        if frame is None:
+            break
+        name = next((one for one in _COMPILED if one in frame.f_code.co_varnames), None)
+        compiled = frame.f_locals.get(name) if name is not None else None
+        stats = getattr(compiled, "get_compiled_memory_stats", None)
+        if stats is not None:
+            planned = stats()
+            return {
+                "temporary": planned.temp_size_in_bytes,
+                "arguments": planned.argument_size_in_bytes,
+            }
+        frame = frame.f_back
+    return None
+
+
+def fingerprint(frame: "FrameType | None") -> "str | None":
+    """Return what tells a program that JAX is about to compile from others, as 16 digits.
+
+    Two with the same fingerprint have the same text, without the lines of the source that it is
+    from, and the same options. ``None``: this version of JAX does not show the program.
+    """
+    import hashlib
+
+    for _ in range(_NEAR):
+        if frame is None:
+            break
+        held = frame.f_locals
+        program = held.get("computation")
+        if program is not None and hasattr(program, "operation"):
+            digest = hashlib.sha256(str(program).encode())
+            options = held.get("compile_options")
+            told = getattr(options, "SerializeAsString", None)
+            digest.update(told() if told else b"")
+            return digest.hexdigest()[:16]
+        frame = frame.f_back
+    return None

@@ -4,12 +4,13 @@ import atexit
 import os
 import sys
 import threading
+import time
 from functools import partial
 
-from coldwarm.doctor import imports, sites
+from coldwarm.doctor import failures, imports, sites
 from coldwarm.doctor.calls import Calls
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.journal import Journal
+from coldwarm.doctor.journal import FIRST, VARIABLE, FileJournal, settled
 from coldwarm.frameworks.awaited import Awaited
 
 TYPE_CHECKING = False
@@ -17,115 +18,236 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_begun: "list[Any]" = []
+    from coldwarm.doctor.journal import Journal
+
+recording: "list[Recorder]" = []
+"""What follows this process: one, whoever asks, so that nobody disturbs another."""
 LOOKED_FOR = "COLDWARM_DOCTOR_PASS"
 """The variable that says what is looked for; without it, where the time goes."""
 KEPT = "COLDWARM_DOCTOR_KEEP"
 """The variable that asks to keep the programs that are compiled."""
+_forks: "list[bool]" = []
 
 
-def begin(folder: str) -> None:
-    """Record into a folder, from now until the process ends. A second call does nothing.
+_LONGEST_S = 60.0
+"""For making the report when the process ends."""
+
+
+def begin(name: str) -> None:
+    """Record from now until the process ends: into a folder, or for a report (``.json``).
+
+    A second call does nothing.
 
     Raises:
         OSError: the folder cannot be written to.
     """
-    if _begun:
+    if recording:
         return
-    journal = Journal(folder)
-    recorder = Recorder(journal)
-    _begun.append(recorder)
+    folder, report = settled(name)
+    recorder = Recorder(FileJournal(folder), keys=os.environ.get(LOOKED_FOR) == "keys")
+    recorder.stays = True
+    recorder.follow_calls()
+    recorder.journal.write("process", **recorder.process())
+    recorder.follow_imports()
     recorder.begin()
+    if report is not None:  # called after the other
+        atexit.register(_quietly, recorder.journal, partial(_write, report, os.getpid()))
+    atexit.register(_quietly, recorder.journal, recorder.leave)
+
+
+def _write(report: str, first: int) -> None:
+    """Let a process of its own write the report: this one is left as it is."""
+    if os.getpid() != first:
+        return
+    import subprocess
+
+    root = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2))
+    paths = [path for path in (os.environ.get("PYTHONPATH"), root) if path]
+    leave_out = {VARIABLE, FIRST, LOOKED_FOR}
+    kept = {name: value for name, value in os.environ.items() if name not in leave_out}
+    read = ("doctor", "--read", report, "--json", "--out", report)
+    subprocess.run(  # noqa: S603 - the interpreter and the package that run here
+        [sys.executable, "-P", "-m", "coldwarm", *read],
+        env={**kept, "PYTHONPATH": os.pathsep.join(paths)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        timeout=_LONGEST_S,
+        check=False,
+    )
 
 
 class Recorder:
     """What follows this process."""
 
-    def __init__(self, journal: Journal) -> None:
-        """Write into ``journal``."""
+    def __init__(self, journal: "Journal", *, keys: bool = False) -> None:
+        """Write into ``journal``; ``keys``: follow keys of random numbers too."""
         self.journal = journal
         self.stages: Any = None
-        self._calls = Calls(journal, lambda: self.stages)
-        self._sees_calls = False
+        self.stays = False
+        """Until the process ends, not for as long as somebody asks."""
+        self.sees_calls = False
+        self.keys = keys
+        """Whether keys are followed, in a process in which ``jit`` is off."""
+        self._calls: Calls | None = None
+        self._compiles: dict[str, Any] = {}
+        """By framework, what follows it."""
+        self._versions: dict[str, dict[str, str]] = {}
+        self._awaited: Awaited | None = None
+        self._leave_imports: Callable[[], None] | None = None
 
     def begin(self) -> None:
-        """Follow imports, calls, and each framework from when it is there."""
-        self._sees_calls = self._calls.begin()
-        self._tell()
-        imports.follow(self.journal)
-        told = {"jax": self._jax, "torch._dynamo": self._torch, "numba": self._numba}
-        if self._sees_calls:
-            told["timeit"] = self._calls.timeit_is_here
-        Awaited(
-            {name: partial(_quietly, self.journal, tell) for name, tell in told.items()}
-        ).begin()
-        atexit.register(_quietly, self.journal, self._end)
-        os.register_at_fork(after_in_child=self._forked)
+        """Follow each framework from when it is there."""
+        told = {
+            "jax": self._jax,
+            "torch._dynamo": self._torch,
+            "numba": self._numba,
+            "timeit": self._timeit,
+        }
+        quiet = {name: partial(_quietly, self.journal, tell) for name, tell in told.items()}
+        for name in [one for one in quiet if one in sys.modules]:
+            quiet.pop(name)()
+        self._awaited = Awaited(quiet)
+        self._awaited.begin()
+        recording.append(self)
+        if not _forks:  # nothing takes it back
+            _forks.append(True)
+            os.register_at_fork(after_in_child=_forked)
 
-    def _tell(self) -> None:
-        self.journal.write(
-            "process",
-            pid=os.getpid(),
-            parent=os.getppid(),
-            thread=threading.get_ident(),
-            argv=sys.orig_argv,
-            folder=os.getcwd(),
-            python=sys.version.split()[0],
-            sees_calls=self._sees_calls,
-        )
+    def end(self) -> None:
+        """Take everything off, and leave the process as it was."""
+        recording.clear()
+        self.leave_calls()
+        if self._awaited is not None:
+            self._awaited.end()
+        for one in self._compiles.values():
+            _quietly(self.journal, one.end)
+
+    def follow_calls(self) -> None:
+        """Follow calls too, where this Python can."""
+        if self._calls is not None:
+            return
+        calls = Calls(self.journal, lambda: self.stages)
+        self.sees_calls = calls.begin()
+        if not self.sees_calls:
+            return
+        self._calls = calls
+        if self.stages is not None:
+            _quietly(self.journal, calls.jax_is_here)
+            self.stages.compiled = calls.ask_again
+        if "timeit" in sys.modules:
+            self._timeit()
+
+    def follow_imports(self) -> None:
+        """Follow imports too."""
+        if self._leave_imports is None:
+            self._leave_imports = imports.follow(self.journal)
+
+    def leave_calls(self) -> None:
+        """Follow neither calls nor imports any more."""
+        if self._calls is not None:
+            self._calls.end()
+        if self.stages is not None:
+            self.stages.compiled = None
+        if self._leave_imports is not None:
+            self._leave_imports()
+        self._calls = self._leave_imports = None
+        self.sees_calls = False
+
+    def process(self) -> "dict[str, Any]":
+        """Return what is told of this process."""
+        return {
+            "pid": os.getpid(),
+            "parent": os.getppid(),
+            "thread": threading.get_ident(),
+            "argv": sys.orig_argv,
+            "folder": os.getcwd(),
+            "started_at": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),
+            "python": sys.version.split()[0],
+            "sees_calls": self.sees_calls,
+        }
+
+    def frameworks(self) -> "list[dict[str, Any]]":
+        """Return what is told of the frameworks that are there."""
+        return [{"name": name, "versions": found} for name, found in self._versions.items()]
+
+    def spent_ns(self) -> int:
+        """Return the nanoseconds in here where something was compiled."""
+        return self.stages.spent_ns if self.stages else 0
+
+    def renew(self) -> None:
+        """Write again what was written often enough: for a reader who comes now."""
+        failures.forget()
+        for one in (self._calls, *self._compiles.values()):
+            if hasattr(one, "renew"):
+                one.renew()
 
     def _jax(self) -> None:
         from coldwarm.doctor.jax_stages import JaxStages
-        from coldwarm.frameworks.base import versions
 
         self.stages = JaxStages(self.journal)
-        self.stages.begin()
-        if os.environ.get(LOOKED_FOR) == "keys":
+        self._follow("jax", self.stages, "jax", "jaxlib", "numpy")
+        if self.keys:
             from coldwarm.doctor.keys import Keys
 
             Keys(self.journal).begin()
-        if os.environ.get(KEPT):
+        if os.environ.get(KEPT) and isinstance(self.journal, FileJournal):
             from coldwarm.doctor.kept.programs import KeptPrograms
 
             KeptPrograms(self.journal, self.stages).begin()
-        if self._sees_calls:
+        if self._calls is not None:
             self._calls.jax_is_here()
             self.stages.compiled = self._calls.ask_again
-        self.journal.write("framework", name="jax", versions=versions("jax", "jaxlib", "numpy"))
 
     def _torch(self) -> None:
         from coldwarm.doctor.torch_compiles import TorchCompiles
-        from coldwarm.frameworks.base import versions
 
-        TorchCompiles(self.journal).begin()
-        self.journal.write("framework", name="torch", versions=versions("torch"))
+        self._follow("torch", TorchCompiles(self.journal), "torch")
 
     def _numba(self) -> None:
         from coldwarm.doctor.numba_compiles import NumbaCompiles
+
+        self._follow("numba", NumbaCompiles(self.journal), "numba", "llvmlite")
+
+    def _timeit(self) -> None:
+        if self._calls is not None:
+            self._calls.timeit_is_here()
+
+    def _follow(self, name: str, follows: "Any", *packages: str) -> None:
         from coldwarm.frameworks.base import versions
 
-        NumbaCompiles(self.journal).begin()
-        self.journal.write("framework", name="numba", versions=versions("numba", "llvmlite"))
+        follows.begin()
+        self._compiles[name] = follows
+        self._versions[name] = versions(*packages)
+        self.journal.write("framework", name=name, versions=self._versions[name])
 
-    def _forked(self) -> None:
-        try:
-            self.journal.reopen()
+    def forked(self) -> None:
+        """Begin anew in a process that was forked."""
+        self.journal.reopen()
+        if self._calls is not None:
             self._calls.forget()
-            if self.stages is not None:
-                self.stages.forget()
-            self._tell()
-        except Exception as error:
-            failed(self.journal, error)
+        if self.stages is not None:
+            self.stages.forget()
+        for one in self.journal.readers:
+            one.restart(self)
+        if self.stays:
+            self.journal.write("process", **self.process())
 
-    def _end(self) -> None:
+    def leave(self) -> None:
+        """Write how the process ends."""
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         if error is not None:
             self.journal.write("error", **told(error))
-        spent_ns = self.stages.spent_ns if self.stages else 0
-        self.journal.write("end", doctor_s=spent_ns / 1e9)
+        self.journal.write("end", doctor_s=self.spent_ns() / 1e9)
 
 
-def _quietly(journal: Journal, tell: "Callable[[], object]") -> None:
+def _forked() -> None:
+    for one in recording:
+        _quietly(one.journal, one.forked)
+
+
+def _quietly(journal: "Journal", tell: "Callable[[], object]") -> None:
     """Do what may fail with a version that is not known: it must not become the program's."""
     try:
         tell()
@@ -141,7 +263,7 @@ def told(error: BaseException) -> "dict[str, Any]":
     while trace is not None:
         code = trace.tb_frame.f_code
         if sites.is_users(code):
-            place = os.path.abspath(code.co_filename), trace.tb_lineno, code.co_qualname
+            place = sites.path_of(code.co_filename), trace.tb_lineno, code.co_qualname
             stack.insert(0, place)
         else:
             inside.append(code.co_name)

@@ -37,6 +37,8 @@ class TorchCompiles:
         self._known: dict[CodeType, list[Signature]] = {}
         self._open: tuple[int, float] | None = None
         self._n_breaks = 0
+        self._level, self._told = logging.NOTSET, False
+        """Of PyTorch's logger, as it was: its level, and whether it tells."""
 
     def begin(self) -> None:
         """Follow compilations from now on. Dynamo is loaded."""
@@ -46,9 +48,31 @@ class TorchCompiles:
         callback.on_compile_end(self._on_end)
         self._watch.install()
         logger = logging.getLogger(_BREAKS)
-        told = logger.isEnabledFor(logging.DEBUG)
-        logger.addFilter(lambda record: self._on_break(record) or told)
+        self._level, self._told = logger.level, logger.isEnabledFor(logging.DEBUG)
+        logger.addFilter(self._is_told)
         logger.setLevel(logging.DEBUG)
+
+    def end(self) -> None:
+        """Follow no more, and leave PyTorch as it was."""
+        from torch._dynamo import callback
+
+        handler = callback.callback_handler
+        if self._on_start in handler.start_callbacks:
+            handler.remove_start_callback(self._on_start)
+        if self._on_end in handler.end_callbacks:
+            handler.remove_end_callback(self._on_end)
+        self._watch.uninstall()
+        logger = logging.getLogger(_BREAKS)
+        logger.removeFilter(self._is_told)
+        if logger.level == logging.DEBUG:
+            logger.setLevel(self._level)
+
+    def renew(self) -> None:
+        """Write again what was written often enough: for a reader who came later."""
+        self._n_breaks = 0
+
+    def _is_told(self, record: logging.LogRecord) -> bool:
+        return self._on_break(record) or self._told
 
     def _on_start(self, *_told: "Any") -> None:
         try:

@@ -115,12 +115,12 @@ class JaxWatch(Watch):
 
         self._tellers = _tellers()
         monitoring.register_event_listener(self.on_event)
-        self._undo.append(_forgetting("event_listener", self.on_event))
+        self._undo.append(forgetting("event_listener", self.on_event))
         monitoring.register_event_duration_secs_listener(self.on_duration)
-        self._undo.append(_forgetting("event_duration_listener", self.on_duration))
+        self._undo.append(forgetting("event_duration_listener", self.on_duration))
         if hasattr(monitoring, "register_scalar_listener"):
             monitoring.register_scalar_listener(self.on_scalar)
-            self._undo.append(_forgetting("scalar_listener", self.on_scalar))
+            self._undo.append(forgetting("scalar_listener", self.on_scalar))
 
     def intact(self) -> bool:
         """Say whether the listeners are registered, and are told of what happens.
@@ -207,7 +207,7 @@ def _tellers() -> "list[Any]":
     return [told for name, told in private.items() if name.startswith("record_")]
 
 
-def _forgetting(name: str, listener: "Callable[..., None]") -> "Callable[[], None]":
+def forgetting(name: str, listener: "Callable[..., None]") -> "Callable[[], None]":
     """Return what unregisters a listener; versions before 0.8 have it under another name."""
 
     def forget() -> None:

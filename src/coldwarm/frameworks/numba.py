@@ -78,7 +78,7 @@ class NumbaWatch(Watch):
         for kind, listener in ((_LOCK, steps), (_COMPILE, steps), (_STEP, steps), (_LLVM, llvm)):
             event.register(kind, listener)
             self._registered.append((kind, listener))
-            self._undo.append(lambda k=kind, one=listener: _forget(event, k, one))  # type: ignore[misc] # Numba has no types
+            self._undo.append(lambda k=kind, one=listener: forget(event, k, one))  # type: ignore[misc] # Numba has no types
         self._undo.append(_time_refresh(BaseContext, self))
 
     def uninstall(self) -> None:
@@ -265,7 +265,7 @@ def _tellers(event: "Any") -> "list[Any]":
     return [getattr(event, name, None) for name in names]
 
 
-def _forget(event: "Any", kind: str, listener: "Any") -> None:
+def forget(event: "Any", kind: str, listener: "Any") -> None:
     """Unregister a listener, where nobody has done it before."""
     if listener in getattr(event, "_registered", {}).get(kind, (listener,)):
         event.unregister(kind, listener)

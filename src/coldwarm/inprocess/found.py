@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.caches.modes import EVERY_CALL
 from coldwarm.contracts.reasons import because
-from coldwarm.inprocess.result import BenchResult
+from coldwarm.inprocess.result import NOT_ASKED, BenchResult
 from coldwarm.runner.schedule.options import COLD
 from coldwarm.stats.cautions import other_calls, two_levels
 from coldwarm.stats.selection import warm_processes
@@ -31,7 +31,7 @@ def result(
 ) -> BenchResult:
     """Join them; ``error`` says why there is no ``case``."""
     reasons: dict[str, Reason] = {}
-    not_asked = because("not_asked")
+    not_asked = because(NOT_ASKED)
     warm_calls = None
     if in_process.observation is None:
         reasons["warm"] = not_asked

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, ColdSummary, WarmSummary
     from coldwarm.contracts.summary import Caution, Summary
 
+NOT_ASKED = "not_asked"
+"""The code of figures that nobody asked for: nothing is said of them."""
 _WIDTH = 88
 _LINES = 5
 """Of what a process that failed has printed."""
@@ -88,13 +90,19 @@ class BenchResult:
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the lines of the table: what, median, interval, and what it is from."""
-        rows = []
+        rows = {}
         for mode in COLD:
             cold = self.cold.get(mode)
             seconds = None if cold is None else cold.seconds.get("ttfr")
-            rows.append(_row(_COLD_WORDS[mode], seconds))
+            rows[str(mode)] = _row(_COLD_WORDS[mode], seconds)
         fresh, warm = (one.call_s if one else None for one in (self.warm_fresh, self.warm))
-        return [*rows, _row(_FRESH, fresh), _row(_IN_PROCESS, warm, alone=True)]
+        rows["warm_fresh"] = _row(_FRESH, fresh)
+        rows["warm"] = _row(_IN_PROCESS, warm, alone=True)
+        return [row for figure, row in rows.items() if self._is_asked(figure)]
+
+    def _is_asked(self, figure: str) -> bool:
+        reason = self.missing.get(figure)
+        return reason is None or reason.code != NOT_ASKED
 
     def remarks(self) -> list[str]:
         """Return what is to be said under the table."""
@@ -107,7 +115,8 @@ class BenchResult:
             )
         by_reason: dict[str, list[str]] = {}
         for what, reason in self.reasons.items():
-            by_reason.setdefault(reason, []).append(what)
+            if self._is_asked(what):
+                by_reason.setdefault(reason, []).append(what)
         remarks += [f"no {_listed(parts)}: {reason}" for reason, parts in by_reason.items()]
         printed = self.output.partition("Traceback (most recent call last)")[0].split("\n")
         last = [line.strip() for line in printed if line.strip()][-_LINES:]

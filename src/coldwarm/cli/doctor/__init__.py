@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,8 @@ from coldwarm.cli import _options
 from coldwarm.cli.doctor import _then
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from coldwarm.cli.doctor._then import Bench
-    from coldwarm.contracts.doctor import CachesAs, DoctorReport
-    from coldwarm.runner.doctor.reading import Watched
+    from coldwarm.contracts.doctor import CachesAs
     from coldwarm.runner.doctor.starting import Pass
-
-_WIDEST = 80
-"""Columns of a terminal that are used."""
 
 
 class _Doctor(click.RichCommand):
@@ -105,6 +99,19 @@ class _Doctor(click.RichCommand):
     help=f"With --then bench: how often each is run. Default: {_then.ROUNDS}, the fewest that a"
     " verdict needs.",
 )
+@click.option(
+    "--hook",
+    is_flag=True,
+    help="Print a value for PYTHONPATH. A Python program that is started with it and with"
+    " COLDWARM_DOCTOR=REPORT.json is watched, however it is started.",
+)
+@click.option(
+    "--read",
+    "left",
+    type=click.Path(path_type=Path),
+    metavar="REPORT.json",
+    help="Say what such a program has left, also where it was killed or still runs.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
 @_options.output("json", "html", plain="text")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
@@ -123,9 +130,11 @@ def command(
     before: str | None,
     caches: CachesAs,
     rounds: int,
+    left: Path | None,
     form: str,
     *,
     every: bool,
+    hook: bool,
     verbose: bool,
 ) -> None:
     """Run a Python program as it is, and say where its time went and what to change.
@@ -133,119 +142,37 @@ def command(
     The program's own output and its exit status stay as they are; where it ended with 0 and
     --fail-on is broken, the exit status is 1.
     """
-    import sys
-    import tempfile
-
+    from coldwarm.cli.doctor._watching import Watching, is_broken
+    from coldwarm.cli.doctor._written import Written
     from coldwarm.clock import Clock
     from coldwarm.errors import ExitCode, UsageError
     from coldwarm.report.doctor.changes import CHANGES
-    from coldwarm.report.doctor.perfetto import trace
-    from coldwarm.report.page.doctor import page_of_doctor
     from coldwarm.runner.doctor import reading, starting, warming
-    from coldwarm.stats.doctor.failing import broken, limits
+    from coldwarm.stats.doctor.failing import limits
 
     allowed = limits(fail_on or "", CHANGES)
     command_line = [*(["-m", module] if module else []), *program]
+    written = Written(form, out, perfetto, verbose)
+    if hook or left is not None:
+        if command_line or (hook and left is not None):
+            raise UsageError("--hook and --read stand alone: without a program, and not together")
+        if left is None:
+            click.echo(starting.hook_path(os.environ.get("PYTHONPATH", "")))
+            return
+        watched = reading.left(left)
+        found = reading.stored(left) if watched is None else reading.report(watched, None, "")
+        written.write(found, watched)
+        context.exit(ExitCode.REGRESSION if is_broken(found, allowed) else ExitCode.FINE)
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
     if warmup is not None:
         warming.refuse(warmup)
-    bench_asked = _then.asked(then, before, caches, rounds)
-    started_at = Clock().date()
-    program_of = python or sys.executable
-    wanted = starting.PASSES if every else _passes(passes)
-    with (
-        tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder,
-        _then.prepared(command_line, bench_asked, program_of, started_at) as bench,
-    ):
-        first = Path(folder) / wanted[0]
-        ended = starting.run(command_line, first, program_of, wanted[0], keep=warmup is not None)
-        more = wanted[1:] if ended.status >= 0 else []
-        for one in more:
-            starting.run(command_line, Path(folder) / one, program_of, one)
-        with _status_kept(context, ended.status):
-            try:
-                watched = reading.read(first)
-            except UsageError:
-                if allowed:
-                    raise  # nothing says that it is kept
-                watched = reading.nothing([program_of, *command_line])
-            others = [reading.read(Path(folder) / one) for one in more]
-            report = reading.report(watched, ended, started_at, others)
-            if perfetto is not None:
-                perfetto.write_text(trace(watched.processes, ended.begin_s), encoding="utf-8")
-            if form == "html":
-                page = page_of_doctor(report, watched.processes, ended.begin_s)
-                (out or Path("doctor.html")).write_text(page, encoding="utf-8")
-            elif bench is None or form != "json" or out is not None:
-                _print(report, form, out, verbose=verbose)
-            if warmup is not None:
-                _write_warmup(watched, command_line, warmup, first, started_at)
-            if bench is not None:
-                report = _benched(bench, report, form, out)
-    failed = broken(report.findings, allowed)
-    for name, n in failed.items():
-        click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
-    slower = report.fix is not None and report.fix.comparison.verdict == "slower"
-    own = ExitCode.REGRESSION if failed or slower else ExitCode.FINE
-    context.exit(_of_program(ended.status) or own)
-
-
-def _of_program(status: int) -> int:
-    """Return the exit status that a shell shows of a program that ended so."""
-    return status if status >= 0 else 128 - status
-
-
-@contextmanager
-def _status_kept(context: click.Context, status: int) -> Iterator[None]:
-    """Where no report can be made or written, end as the program did if that failed too."""
-    from coldwarm.errors import UsageError
-
-    try:
-        yield
-    except (UsageError, OSError) as error:
-        if status == 0:
-            raise
-        click.echo(f"coldwarm: there is no report: {error}", err=True)
-        context.exit(_of_program(status))
-
-
-def _benched(bench: Bench, report: DoctorReport, form: str, out: Path | None) -> DoctorReport:
-    """Measure what a change has brought, and say so; return the report with it."""
-    from coldwarm.report.doctor.fix import lines
-    from coldwarm.report.shown import PlainConsole
-
-    try:
-        report = bench.measured(report)
-    finally:
-        if form == "json":
-            _print(report, form, out, verbose=False)
-    console = PlainConsole(stderr=True, width=80)
-    for line in lines(report.fix) if report.fix is not None and form != "json" else ():
-        console.print(line)
-    return report
-
-
-def _write_warmup(
-    watched: Watched, command_line: list[str], path: Path, journal: Path, date: str
-) -> None:
-    """Write the script that compiles beforehand, and say so."""
-    from coldwarm.report.doctor.warmup import script
-    from coldwarm.report.reasons import counted
-    from coldwarm.runner.doctor import warming
-    from coldwarm.stats.doctor.kept import programs
-
-    found = programs(watched.processes)
-    if not found.kept:
-        click.echo(
-            f"coldwarm: JAX compiled nothing that can be kept; {path} is not written", err=True
-        )
-        return
-    text = script(found, command_line, path, warming.archive_of(path), date)
-    warming.write(found, text, path, journal)
-    left = f", without {len(found.left_out)} that cannot be" if found.left_out else ""
-    what = f"coldwarm: {path} compiles {counted(len(found.kept), 'program')} beforehand{left}"
-    click.echo(what, err=True)
+    asked = _then.asked(then, before, caches, rounds)
+    wanted = [*starting.PASSES] if every else _passes(passes)
+    watching = Watching(
+        command_line, python or sys.executable, wanted, written, warmup, asked, allowed
+    )
+    context.exit(watching.run(Clock().date()))
 
 
 def _passes(written: str) -> list[Pass]:
@@ -263,29 +190,3 @@ def _passes(written: str) -> list[Pass]:
         text = f"--passes: there is no {', '.join(unknown) or 'pass named'}; there are "
         raise UsageError(text + ", ".join(PASSES))
     return ["timing", *(one for one in PASSES if one in names and one != "timing")]
-
-
-def _print(report: DoctorReport, form: str, out: Path | None, *, verbose: bool) -> None:
-    """Write what the doctor says."""
-    from io import StringIO
-
-    from coldwarm.contracts.files import codec
-    from coldwarm.report.doctor.terminal import shown
-    from coldwarm.report.doctor.told import told
-    from coldwarm.report.shown import PlainConsole, json_text
-
-    if form == "json":
-        text = json_text(codec.encode(told(report)).decode())
-    else:
-        if out is None:
-            console = PlainConsole(stderr=True)
-            console.width = min(_WIDEST, console.width)
-            console.print(shown(report, everything=verbose))
-            return
-        written = StringIO()  # without the colours that a terminal would get
-        PlainConsole(file=written, width=_WIDEST).print(shown(report, everything=verbose))
-        text = written.getvalue()
-    if out is None:
-        click.echo(text, nl=False, err=True)
-    else:
-        out.write_text(text, encoding="utf-8")

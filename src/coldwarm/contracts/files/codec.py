@@ -22,6 +22,7 @@ from coldwarm.contracts.bench import BenchReport
 from coldwarm.contracts.catalogue import ClaimResults, PatternResults
 from coldwarm.contracts.checked import ComparedSnapshots, Replication, Verification
 from coldwarm.contracts.comparison import RunComparison
+from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
 from coldwarm.contracts.files.migrations import MIGRATIONS
@@ -83,6 +84,7 @@ _TYPES: tuple[type[Record], ...] = (
     PlanReport,
     BenchReport,
     NoiseReport,
+    DoctorReport,
     PatternResults,
     ClaimResults,
     NextstatResult,

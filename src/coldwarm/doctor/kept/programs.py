@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from coldwarm.doctor.jax_stages import JaxStages
-    from coldwarm.doctor.journal import Journal
+    from coldwarm.doctor.journal import FileJournal
 
 FOLDER = "programs"
 """Beside the journal: two files for each program, its module and its options."""
@@ -42,7 +42,7 @@ _now_ns = time.perf_counter_ns
 class KeptPrograms:
     """Keeps each program once."""
 
-    def __init__(self, journal: "Journal", stages: "JaxStages") -> None:
+    def __init__(self, journal: "FileJournal", stages: "JaxStages") -> None:
         """Write into the folder of ``journal``; ``stages`` knows the call, and whose time it is."""
         self._journal, self._stages = journal, stages
         self._folder = os.path.join(journal.folder, FOLDER)

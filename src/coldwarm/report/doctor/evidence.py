@@ -87,7 +87,7 @@ EVIDENCE: dict[str, str] = {
         "{call}() ran {n_times:# time} while its function was traced, and does not run when "
         "the compiled function is called"
     ),
-    "doctor_error": "the program ended here with {error}",
+    "doctor_error": "{error} was raised here",
     "doctor_operations": (
         "this loop dispatched {n_operations:# operation} one by one, outside of `jit`"
     ),
@@ -116,7 +116,7 @@ EVIDENCE: dict[str, str] = {
     ),
     "doctor_wrong_figure": "it makes a figure wrong, and costs no time",
     "doctor_wrong_result": "it makes a result other than what the code says, and costs no time",
-    "doctor_ended": "the program ended here",
+    "doctor_ended": "an error ended it here",
     "doctor_overlap": "how much the host could do meanwhile is not known",
     "doctor_untimed": "its time is not measured by itself",
     "doctor_depends": "it depends on what takes its place",
@@ -125,6 +125,13 @@ EVIDENCE: dict[str, str] = {
         "calls, clocks and reads of values can be watched from Python 3.12 on, unless other "
         "tools take all places"
     ),
+    "end_not_seen": (
+        "how the program ended: it was killed, left by os._exit, or still runs; its time is told "
+        "up to the last event"
+    ),
+    "jit_off": "what is compiled: `jit` is off in the pass that looks for keys",
+    "imported_before": "{frameworks} had been imported before the block began",
+    "devices_before": "the devices had been started before the block began",
     "journal_cut": (
         "the program compiled so often that the last part is counted, not told one by one"
     ),

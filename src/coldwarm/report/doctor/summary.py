@@ -25,6 +25,8 @@ PARTS = (
     ("other", "other_s"),
 )
 """The parts of an account, in the order of the bar."""
+_BEFORE = {"imported_before", "devices_before"}
+"""Reasons of parts that were over before a block began, and are no part of its time."""
 NOTHING = "Nothing to change was found."
 UNKNOWN = "Nothing could be watched."
 
@@ -80,7 +82,11 @@ def named_parts(account: Account) -> list[tuple[str, str, float]]:
 
     What could not be told apart is named together.
     """
-    unseen = [name for name, field in PARTS if getattr(account, field) is None]
+    unseen = [
+        name
+        for name, field in PARTS
+        if getattr(account, field) is None and account.null_reasons[field].code not in _BEFORE
+    ]
     found = []
     for name, field in PARTS:
         seconds = getattr(account, field) or 0.0

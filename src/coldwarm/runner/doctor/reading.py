@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import coldwarm
 from coldwarm.contracts.doctor import DoctorReport
+from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
-from coldwarm.doctor.journal import COUNTS, LINES, LOST
+from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, LOST, VARIABLE
 from coldwarm.errors import UsageError
-from coldwarm.stats.doctor.account import account, n_untold
+from coldwarm.stats.doctor.account import account, n_untold, unseen_before
 from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
@@ -42,6 +43,11 @@ class Watched:
     processes: Sequence[Seen]
     sources: Sources
 
+    @property
+    def begin_s(self) -> float:
+        """The first moment that is known, on the clock that the processes use."""
+        return float(self.processes[0].rows[0]["at_s"])
+
 
 def read(folder: Path) -> Watched:
     """Return what the processes of a program have written into a folder.
@@ -55,10 +61,38 @@ def read(folder: Path) -> Watched:
     if not paired:
         text = f"{folder} holds no journal of the doctor's: was the program a Python program?"
         raise UsageError(text)
-    sources = Sources(_texts([row for rows, _ in paired for row in rows]))
+    sources = Sources(texts([row for rows, _ in paired for row in rows]))
     seen = [Seen(one, _counts(path.with_suffix(COUNTS)), sources) for one, path in paired]
     seen.sort(key=lambda one: one.rows[0]["at_s"])
     return Watched(seen, sources)
+
+
+def left(path: Path) -> Watched | None:
+    """Return what a program has left that was told of a report (``COLDWARM_DOCTOR``), or a folder.
+
+    ``None``: the report alone is there.
+
+    Raises:
+        UsageError: nothing is there.
+    """
+    folder = path if path.is_dir() else path.with_name(path.name + BESIDE)
+    if any(folder.glob(f"*{LINES}")):
+        return read(folder)
+    if path.is_file():
+        return None
+    raise UsageError(
+        f"{path}: neither a report nor journals beside it; start the program with"
+        f" {VARIABLE}={path} and PYTHONPATH=$(coldwarm doctor --hook)"
+    )
+
+
+def stored(path: Path) -> DoctorReport:
+    """Return a report that lies there.
+
+    Raises:
+        ContractError: it is none.
+    """
+    return codec.load_as(DoctorReport, path)
 
 
 def nothing(command: Sequence[str]) -> Watched:
@@ -76,7 +110,7 @@ def report(
     ``others`` are further passes, each a run of its own, of which only the findings count.
     """
     first = watched.processes[0]
-    begin_s = ended.begin_s if ended else first.rows[0]["at_s"]
+    begin_s = ended.begin_s if ended else watched.begin_s
     end_s = ended.end_s if ended else first.rows[-1]["at_s"]
     found = [one for seen in watched.processes for one in findings(seen)]
     for one_pass in others:
@@ -86,7 +120,7 @@ def report(
     sites = [one for seen in watched.processes for one in call_sites(seen)]
     return DoctorReport(
         harness_version=coldwarm.__version__,
-        started_at=started_at,
+        started_at=started_at or str(first.process.get("started_at", "")),
         command=[str(one) for one in (first.process or first.rows[0]).get("argv", [])],
         exit_status=ended.status if ended else None,
         python=str(first.process.get("python", "")),
@@ -96,7 +130,7 @@ def report(
         findings=ranked(found, end_s - begin_s)[:_MOST_FINDINGS],
         sites=sorted(sites, key=lambda one: -one.total_s)[:_MOST_SITES],
         n_sites=len(sites),
-        unseen=list(_unseen(watched.processes)),
+        unseen=list(_unseen(watched.processes, ended)),
     )
 
 
@@ -140,7 +174,7 @@ def _counts(path: Path) -> memoryview:
     return memoryview(raw[:used]).cast("q")
 
 
-def _texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
+def texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     """Return the source files that the rows name."""
     found = {}
     for name in {name for row in rows for name in _named(row) if not name.startswith("<")}:
@@ -169,7 +203,7 @@ def _versions(processes: Sequence[Seen]) -> dict[str, str]:
     return {name: version for row in rows for name, version in row["versions"].items()}
 
 
-def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
+def _unseen(processes: Sequence[Seen], ended: Ended | None) -> Iterator[Reason]:
     if any(True for _ in processes[0].of_kind(_NOTHING)):
         yield because("no_journal")
         return
@@ -178,6 +212,11 @@ def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
         yield because("lines_lost", n_lines=n_lost)
     if not all(one.sees_calls for one in processes):
         yield because("needs_monitoring")
+    if ended is None and not any(processes[0].of_kind("end")):
+        yield because("end_not_seen")
+    yield from unseen_before(processes[0]).values()
+    if not all(row["jit"] for row in processes[0].of_kind("block")):
+        yield because("jit_off")
     cut = any(True for one in processes for _ in one.of_kind("cut"))
     if cut or any(map(n_untold, processes)):
         yield because("journal_cut")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 import coldwarm
+from coldwarm.doctor.journal import FIRST, VARIABLE
 from coldwarm.doctor.recorder import KEPT, LOOKED_FOR
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 HOOK = Path(coldwarm.__file__).parent / "doctor" / "hook"
 """The folder that starts the recorder, where it is on ``PYTHONPATH``."""
-VARIABLE = "COLDWARM_DOCTOR"
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -46,9 +46,18 @@ _SETTINGS: dict[Pass, dict[str, str]] = {
 
 def environment(journal: Path, base: Mapping[str, str], one: Pass = "timing") -> dict[str, str]:
     """Return the variables with which Python starts the recorder."""
-    before = base.get("PYTHONPATH")
-    path = os.pathsep.join(filter(None, (str(HOOK), before)))
-    return {**base, VARIABLE: str(journal), "PYTHONPATH": path, **_SETTINGS[one]}
+    inherited = {FIRST, LOOKED_FOR, KEPT}
+    if LOOKED_FOR in base:  # of a doctor around this one, whose program was asked to find others
+        inherited |= {name for settings in _SETTINGS.values() for name in settings}
+    kept = {name: value for name, value in base.items() if name not in inherited}
+    own = {VARIABLE: str(journal), "PYTHONPATH": hook_path(base.get("PYTHONPATH", ""))}
+    return {**kept, **own, **_SETTINGS[one]}
+
+
+def hook_path(before: str) -> str:
+    """Return a value of ``PYTHONPATH`` with which Python starts the recorder."""
+    others = [path for path in before.split(os.pathsep) if path and path != str(HOOK)]
+    return os.pathsep.join([str(HOOK), *others])
 
 
 def run(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.doctor.elapsed import Span
     from coldwarm.stats.doctor.seen import Seen
 
@@ -40,10 +41,15 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
     reasons = {} if seen.sees_calls else {"devices_s": why, "run_s": why}
     if not ends:
         reasons["doctor_s"] = because("killed_before_its_end")
+    before = unseen_before(seen)
+    if "import_s" in before and not import_s:
+        reasons["import_s"] = before["import_s"]
+    if "devices_s" in before and not devices_s:
+        reasons["devices_s"] = before["devices_s"]
     return Account(
         total_s=total_s,
-        import_s=import_s,
-        devices_s=devices_s,
+        import_s=None if "import_s" in reasons else import_s,
+        devices_s=None if "devices_s" in reasons else devices_s,
         trace_s=stages["trace"],
         lower_s=stages["lower"],
         compile_s=stages["compile"],
@@ -53,6 +59,20 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
         doctor_s=sum(ends) if ends else None,
         null_reasons=reasons,
     )
+
+
+def unseen_before(seen: Seen) -> dict[str, Reason]:
+    """Return which parts of the time were over, all or most of them, before a block began."""
+    block = next(seen.of_kind("block"), None)
+    found: dict[str, Reason] = {}
+    if block is None:
+        return found
+    if block["loaded"]:
+        frameworks = ", ".join(map(str, block["loaded"]))
+        found["import_s"] = because("imported_before", frameworks=frameworks)
+    if block["devices"]:
+        found["devices_s"] = because("devices_before")
+    return found
 
 
 def span_of(row: Mapping[str, Any]) -> Span:

@@ -64,7 +64,8 @@ def findings(seen: Seen) -> Iterator[Draft]:
 
 def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]) -> Draft:
     cost_s = sum(one.total_s for one in calls)
-    cause = _cause(kind, calls)
+    is_first_seen = _is_first_seen(seen, calls[0])
+    cause = _cause(kind, calls, is_first_seen=is_first_seen)
     return Draft(
         pattern=_pattern(seen, site, kind, calls),
         framework=calls[0].framework,
@@ -76,7 +77,7 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         says=because(
             _code(kind, calls, cause),
             function=name,
-            n_compiles=len(calls) + 1,
+            n_compiles=len(calls) + is_first_seen,
             argument=cause.argument,
             n_values=cause.n_values,
             before=cause.before,
@@ -84,6 +85,16 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         ),
         cause=cause,
     )
+
+
+def _is_first_seen(seen: Seen, call: Call) -> bool:
+    """Say whether what was compiled first is seen too: it may have been before a block began."""
+    where = _where(call)
+    return any(one.cause["kind"] == "first" and _where(one) == where for one in seen.calls)
+
+
+def _where(call: Call) -> tuple[object, ...]:
+    return call.framework, call.name, call.function.get("path"), call.function.get("line")
 
 
 def _code(kind: CauseKind, calls: list[Call], cause: Cause) -> str:
@@ -95,13 +106,14 @@ def _code(kind: CauseKind, calls: list[Call], cause: Cause) -> str:
     return f"doctor_{kind}"
 
 
-def _cause(kind: CauseKind, calls: list[Call]) -> Cause:
+def _cause(kind: CauseKind, calls: list[Call], *, is_first_seen: bool) -> Cause:
     differing = [one for call in calls for one in _differing(kind, call)]
     if not differing:
-        return Cause(kind=kind, n_values=len(calls) + 1)
+        return Cause(kind=kind, n_values=len(calls) + is_first_seen)
     argument = Counter(one["argument"] for one in differing).most_common(1)[0][0]
     ours = [one for one in differing if one["argument"] == argument]
-    values = {one[side] for one in ours for side in ("before", "now")}
+    sides = ("before", "now") if is_first_seen else ("now",)
+    values = {one[side] for one in ours for side in sides}
     last = ours[-1]
     return Cause(
         kind=kind,

@@ -1,0 +1,148 @@
+"""Runs a program under the doctor, and does with what was seen what was asked for."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+from click.exceptions import Exit
+
+from coldwarm.cli.doctor import _then
+from coldwarm.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from coldwarm.cli.doctor._then import Asked, Bench
+    from coldwarm.cli.doctor._written import Written
+    from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.runner.doctor.reading import Watched
+    from coldwarm.runner.doctor.starting import Ended, Pass
+
+
+@dataclass(frozen=True)
+class Watching:
+    """A program, and what is asked of the doctor."""
+
+    command: list[str]
+    """What stands behind ``python``."""
+    python: str
+    passes: list[Pass]
+    written: Written
+    warmup: Path | None
+    then: Asked | None
+    allowed: Mapping[str, int]
+
+    def run(self, started_at: str) -> int:
+        """Do all of it, and return the exit status.
+
+        Raises:
+            UsageError: no report can be made.
+            ProgramFailedError: a program that was to be measured ended with an error.
+        """
+        from coldwarm.runner.doctor import starting
+
+        with (
+            tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder,
+            _then.prepared(self.command, self.then, self.python, started_at) as bench,
+        ):
+            first = Path(folder) / self.passes[0]
+            keep = self.warmup is not None
+            ended = starting.run(self.command, first, self.python, self.passes[0], keep=keep)
+            more = [Path(folder) / one for one in self.passes[1:] if ended.status >= 0]
+            for one, journal in zip(self.passes[1:], more, strict=False):
+                starting.run(self.command, journal, self.python, one)
+            with _status_kept(ended.status):
+                watched, report = self._read(first, ended, more, started_at)
+                later = bench is not None
+                self.written.write(report, watched, ended.begin_s, later=later)
+                if self.warmup is not None:
+                    _write_warmup(watched, self.command, self.warmup, first, started_at)
+                if bench is not None:
+                    report = _benched(bench, report, self.written)
+        slower = report.fix is not None and report.fix.comparison.verdict == "slower"
+        failed = is_broken(report, self.allowed) or slower
+        return _of_program(ended.status) or (ExitCode.REGRESSION if failed else ExitCode.FINE)
+
+    def _read(
+        self, first: Path, ended: Ended, more: Sequence[Path], started_at: str
+    ) -> tuple[Watched, DoctorReport]:
+        from coldwarm.runner.doctor import reading
+
+        try:
+            watched = reading.read(first)
+        except UsageError:
+            if self.allowed:
+                raise  # nothing says that it is kept
+            watched = reading.nothing([self.python, *self.command])
+        others = [reading.read(one) for one in more]
+        return watched, reading.report(watched, ended, started_at, others)
+
+
+def is_broken(report: DoctorReport, allowed: Mapping[str, int]) -> bool:
+    """Say whether something happened more often than is allowed, and print what did."""
+    from coldwarm.stats.doctor.failing import broken
+
+    failed = broken(report.findings, allowed)
+    for name, n in failed.items():
+        click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
+    return bool(failed)
+
+
+def _of_program(status: int) -> int:
+    """Return the exit status that a shell shows of a program that ended so."""
+    return status if status >= 0 else 128 - status
+
+
+@contextmanager
+def _status_kept(status: int) -> Iterator[None]:
+    """Where no report can be made or written, end as the program did if that failed too."""
+    try:
+        yield
+    except (UsageError, OSError) as error:
+        if status == 0:
+            raise
+        click.echo(f"coldwarm: there is no report: {error}", err=True)
+        raise Exit(_of_program(status)) from error
+
+
+def _benched(bench: Bench, report: DoctorReport, written: Written) -> DoctorReport:
+    """Measure what a change has brought, and say so; return the report with it."""
+    from coldwarm.report.doctor.fix import lines
+    from coldwarm.report.shown import PlainConsole
+
+    try:
+        report = bench.measured(report)
+    finally:
+        if written.form == "json":
+            written.print(report)
+    console = PlainConsole(stderr=True, width=80)
+    for line in lines(report.fix) if report.fix is not None and written.form != "json" else ():
+        console.print(line)
+    return report
+
+
+def _write_warmup(
+    watched: Watched, command_line: list[str], path: Path, journal: Path, date: str
+) -> None:
+    """Write the script that compiles beforehand, and say so."""
+    from coldwarm.report.doctor.warmup import script
+    from coldwarm.report.reasons import counted
+    from coldwarm.runner.doctor import warming
+    from coldwarm.stats.doctor.kept import programs
+
+    found = programs(watched.processes)
+    if not found.kept:
+        click.echo(
+            f"coldwarm: JAX compiled nothing that can be kept; {path} is not written", err=True
+        )
+        return
+    text = script(found, command_line, path, warming.archive_of(path), date)
+    warming.write(found, text, path, journal)
+    left = f", without {len(found.left_out)} that cannot be" if found.left_out else ""
+    what = f"coldwarm: {path} compiles {counted(len(found.kept), 'program')} beforehand{left}"
+    click.echo(what, err=True)

@@ -1,0 +1,89 @@
+"""What the doctor says as HTML for a notebook: the bar, the findings, the lines folded away."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from coldwarm.errors import printable
+from coldwarm.report import units
+from coldwarm.report.doctor.changes import change_of
+from coldwarm.report.doctor.saving import saved
+from coldwarm.report.doctor.summary import first_change, headline, named_parts, place
+from coldwarm.report.doctor.terminal import MOST_FINDINGS, MOST_SITES, row
+from coldwarm.report.page.doctor import COLOUR
+from coldwarm.report.reasons import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coldwarm.contracts.doctor import Account, DoctorReport, Finding
+
+_COLUMNS = ("where it compiled", "what", "times", "trace", "lower", "compile", "in all")
+_N_TEXTS = 2
+"""Columns that hold no numbers."""
+_LEFT, _RIGHT = "text-align:left", "text-align:right"
+# Each is read on a white page and on a dark one.
+_PATTERN, _CHANGE = "#e0353f", "#1f8a3d"
+
+
+def as_html(report: DoctorReport) -> str:
+    """Return the report as a part of a page, without scripts and without a style of its own."""
+    findings = report.findings
+    parts = [f"<p><b>{_text(headline(report))}</b></p>", *_bar(report.account)]
+    parts.append(f"<p><b style='color:{_CHANGE}'>{_text(first_change(report))}</b></p>")
+    if findings:
+        parts.append(f"<ol>{''.join(map(_finding, findings[:MOST_FINDINGS]))}</ol>")
+    left = len(findings) - MOST_FINDINGS
+    if left > 0:
+        parts.append(f"<p>… and {left} more: <code>.report.findings</code> has all</p>")
+    if report.sites:
+        parts.append(_sites(report))
+    parts += [f"<p><small>Not seen: {_text(words(one))}.</small></p>" for one in report.unseen]
+    return "".join(parts)
+
+
+def _text(text: str) -> str:
+    return html.escape(printable(text))
+
+
+def _bar(account: Account) -> Iterator[str]:
+    known = named_parts(account)
+    pieces = [
+        f"<span style='flex:{seconds:.9f};background:{COLOUR[name]}'></span>"
+        for _, name, seconds in known
+    ]
+    yield f"<div style='display:flex;height:1em;max-width:60em'>{''.join(pieces)}</div>"
+    words_of = [
+        f"<span style='color:{COLOUR[name]}'>█</span> {called} {units.duration(seconds)}"
+        for called, name, seconds in known
+    ]
+    yield f"<p>{' &nbsp; '.join(words_of)}</p>"
+
+
+def _finding(one: Finding) -> str:
+    cost = f" &nbsp; <b>{units.duration(one.cost_s)}</b>" if one.cost_s else ""
+    where = f"{place(one.path)}:{one.line}"
+    head = f"<b style='color:{_PATTERN}'>{_text(one.pattern)}</b> &nbsp; {_text(where)}{cost}"
+    source = f"<br><code>{_text(one.source)}</code>" if one.source else ""
+    change = f"<b style='color:{_CHANGE}'>change</b> {_text(change_of(one))}"
+    saves = f"<b style='color:{_CHANGE}'>saves</b> {_text(saved(one))}"
+    return f"<li>{head}{source}<br>{_text(words(one.says))}<br>{change}<br>{saves}</li>"
+
+
+def _sites(report: DoctorReport) -> str:
+    sides = [_LEFT if at < _N_TEXTS else _RIGHT for at in range(len(_COLUMNS))]
+    head = "".join(
+        f"<th style='{side}'>{one}</th>" for one, side in zip(_COLUMNS, sides, strict=True)
+    )
+    lines = "".join(
+        "<tr>"
+        + "".join(
+            f"<td style='{side}'>{_text(cell)}</td>"
+            for cell, side in zip(row(one), sides, strict=True)
+        )
+        + "</tr>"
+        for one in report.sites[:MOST_SITES]
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    return f"<details open><summary>Where it compiled</summary>{table}</details>"
