@@ -196,6 +196,8 @@ def report(n_compiles: int, n_reads: int) -> DoctorReport:
         n_compiles=n_compiles,
         n_reads=n_reads,
         n_calls=None,
+        temporary_bytes=None,
+        arguments_bytes=None,
         causes={},
         total_s=0.0,
         **spent,
@@ -211,6 +213,7 @@ def report(n_compiles: int, n_reads: int) -> DoctorReport:
         account=Account(total_s=0.0, doctor_s=0.0, **spent, **more),
         findings=[],
         sites=[site],
+        n_sites=1,
     )
 
 

@@ -19,9 +19,31 @@ if TYPE_CHECKING:
     from coldwarm.runner.doctor.reading import Watched
     from coldwarm.runner.doctor.starting import Pass
 
+_WIDEST = 80
+"""Columns of a terminal that are used."""
+
+
+class _Doctor(click.RichCommand):
+    """A command whose options end behind ``-m`` and its module, as those of Python do."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Leave what stands behind the module to it."""
+        takes = {
+            name: not getattr(one, "is_flag", False) for one in self.params for name in one.opts
+        }
+        at = 0
+        while at < len(args) and args[at] != "--" and args[at].startswith("-"):
+            if args[at].startswith("-m"):
+                at += 2 if args[at] == "-m" else 1
+                args = [*args[:at], "--", *args[at:]]
+                break
+            at += 2 if takes.get(args[at], False) else 1
+        return super().parse_args(ctx, args)
+
 
 @click.command(
     "doctor",
+    cls=_Doctor,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
@@ -142,7 +164,12 @@ def command(
         for one in more:
             starting.run(command_line, Path(folder) / one, program_of, one)
         with _status_kept(context, ended.status):
-            watched = reading.read(first)
+            try:
+                watched = reading.read(first)
+            except UsageError:
+                if allowed:
+                    raise  # nothing says that it is kept
+                watched = reading.nothing([program_of, *command_line])
             others = [reading.read(Path(folder) / one) for one in more]
             report = reading.report(watched, ended, started_at, others)
             if perfetto is not None:
@@ -152,10 +179,8 @@ def command(
                 (out or Path("doctor.html")).write_text(page, encoding="utf-8")
             elif bench is None or form != "json" or out is not None:
                 _print(report, form, out, verbose=verbose)
-            if warmup is not None:
-                _write_warmup(watched, command_line, warmup, first, started_at)
-            if bench is not None:
-                report = _benched(bench, report, form, out)
+            _write_warmup(watched, command_line, warmup, first, started_at)
+            report = _benched(bench, report, form, out)
     failed = broken(report.findings, allowed)
     for name, n in failed.items():
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
@@ -183,8 +208,12 @@ def _status_kept(context: click.Context, status: int) -> Iterator[None]:
         context.exit(_of_program(status))
 
 
-def _benched(bench: Bench, report: DoctorReport, form: str, out: Path | None) -> DoctorReport:
-    """Measure what a change has brought, and say so; return the report with it."""
+def _benched(
+    bench: Bench | None, report: DoctorReport, form: str, out: Path | None
+) -> DoctorReport:
+    """Measure what a change has brought, where that is asked, and return the report with it."""
+    if bench is None:
+        return report
     from coldwarm.report.doctor.fix import lines
     from coldwarm.report.shown import PlainConsole
 
@@ -200,9 +229,11 @@ def _benched(bench: Bench, report: DoctorReport, form: str, out: Path | None) ->
 
 
 def _write_warmup(
-    watched: Watched, command_line: list[str], path: Path, journal: Path, date: str
+    watched: Watched, command_line: list[str], path: Path | None, journal: Path, date: str
 ) -> None:
-    """Write the script that compiles beforehand, and say so."""
+    """Write the script that compiles beforehand, where one is asked for, and say so."""
+    if path is None:
+        return
     from coldwarm.report.doctor.warmup import script
     from coldwarm.report.reasons import counted
     from coldwarm.runner.doctor import warming
@@ -240,22 +271,24 @@ def _passes(written: str) -> list[Pass]:
 
 def _print(report: DoctorReport, form: str, out: Path | None, *, verbose: bool) -> None:
     """Write what the doctor says."""
-    from rich.console import Console
+    from io import StringIO
 
     from coldwarm.contracts.files import codec
     from coldwarm.report.doctor.terminal import shown
     from coldwarm.report.doctor.told import told
+    from coldwarm.report.shown import PlainConsole, json_text
 
     if form == "json":
-        text = codec.encode(told(report)).decode()
+        text = json_text(codec.encode(told(report)).decode())
     else:
-        console = Console(stderr=True, width=80)
         if out is None:
+            console = PlainConsole(stderr=True)
+            console.width = min(_WIDEST, console.width)
             console.print(shown(report, everything=verbose))
             return
-        with console.capture() as captured:
-            console.print(shown(report, everything=verbose))
-        text = captured.get()
+        written = StringIO()  # without the colours that a terminal would get
+        PlainConsole(file=written, width=_WIDEST).print(shown(report, everything=verbose))
+        text = written.getvalue()
     if out is None:
         click.echo(text, nl=False, err=True)
     else:
