@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.errors import visible
 from coldwarm.report import units
-from coldwarm.report.doctor.terminal import place
+from coldwarm.report.doctor.summary import place
 from coldwarm.report.reasons import counted
 
 if TYPE_CHECKING:
