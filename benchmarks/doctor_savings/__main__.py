@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coldwarm import __version__
-from coldwarm.report.reasons import words
+from coldwarm.report.doctor.saving import estimate
 from coldwarm.runner.doctor import reading, starting
 from coldwarm.stats.intervals import paired
 
@@ -111,8 +111,6 @@ def measure(name: str, python: str, rounds: int, clock: Clock) -> Saving:
     found = interleaved.measure(runs, rounds, discard=0)
     saved = [b - a for b, a in zip(found["before"], found["after"], strict=True)]
     estimates = [one.saving_s for one in said if one.saving_s is not None]
-    last = said[-1]
-    reason = last.saving_from or last.null_reasons["saving_s"]
     centre = paired(saved, CONFIDENCE)
     return Saving(
         name=name,
@@ -120,7 +118,7 @@ def measure(name: str, python: str, rounds: int, clock: Clock) -> Saving:
         before_s=found["before"],
         after_s=found["after"],
         estimated_s=statistics.median(estimates) if len(estimates) == len(said) else None,
-        how=words(reason),
+        how=estimate(said[-1]),
         measured_s=statistics.median(saved),
         low_s=centre.low,
         high_s=centre.high,

@@ -196,6 +196,8 @@ def report(n_compiles: int, n_reads: int) -> DoctorReport:
         n_compiles=n_compiles,
         n_reads=n_reads,
         n_calls=None,
+        temporary_bytes=None,
+        arguments_bytes=None,
         causes={},
         total_s=0.0,
         **spent,

@@ -55,7 +55,7 @@ class Finding(Record, frozen=True, kw_only=True):
     saving_s: Seconds | None
     """About what the change would save in a run like this one."""
     saving_from: Reason | None = None
-    """How that was estimated."""
+    """How that was estimated, where it is not what was compiled again."""
     says: Reason
     """The evidence."""
     text: str = ""

@@ -402,8 +402,6 @@ CODES: dict[str, str] = {
     "doctor_key": "name first",
     "doctor_wrong_figure": "",
     "cache_not_empty": "n_reads",
-    "saving_again": "",
-    "saving_kept": "",
     "saving_turns": "n_turns",
     "saving_share": "equations_share",
     "doctor_wrong_result": "",

@@ -102,8 +102,6 @@ EVIDENCE: dict[str, str] = {
     ),
     "doctor_key": "{name} uses a key that {first} has used: the same random numbers come again",
     "doctor_break": "torch.compile ends a graph here: {text}",
-    "saving_again": "what every compilation but the first took",
-    "saving_kept": "what it took to compile",
     "saving_turns": (
         "what the loop took to compile, by its share of the equations, less one turn of {n_turns}"
     ),

@@ -24,5 +24,5 @@ class Draft:
     says: Reason
     cause: Cause | None = None
     saving_from: Reason | None = None
-    """How the saving was estimated."""
+    """How the saving was estimated, where it is not what was compiled again."""
     null_reasons: dict[str, Reason] = field(default_factory=dict)

@@ -35,7 +35,6 @@ def findings(seen: Seen) -> Iterator[Draft]:
                 n=len(calls),
                 cost_s=cost_s,
                 saving_s=cost_s,
-                saving_from=because("saving_again"),
                 says=because("doctor_growing", call=one.name, n_lengths=len(calls) + 1),
             )
 
