@@ -70,3 +70,11 @@ def test_the_earlier_call_that_is_most_alike_counts() -> None:
     assert found is not None
     assert [one["kind"] for one in found] == ["shape"]
     assert nearest(call(), []) is None
+
+
+def test_a_call_with_the_same_tree_is_more_alike_than_one_of_another() -> None:
+    other = call(x=array(), y=array())
+    near = call(x=array(shape=(9,)), y=array(shape=(9,)), z=array(shape=(9,)))
+    found = nearest(call(x=array(), y=array(), z=array()), [near, other])
+    assert found is not None
+    assert {one["kind"] for one in found} == {"shape"}

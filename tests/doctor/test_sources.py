@@ -76,3 +76,9 @@ def test_a_file_that_is_no_python_or_is_missing_tells_nothing() -> None:
     assert broken.loop(FILE, 1) is None
     assert broken.line("elsewhere.py", 3) == ""
     assert not broken.ends_interval(FILE, 1)
+
+
+def test_a_comprehension_in_a_loop_is_a_part_of_its_turns() -> None:
+    text = "while True:\n    part = rows[a:b]\n    yield [take(one, part) for one in arrays]\n"
+    found = Sources({FILE: text})
+    assert found.loop(FILE, 3) == found.loop(FILE, 2) == (1, 3)

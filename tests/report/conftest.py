@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
@@ -14,6 +15,11 @@ from coldwarm.contracts.result import CaseResult, ColdSummary, SteadyState, Suit
 from coldwarm.contracts.summary import Caution, CautionKind, Comparison, Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.reasons import Reason
 
@@ -269,3 +275,44 @@ def observation() -> Observation:
         wall_s=17.3,
         allocator="as_it_is",
     )
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+PATIENCE_MS = 180_000
+"""A busy machine is no fault of the page."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real browser."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Open pages, and see to it that they asked for nothing and complained of nothing."""
+    heard: list[str] = []
+    contexts = []
+
+    def open_page(path: Path, width: int = 1280, **options: Any) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("console", lambda one: heard.append(f"{one.type}: {one.text}"))
+        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+        page.on("request", lambda one: heard.append(one.url) if one.url != path.as_uri() else None)
+        page.on("dialog", lambda one: heard.append(f"dialog: {one.message}"))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    allowed = ("blob:", "data:")
+    said = [one for one in heard if not one.startswith(allowed)]
+    assert [one for one in said if "Conflicting legend" not in one] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from benchmarks import made_up
 from click.testing import CliRunner
 from msgspec import structs
 from tests.cli.test_shown import HOSTILE
+from tests.report.conftest import CHROMIUM
 from tests.stats import results
 
 from coldwarm.cli import report
@@ -22,18 +22,15 @@ from coldwarm.stats.plan.gathering import gather
 from coldwarm.stats.plan.grid import grid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed here"),
 ]
-PATIENCE_MS = 180_000
-"""A busy machine is no fault of the page."""
 DRAWN = "id => document.getElementById(id).querySelector('.drawing').classList.contains('drawn')"
 
 
@@ -55,39 +52,12 @@ def file(run: Path) -> Path:
     return run / "report.html"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
 @pytest.fixture
-def opened(browser: Browser, file: Path) -> Iterator[Callable[..., Page]]:
-    """Open the page, and see to it that it asked for nothing and complained of nothing."""
-    heard: list[str] = []
-    contexts = []
-
+def opened(visit: Callable[..., Page], file: Path) -> Callable[..., Page]:
     def open_page(path: Path = file, width: int = 1280, **options: Any) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda one: heard.append(f"{one.type}: {one.text}"))
-        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
-        page.on("request", lambda one: heard.append(one.url) if one.url != path.as_uri() else None)
-        page.on("dialog", lambda one: heard.append(f"dialog: {one.message}"))
-        page.goto(path.as_uri())
-        return page
+        return visit(path, width, **options)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    allowed = ("blob:", "data:")
-    said = [one for one in heard if not one.startswith(allowed)]
-    assert [one for one in said if "Conflicting legend" not in one] == []
+    return open_page
 
 
 def show(page: Page, figure: str) -> None:

@@ -59,6 +59,10 @@ class Finding(Record, frozen=True, kw_only=True):
     """The evidence in words."""
     change: str = ""
     """What to change, in words."""
+    estimate: str = ""
+    """How the saving was estimated, or why there is no figure, in words."""
+    page: str = ""
+    """The address of the pattern that shows what to do instead; empty: none shows it."""
     cause: Cause | None = None
     null_reasons: dict[str, Reason] = {}
 
@@ -85,6 +89,11 @@ class CallSite(Record, frozen=True, kw_only=True):
     cache_s: Seconds
     causes: dict[CauseKind, Count]
     """How often each kind of cause made it compile again."""
+    temporary_bytes: Count | None
+    """Memory that the program takes while it runs, besides its arguments and results; the most of
+    all programs of this line."""
+    arguments_bytes: Count | None
+    """Of the arguments of that program."""
     null_reasons: dict[str, Reason] = {}
 
 
@@ -101,7 +110,7 @@ class Account(Record, frozen=True, kw_only=True):
     cache_s: Seconds
     """Reading programs from a cache on disk."""
     run_s: Seconds | None
-    """In compiled functions, and waiting for their results."""
+    """In compiled functions and operations, and waiting for their results."""
     other_s: Seconds
     """Everything else: Python, and what is not watched."""
     doctor_s: Seconds | None
@@ -123,8 +132,10 @@ class DoctorReport(Record, frozen=True, kw_only=True):
     n_processes: Count
     account: Account
     findings: list[Finding]
-    """Those that cost most first."""
+    """What ended the program, then those that cost most; what costs next to nothing is last."""
     sites: list[CallSite]
-    """Those that took longest first."""
+    """Those that took longest first, and not more than a thousand."""
+    n_sites: Count
+    """Of all lines at which something was compiled."""
     unseen: list[Reason] = []
     """What could not be watched, and why."""

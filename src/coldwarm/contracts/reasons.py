@@ -383,6 +383,9 @@ CODES: dict[str, str] = {
     "doctor_thrown_away": "clock n_reads",
     "doctor_first_call": "clock compiled_s interval_s",
     "doctor_reads": "n_reads n_waited blocked_s",
+    "doctor_reads_ready": "n_reads",
+    "doctor_no_array": "function n_compiles argument n_values before now",
+    "doctor_new_body": "function n_compiles",
     "doctor_transfers": "call n_transfers sent_bytes",
     "doctor_growing": "call n_lengths",
     "doctor_constants": "function constants_bytes",
@@ -407,6 +410,10 @@ CODES: dict[str, str] = {
     "journal_cut": "",
     "killed_before_its_end": "",
     "called_elsewhere": "",
+    "memory_not_shown": "",
+    "no_journal": "",
+    "lines_lost": "n_lines",
+    "ended_compiling": "function at",
     "doctor_failed": "at error",
 }
 """By code, the names of its parameters."""

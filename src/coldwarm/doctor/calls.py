@@ -7,6 +7,7 @@ once.
 
 import inspect
 import sys
+import threading
 import time
 from functools import partial
 from types import MethodType
@@ -44,12 +45,14 @@ class Calls:
         self._now = Now()
         self._places = Places(journal)
         self._clocks = Clocks(self._places, self._now)
-        self._transfers = Transfers(self._places, self._now)
         self._dispatches = Dispatches(self._places, self._now, stages)
+        self._transfers = Transfers(self._places, self._now, self._dispatches.is_tracing)
         self._wanted: dict[int, tuple[Any, Callable[..., None]]] = {}
         """By identity: what is called, and who takes note of it."""
         self._started: dict[CodeType, Callable[[], None]] = {}
         """Code of frameworks that is told of each time that it starts."""
+        self._timed: set[CodeType] = set()
+        """Code of operations of JAX's that is told of each time that it ends."""
         self._devices: CodeType | None = None
         self._timeit: CodeType | None = None
         self._asked_ns = 0
@@ -78,7 +81,11 @@ class Calls:
         jax = sys.modules["jax"]
         self._want(self._transfers.wanted(jax))
         self._started |= dict.fromkeys(self._transfers.reads(), self._transfers.read)
-        self._started |= dict.fromkeys(self._dispatches.begin(jax), self._dispatches.operated)
+        operators = self._dispatches.begin(jax)
+        self._started |= {code: partial(self._dispatches.operated, code) for code in operators}
+        self._timed = operators | self._dispatches.ends()
+        for code in self._timed:
+            self._tell_end(code)
         backends = getattr(sys.modules.get("jax._src.xla_bridge"), "backends", None)
         if backends is not None:
             self._devices = inspect.unwrap(backends).__code__
@@ -126,6 +133,9 @@ class Calls:
     def _ended(self, code: "CodeType", _offset: int, _returned: "Any") -> "Any":
         """Take note of what a function of JAX's or of ``timeit`` has taken."""
         try:
+            if code in self._timed:
+                self._dispatches.returned(code)
+                return None
             if code is self._timeit:
                 self._clocks.timed_by_timeit(sys._getframe(1))
                 return None
@@ -140,7 +150,8 @@ class Calls:
 
     def _devices_started(self, spent_ns: int) -> None:
         if spent_ns >= _WORTH_S * 1e9:
-            self._journal.write("devices", seconds=spent_ns / 1e9)
+            thread = threading.get_ident()
+            self._journal.write("devices", seconds=spent_ns / 1e9, thread=thread)
             self._now.apart_ns += spent_ns
             self._dispatches.leave_out(spent_ns)
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from coldwarm.doctor.signatures import Leaf
 
     Difference = dict[str, str]
-    """``kind``, ``argument``, ``before`` and ``now``."""
+    """``kind``, ``argument``, ``before`` and ``now``; ``fixed`` where a package has made an
+    argument static because it is no array."""
 
 _OF_LEAVES = (
     ("dtype", "dtype"),
@@ -36,13 +37,21 @@ def nearest(now: Signature, earlier: "Iterable[Signature]") -> "list[Difference]
     ``None``: there was none; an empty list: nothing that is known differs.
     """
     found = [differences(before, now) for before in earlier]
-    return min(reversed(found), key=len) if found else None
+    return min(reversed(found), key=_distance) if found else None
+
+
+def _distance(found: "list[Difference]") -> "tuple[bool, int]":
+    """Return how far apart two calls are: of other trees, the leaves are not compared."""
+    return any(one["kind"] == "tree" for one in found), len(found)
 
 
 def differences(before: Signature, now: Signature) -> "list[Difference]":
     """Return what differs between two calls."""
+    static = list(_static(before.static, now.static))
+    # What a package made of the user's own arguments says less than they do.
+    users = [one for one in static if one["argument"] not in now.behind] if now.behind else []
     return [
-        *_static(before.static, now.static),
+        *([{**one, "fixed": "no array"} for one in users] or static),
         *_leaves(before, now),
         *_transforms(before, now),
         *_context(before.context, now.context),

@@ -38,22 +38,34 @@ class Dispatches:
         self._places, self._now, self._stages = places, now, stages
         self.jitted: type | None = None
         self._operations: dict[int, Any] = {}
+        self._codes: dict[int, CodeType] = {}
+        """By the identity of an operation that is written in Python: its code."""
         self._growing: set[int] = set()
 
     def begin(self, jax: "Any") -> "set[CodeType]":
-        """Get to know JAX; return the code of the operators of its arrays."""
+        """Get to know JAX; return the code of the operators of its arrays.
+
+        When code of operators and of operations ends, that is to be told.
+        """
         self.jitted = type(jax.jit(lambda: None))
         for name in _SPACES:
             space = sys.modules.get(f"jax.{name}")
             for key, one in list(vars(space).items()) if space is not None else ():
                 if callable(one) and not isinstance(one, type) and key not in _NO_OPERATIONS:
                     self._operations[id(one)] = one
+                    code = getattr(inspect.unwrap(one), "__code__", None)
+                    if code is not None and type(one) is not self.jitted:
+                        self._codes[id(one)] = code
         jnp = jax.numpy
         self._growing = {id(getattr(jnp, name)) for name in _GROWING if hasattr(jnp, name)}
         array = sys.modules["jax._src.array"].ArrayImpl
         methods = (getattr(array, f"__{name}__", None) for name in _OPERATORS)
         codes = {getattr(inspect.unwrap(one), "__code__", None) for one in methods if one}
         return {code for code in codes if code is not None}
+
+    def ends(self) -> "set[CodeType]":
+        """Return the code of operations that are written in Python: its end is to be told."""
+        return set(self._codes.values())
 
     def is_tracing(self) -> bool:
         """Say whether this thread traces a function."""
@@ -81,15 +93,22 @@ class Dispatches:
             self._now.dispatched = True
             self._now.last = slot if sites.kind(code.co_filename) == sites.USERS else None
         if type(called) is self.jitted:
-            counted = None if tracing else slot
-            self._now.begun.append((id(called), counted, _now_ns(), self._apart_ns()))
-            del self._now.begun[:-_MOST_OPEN]
+            self._begun(id(called), None if tracing else slot)
+        elif not tracing and id(called) in self._codes:
+            self._begun(id(self._codes[id(called)]), slot)
 
-    def returned(self, called: "Any") -> None:
-        """Add up the time of a compiled function, without what was compiled meanwhile."""
+    def _begun(self, what: int, slot: "int | None") -> None:
+        self._now.begun.append((what, slot, _now_ns(), self._apart_ns()))
+        del self._now.begun[:-_MOST_OPEN]
+
+    def returned(self, ended: "Any") -> None:
+        """Add up the time of a compiled function, or of an operation by its code.
+
+        What was compiled meanwhile is left out.
+        """
         begun = self._now.begun
         for at in range(len(begun) - 1, -1, -1):
-            if begun[at][0] == id(called):
+            if begun[at][0] == id(ended):
                 break
         else:
             return
@@ -98,8 +117,8 @@ class Dispatches:
         spent_ns = _now_ns() - begin_ns - (self._apart_ns() - apart_ns)
         self._places.add(slot, 0, max(0, spent_ns))
 
-    def operated(self) -> None:
-        """Count an operator of arrays, at the user's line."""
+    def operated(self, code: "CodeType") -> None:
+        """Count an operator of arrays that begins, at the user's line."""
         if self.is_tracing():
             return
         self._now.dispatched, self._now.last = True, None
@@ -108,6 +127,7 @@ class Dispatches:
             depth = 4  # from ``Places.at``: this, the two that told it, the operator
             slot = self._places.at("operation", frame.f_code, frame.f_lineno, "operator", depth)
             self._places.add(slot, 1)
+            self._begun(id(code), slot)
 
     def leave_out(self, spent_ns: int) -> None:
         """Leave the time in which devices started out of the stages that are open."""

@@ -32,19 +32,32 @@ _MOST_OBJECTS = 256
 
 
 class _Known:
-    """One function object, or one operation."""
+    """One function object, and what the user wrote inside of it; or one operation."""
 
-    def __init__(self, function: "Any") -> None:
+    def __init__(self, function: "Any", inner: "Any" = None) -> None:
         self.signatures: list[Signature] = []
-        self.held = held(function)
-        try:
-            self.ref: Any = weakref.ref(function)
-        except TypeError:
-            self.ref = lambda: function  # it cannot go while it is kept here
+        self.held = held(inner or function)
+        self._refs = [_ref(function), _ref(inner)]
+
+    def is_of(self, function: "Any", inner: "Any") -> bool:
+        """Say whether these are the same objects."""
+        return self._refs[0]() is function and self._refs[1]() is inner
+
+    def is_gone(self) -> bool:
+        """Say whether the function object is no more."""
+        return self._refs[0]() is None
 
     def add(self, signature: "Signature") -> None:
         self.signatures.append(signature)
         del self.signatures[:-KEPT]
+
+
+def _ref(kept: "Any") -> "Any":
+    """Return what gives an object as long as it is there."""
+    try:
+        return weakref.ref(kept)
+    except TypeError:
+        return lambda: kept  # it cannot go while it is kept here
 
 
 class Functions:
@@ -52,13 +65,17 @@ class Functions:
 
     def __init__(self) -> None:
         """Start with nothing."""
-        self._by_object: dict[int, _Known] = {}
+        self._by_object: dict[tuple[int, int], _Known] = {}
         self._by_code: dict[CodeType, list[_Known]] = {}
         self._operations: dict[str, _Known] = {}
         self._n_objects: dict[CodeType, int] = {}
 
-    def cause(self, function: "Any", name: str, signature: "Signature") -> "Cause":
+    def cause(
+        self, function: "Any", name: str, signature: "Signature", inner: "Any" = None
+    ) -> "Cause":
         """Return why a call is compiled, and remember what it is compiled for.
+
+        ``inner`` is what the user wrote, where ``function`` is a package's own around it.
 
         ``kind`` is ``first``, ``again`` (with ``differences``; empty where nothing that is known
         differs), ``new_function`` (the same code in another function object, with the number of
@@ -67,15 +84,15 @@ class Functions:
         if is_operation(function):
             known = self._operations.setdefault(name, _Known(function))
             return self._compared(known, signature, "operation")
-        known = self._by_object.get(id(function)) or _Known(function)
-        if known.ref() is function and known.signatures:
+        key = id(function), id(inner)
+        known = self._by_object.get(key) or _Known(function, inner)
+        if known.is_of(function, inner) and known.signatures:
             return self._compared(known, signature, "again")
         if len(self._by_object) > _MOST_KNOWN:
-            gone = [key for key, one in self._by_object.items() if one.ref() is None]
-            for key in gone:
-                del self._by_object[key]
-        known = self._by_object[id(function)] = _Known(function)
-        code = code_of(function)
+            for gone in [at for at, one in self._by_object.items() if one.is_gone()]:
+                del self._by_object[gone]
+        known = self._by_object[key] = _Known(function, inner)
+        code = code_of(inner or function)
         if code is None:
             known.add(signature)
             return {"kind": "first"}
@@ -93,6 +110,8 @@ class Functions:
             for name, before in others[-2].held.items()
             if known.held.get(name, before) != before
         ]
+        # What a package made of the arguments has the function in it, which is another one.
+        differing = [one for one in differing if one["argument"] not in signature.behind]
         return {
             "kind": "new_function",
             "n_objects": n_objects,
@@ -115,8 +134,23 @@ def is_operation(function: "Any") -> bool:
     return code is not None and code.co_name == _OPERATION
 
 
+def written(function: "Any") -> "Any":
+    """Return the function that somebody wrote; ``None`` for an object that is called like one."""
+    inner = _innermost(function)
+    return inner if hasattr(inner, "__code__") else None
+
+
 def code_of(function: "Any") -> "CodeType | None":
     """Return the code that somebody wrote, inside of partials, methods and wrappers."""
+    function = _innermost(function)
+    code = getattr(function, "__code__", None)
+    if code is None and not isinstance(function, type):
+        called = vars(type(function)).get("__call__")
+        code = getattr(called, "__code__", None)
+    return code
+
+
+def _innermost(function: "Any") -> "Any":
     for _ in range(32):
         if isinstance(function, functools.partial):
             function = function.func
@@ -126,11 +160,7 @@ def code_of(function: "Any") -> "CodeType | None":
             function = function.__wrapped__
         else:
             break
-    code = getattr(function, "__code__", None)
-    if code is None and not isinstance(function, type):
-        called = vars(type(function)).get("__call__")
-        code = getattr(called, "__code__", None)
-    return code
+    return function
 
 
 def described(function: "Any", name: str) -> "dict[str, Any]":

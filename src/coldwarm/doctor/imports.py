@@ -63,7 +63,8 @@ def _ended(threads: _Open, name: str, begin_s: float, journal: "Journal") -> Non
         return
     for one, from_s, to_s in found:
         if to_s - from_s >= WORTH_S:
-            journal.write("import", name=one, begin_s=from_s, seconds=to_s - from_s)
+            thread = threading.get_ident()
+            journal.write("import", name=one, begin_s=from_s, seconds=to_s - from_s, thread=thread)
 
 
 def _origin(module: "Any") -> str:

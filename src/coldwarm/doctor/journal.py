@@ -20,6 +20,8 @@ MOST_BYTES = 32 * 2**20
 """Of lines; what comes after is not written, and the last line says so."""
 SLOTS, FIELDS = 2**16, 4
 """Of the file of counts: places, and 64-bit numbers of each."""
+LOST = 0
+"""Where it counts the lines that could not be written."""
 _now_s = time.perf_counter
 _write = os.write
 
@@ -49,7 +51,8 @@ class Journal:
             self._mapped = mmap.mmap(file.fileno(), 0)
         self.counts = memoryview(self._mapped).cast("q")
         """``FIELDS`` numbers for each place."""
-        self._places = itertools.count()
+        self._places = itertools.count(1)  # the first one is the journal's own
+        self._broken = False
         self._numbers = itertools.count(1)
 
     def number(self) -> int:
@@ -84,7 +87,14 @@ class Journal:
             self._left -= len(raw)
             if self._left <= 0:
                 raw = json.dumps({"kind": "cut", "at_s": _now_s()}).encode() + b"\n"
-            if self._is_mine():
-                _write(self._file, raw)
+            self._append(raw)
         except (OSError, ValueError, TypeError, RecursionError):
-            return  # the program goes on
+            self.counts[LOST] += 1  # the program goes on
+
+    def _append(self, raw: bytes) -> None:
+        """Give a line to the kernel, or count it as lost: the disk may be full."""
+        if self._broken:
+            raw = b"\n" + raw
+        done = _write(self._file, raw) if self._is_mine() else 0
+        self.counts[LOST] += done < len(raw)
+        self._broken = 0 < done < len(raw) or (self._broken and not done)

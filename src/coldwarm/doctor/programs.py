@@ -5,6 +5,7 @@ from coldwarm.frameworks.programs import equations, n_equations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
     from coldwarm.doctor.sites import Site
@@ -19,6 +20,31 @@ _TRACES = "trace_to_jaxpr"
 """A function of JAX that traces another."""
 _MOST_CHAINS, _MOST_LINES = 24, 5
 """The user's lines that have the most equations, and how many that called each other."""
+_COMPILED = ("xla_executable", "compiled")
+"""How JAX calls what it has just compiled."""
+_NEAR = 8
+"""Frames above a listener in which JAX holds it."""
+
+
+def memory_of(frame: "FrameType | None") -> "dict[str, int] | None":
+    """Return the bytes that the program just compiled takes when it runs, as XLA has planned them.
+
+    ``None``: this version of JAX does not show them.
+    """
+    for _ in range(_NEAR):
+        if frame is None:
+            break
+        name = next((one for one in _COMPILED if one in frame.f_code.co_varnames), None)
+        compiled = frame.f_locals.get(name) if name is not None else None
+        stats = getattr(compiled, "get_compiled_memory_stats", None)
+        if stats is not None:
+            planned = stats()
+            return {
+                "temporary": planned.temp_size_in_bytes,
+                "arguments": planned.argument_size_in_bytes,
+            }
+        frame = frame.f_back
+    return None
 
 
 def looked_into(lowered: "Any") -> "dict[str, Any] | None":

@@ -3,6 +3,7 @@
 import atexit
 import os
 import sys
+import threading
 from functools import partial
 
 from coldwarm.doctor import imports, sites
@@ -64,6 +65,7 @@ class Recorder:
             "process",
             pid=os.getpid(),
             parent=os.getppid(),
+            thread=threading.get_ident(),
             argv=sys.orig_argv,
             folder=os.getcwd(),
             python=sys.version.split()[0],

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from coldwarm.doctor.sites import Around
+
     Leaf = dict[str, Any]
 
 MOST_LEAVES = 400
@@ -25,7 +27,7 @@ _SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c"}
 class Signature:
     """What one call was compiled for."""
 
-    __slots__ = ("context", "leaves", "n_leaves", "static", "transforms", "trees")
+    __slots__ = ("behind", "context", "leaves", "n_leaves", "static", "transforms", "trees")
 
     def __init__(self) -> None:
         """Start with nothing known."""
@@ -34,6 +36,8 @@ class Signature:
         """By the argument's name and the place in it: what it is."""
         self.static: dict[str, str] = {}
         """Of static arguments: their values as texts."""
+        self.behind: tuple[str, ...] = ()
+        """Static arguments that a package made of the user's."""
         self.trees: dict[str, str] = {}
         """By argument, how it is nested."""
         self.context: dict[str, Any] = {}
@@ -54,9 +58,17 @@ class Signature:
 
 
 def of_call(
-    function: "Any", info: "Any", args: "tuple[Any, ...]", kwargs: "Mapping[str, Any]"
+    function: "Any",
+    info: "Any",
+    args: "tuple[Any, ...]",
+    kwargs: "Mapping[str, Any]",
+    wrapped: "Around | None" = None,
 ) -> Signature:
-    """Return what a call of a jitted function is compiled for."""
+    """Return what a call of a jitted function is compiled for.
+
+    ``wrapped`` is the user's call, where a package has taken its arguments apart: they are then
+    called as the user calls them.
+    """
     found = Signature()
     names = argument_names(function, len(args))
     n_args = len(args)
@@ -70,8 +82,28 @@ def of_call(
             found.static[name] = text(value)
         else:
             dynamic[name] = value
-    _describe(dynamic, found)
+    given = _given(wrapped) if wrapped else {}
+    passed = _describe(dynamic, found, {id(leaf): name for name, leaf in given.items()})
+    if found.static and given:
+        found.behind = tuple(found.static)
+        fixed = {name: text(leaf) for name, leaf in given.items() if id(leaf) not in passed}
+        found.static = {**fixed, **found.static}
     found.context = context()
+    return found
+
+
+def _given(wrapped: "Around") -> "dict[str, Any]":
+    """Return the parts of a user's arguments, by name."""
+    names = argument_names(wrapped.function, len(wrapped.args))
+    named = {**dict(zip(names, wrapped.args, strict=True)), **wrapped.kwargs}
+    tree_util = sys.modules["jax.tree_util"]
+    found: dict[str, Any] = {}
+    try:
+        for name, value in named.items():
+            for path, leaf in tree_util.tree_flatten_with_path(value)[0][:MOST_LEAVES]:
+                found[name + tree_util.keystr(path)] = leaf
+    except Exception:
+        return {}  # a class of the user's that cannot be taken apart here
     return found
 
 
@@ -111,7 +143,14 @@ def argument_names(function: "Any", n_args: int) -> "list[str]":
     return [names[at] if at < len(names) else f"argument {at + 1}" for at in range(n_args)]
 
 
-def _describe(dynamic: "dict[str, Any]", found: Signature) -> None:
+def _describe(
+    dynamic: "dict[str, Any]", found: Signature, given: "Mapping[int, str]"
+) -> "set[int]":
+    """Add what arguments are; return the identities of their parts.
+
+    ``given`` has the names that the user has for arrays, by their identity.
+    """
+    passed: set[int] = set()
     tree_util = sys.modules["jax.tree_util"]
     kinds: set[str] = set()
     depth = 0
@@ -124,9 +163,13 @@ def _describe(dynamic: "dict[str, Any]", found: Signature) -> None:
                 kinds.add(described.pop("tracer"))
                 depth = max(depth, _depth(leaf))
             found.n_leaves += 1
+            passed.add(id(leaf))
             if len(found.leaves) < MOST_LEAVES:
-                found.leaves[name + tree_util.keystr(path)] = described
+                users = given.get(id(leaf)) if hasattr(leaf, "shape") else None
+                place = name + tree_util.keystr(path)
+                found.leaves[users if users and users not in found.leaves else place] = described
     found.transforms = tuple(sorted(kinds)) * max(1, depth)
+    return passed
 
 
 def _nested(tree: str) -> str:

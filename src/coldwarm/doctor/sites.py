@@ -7,6 +7,7 @@ import sysconfig
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, FrameType
+    from typing import Any
 
     Site = tuple[str, int, str]
     """A file, a line, and the name of the function."""
@@ -25,12 +26,30 @@ _LIBRARY = tuple(
     }
 )
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_MOST_FRAMES = 6
+"""Of a package, from where it calls JAX outwards."""
+_ALL = 0x04 | 0x08
+"""Flags of code that takes any arguments, by place and by name; ``inspect`` would be loaded."""
 _kinds: dict[str, int] = {}
 _paths: dict[str, str] = {}
 USERS, INSTALLED, NOBODYS = 0, 1, 2
 """Whose a file is: the user's, that of an installed package, or of Python, a framework and us."""
 WHOSE = ("user", "package", "framework")
 """The same in words of the journal."""
+
+
+class Around:
+    """A call of a package's own ``jit``, which gives JAX a function of its own.
+
+    It gives it arguments that it has taken apart. The object that the user's code calls follows
+    Python's convention for wrappers: ``__wrapped__`` is what was wrapped.
+    """
+
+    __slots__ = ("args", "function", "kwargs")
+
+    def __init__(self, function: "Any", args: "tuple[Any, ...]", kwargs: "dict[str, Any]") -> None:
+        """Keep what is wrapped, and what it was given, for as long as JAX asks."""
+        self.function, self.args, self.kwargs = function, args, kwargs
 
 
 def kind(filename: str) -> int:
@@ -94,3 +113,38 @@ def path_of(filename: str) -> str:
         whole = filename if filename.startswith("<") else os.path.abspath(filename)
         found = _paths[filename] = sys.intern(whole)
     return found
+
+
+def around(frame: "FrameType | None") -> "Around | None":
+    """Return the call of a wrapper that led to a frame of JAX; ``None``: there is none.
+
+    Frames of JAX are passed; one of the user's ends the search.
+    """
+    left = _MOST_FRAMES
+    while frame is not None and left:
+        whose = kind(frame.f_code.co_filename)
+        if whose == USERS:
+            return None
+        if whose == INSTALLED:
+            left -= 1
+            if frame.f_code.co_flags & _ALL == _ALL:
+                found = _called(frame)
+                if found is not None:
+                    return found
+        frame = frame.f_back
+    return None
+
+
+def _called(frame: "FrameType") -> "Around | None":
+    """Return the call of a wrapper's ``__call__``, where a frame is that."""
+    code = frame.f_code
+    if code.co_argcount != 1:
+        return None
+    n_named = code.co_argcount + code.co_kwonlyargcount
+    own, (every, named) = code.co_varnames[0], code.co_varnames[n_named : n_named + 2]
+    held = frame.f_locals
+    function = getattr(held.get(own), "__wrapped__", None)
+    args, kwargs = held.get(every), held.get(named)
+    if callable(function) and isinstance(args, tuple) and isinstance(kwargs, dict):
+        return Around(function, args, kwargs)
+    return None

@@ -10,7 +10,7 @@ from coldwarm.doctor import sites
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType
+    from types import CodeType, FrameType
     from typing import Any
 
     from coldwarm.doctor.places import Now, Places
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 _now_ns = time.perf_counter_ns
 _NEW_ARRAYS = ("asarray", "array")
 _MOST_SENT = 256
+_CALLBACKS = ("callback.py", "debugging.py")
+"""Files of JAX's that call a function of the host's from inside a compiled one."""
 
 
 class Transfers:
     """Counts reads by the host, waits, and arrays that are sent."""
 
-    def __init__(self, places: "Places", now: "Now") -> None:
-        """Count at ``places``; ``now`` is what this thread is at."""
-        self._places, self._now = places, now
+    def __init__(self, places: "Places", now: "Now", tracing: "Callable[[], bool]") -> None:
+        """Count at ``places``; ``now`` is what this thread is at, ``tracing`` whether it traces."""
+        self._places, self._now, self._tracing = places, now, tracing
         self._array: Any = None
         self._numpy: Any = None
         self._sent: dict[int, dict[int, Any]] = {}
@@ -57,13 +59,15 @@ class Transfers:
         counted, self._now.reading = self._now.reading == id(array), 0
         if counted or getattr(array, "_npy_value", None) is not None:
             return  # it is counted already, or was read before
+        if _is_called_back(frame):
+            return
         slot = self._places.of_stack("read", sites.stack(frame.f_back), "value")
         self._count(slot, array)
 
     def to_device(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
         """Count an array of the host that is sent, and whether it was sent before."""
-        if type(first) is not self._numpy:
-            return
+        if type(first) is not self._numpy or self._tracing():
+            return  # while tracing it becomes part of the program
         slot = self._places.at("transfer", code, offset, called)
         if slot is None:
             return
@@ -101,3 +105,15 @@ class Transfers:
         sys.modules["jax"].block_until_ready(first)
         self._places.add(slot, 1, _now_ns() - begin_ns)
         self._now.dispatched = False
+
+
+def _is_called_back(frame: "FrameType | None") -> bool:
+    """Say whether JAX reads a value for a callback: the user's line does not wait for it."""
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if sites.kind(filename) != sites.NOBODYS:
+            return False
+        if filename.endswith(_CALLBACKS):
+            return True
+        frame = frame.f_back
+    return False

@@ -16,9 +16,31 @@ if TYPE_CHECKING:
     from coldwarm.contracts.doctor import DoctorReport
     from coldwarm.runner.doctor.starting import Pass
 
+_WIDEST = 80
+"""Columns of a terminal that are used."""
+
+
+class _Doctor(click.RichCommand):
+    """A command whose options end behind ``-m`` and its module, as those of Python do."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Leave what stands behind the module to it."""
+        takes = {
+            name: not getattr(one, "is_flag", False) for one in self.params for name in one.opts
+        }
+        at = 0
+        while at < len(args) and args[at] != "--" and args[at].startswith("-"):
+            if args[at].startswith("-m"):
+                at += 2 if args[at] == "-m" else 1
+                args = [*args[:at], "--", *args[at:]]
+                break
+            at += 2 if takes.get(args[at], False) else 1
+        return super().parse_args(ctx, args)
+
 
 @click.command(
     "doctor",
+    cls=_Doctor,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
@@ -98,7 +120,12 @@ def command(
         for one in more:
             starting.run(command_line, Path(folder) / one, program_of, one)
         with _status_kept(context, ended.status):
-            watched = reading.read(first)
+            try:
+                watched = reading.read(first)
+            except UsageError:
+                if allowed:
+                    raise  # nothing says that it is kept
+                watched = reading.nothing([program_of, *command_line])
             others = [reading.read(Path(folder) / one) for one in more]
             report = reading.report(watched, ended, started_at, others)
             if perfetto is not None:
@@ -152,22 +179,24 @@ def _passes(written: str) -> list[Pass]:
 
 def _print(report: DoctorReport, form: str, out: Path | None, *, verbose: bool) -> None:
     """Write what the doctor says."""
-    from rich.console import Console
+    from io import StringIO
 
     from coldwarm.contracts.files import codec
     from coldwarm.report.doctor.terminal import shown
     from coldwarm.report.doctor.told import told
+    from coldwarm.report.shown import PlainConsole, json_text
 
     if form == "json":
-        text = codec.encode(told(report)).decode()
+        text = json_text(codec.encode(told(report)).decode())
     else:
-        console = Console(stderr=True, width=80)
         if out is None:
+            console = PlainConsole(stderr=True)
+            console.width = min(_WIDEST, console.width)
             console.print(shown(report, everything=verbose))
             return
-        with console.capture() as captured:
-            console.print(shown(report, everything=verbose))
-        text = captured.get()
+        written = StringIO()  # without the colours that a terminal would get
+        PlainConsole(file=written, width=_WIDEST).print(shown(report, everything=verbose))
+        text = written.getvalue()
     if out is None:
         click.echo(text, nl=False, err=True)
     else:

@@ -1,5 +1,12 @@
 """What to change, by pattern."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.doctor import Finding
+
 CHANGES: dict[str, str] = {
     "varying-static-arg": (
         "pass it as a plain argument: leave it out of static_argnums and static_argnames"
@@ -53,3 +60,13 @@ CHANGES: dict[str, str] = {
     "key-reuse": "split the key, and use each part once",
 }
 """Each in the words of somebody who has seen the line."""
+_BY_EVIDENCE = {
+    "doctor_no_array": "make it an array with jnp.asarray: its value is no part of a program then",
+    "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
+}
+"""Where what was seen asks for another change than its pattern does in general."""
+
+
+def change_of(finding: Finding) -> str:
+    """Return what to change."""
+    return _BY_EVIDENCE.get(finding.says.code) or CHANGES.get(finding.pattern, "")

@@ -5,6 +5,10 @@ EVIDENCE: dict[str, str] = {
         "{function} was compiled {n_compiles:# time}: its argument `{argument}` is static and"
         " took {n_values:# value}, such as {before}, then {now}"
     ),
+    "doctor_no_array": (
+        "{function} was compiled {n_compiles:# time}: its argument `{argument}` is no array and"
+        " took {n_values:# value}, such as {before}, then {now}"
+    ),
     "doctor_shape": (
         "{function} was compiled {n_compiles:# time}: `{argument}` had {n_values:# shape}, "
         "such as {before}, then {now}"
@@ -60,6 +64,14 @@ EVIDENCE: dict[str, str] = {
         "the loop reads a value {n_reads:# time}, and waited {n_waited:# time}: "
         "{blocked_s:time} in all"
     ),
+    "doctor_reads_ready": (
+        "the loop reads a value {n_reads:# time}; each was ready, so it cost little here, and "
+        "with a device that works beside the host the loop would wait"
+    ),
+    "doctor_new_body": (
+        "{function} was compiled {n_compiles:# time} outside of `jit`: each time its body was "
+        "another function object"
+    ),
     "doctor_transfers": "{call} sent {n_transfers:# array} from the host, {sent_bytes:size} in all",
     "doctor_growing": "{call} made arrays of {n_lengths:# length}, each compiled for itself",
     "doctor_constants": (
@@ -106,6 +118,22 @@ EVIDENCE: dict[str, str] = {
     ),
     "killed_before_its_end": "the program was ended before the doctor could say it",
     "called_elsewhere": "it was not called from this line, or not in a way that is watched",
+    "no_journal": (
+        "anything: the program has left no journal, so nothing is known of it but how long it"
+        " took (it deleted the temporary files, the disk is full, or its Python takes no"
+        " PYTHONPATH)"
+    ),
+    "lines_lost": (
+        "{n_lines:# line} of the journal could not be written: the disk was full, or the program"
+        " closed the file"
+    ),
+    "memory_not_shown": (
+        "nothing was compiled to the end, or its framework does not show the memory of programs"
+    ),
+    "ended_compiling": (
+        "it ended while {function} was being traced or compiled at {at}: how long that took"
+        " is in no figure"
+    ),
     "doctor_failed": (
         "the doctor itself failed at {at} with {error}: something may be missing here"
     ),

@@ -1,59 +1,141 @@
 """What the doctor saw as a trace that Perfetto opens: JSON of trace events, times in microseconds.
 
-The format is that of https://perfetto.dev/docs/getting-started/other-formats.
+The format is that of https://perfetto.dev/docs/getting-started/other-formats. Slices of the
+categories of the account do not overlap in a thread, so that their durations add up to it; the
+category ``call`` has the slices that lie around others.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+from coldwarm.errors import printable
+from coldwarm.stats.doctor.account import imports, span_of
+from coldwarm.stats.doctor.elapsed import outside
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from coldwarm.stats.doctor.elapsed import Span
     from coldwarm.stats.doctor.seen import Call, Seen
 
-_US = 1e6
+_NS = 1e9
+_SAME_S = 1e-6
+_NUMBERS = 10_000_000
+"""Of threads besides the main ones, whose numbers are those of their processes, from here on."""
+_ORDER = ("cache_read", "trace", "lower", "compile")
+"""Of the parts of one stage, whose own times are known and not when each began."""
+
+
+@dataclass(frozen=True)
+class _Slice:
+    name: str
+    kind: str
+    span: Span
+    thread: int
+    told: Mapping[str, str] = field(default_factory=dict)
 
 
 def trace(processes: Iterable[Seen], begin_s: float) -> str:
     """Return the trace of a program's processes; ``begin_s`` is where its time begins."""
-    events = [event for seen in processes for event in _events(seen, begin_s)]
-    return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+    events: list[dict[str, Any]] = []
+    for at, seen in enumerate(processes):
+        events += _events(seen, begin_s, at)
+    written = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+    # Perfetto 52 takes the end of a text that ends with a backslash for a part of it.
+    return written.replace("\\\\", "\\u005c")
 
 
-def _events(seen: Seen, begin_s: float) -> Iterator[dict[str, Any]]:
+def _events(seen: Seen, begin_s: float, at: int) -> Iterator[dict[str, Any]]:
     pid = int(seen.process.get("pid", 0))
     name = " ".join(map(str, seen.process.get("argv", [])[1:])) or "python"
-    yield {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}}
-    main = seen.calls[0].thread if seen.calls else 0
-    for row in seen.of_kind("import"):
-        spent = {"begin_s": row["begin_s"], "seconds": row["seconds"]}
-        yield _event(f"import {row['name']}", "import", spent, pid, main, begin_s)
-    for row in seen.of_kind("devices"):
-        spent = {"begin_s": row["at_s"] - row["seconds"], "seconds": row["seconds"]}
-        yield _event("devices", "devices", spent, pid, main, begin_s)
+    slices = list(_slices(seen))
+    main = _main_thread(seen)
+    threads = list(dict.fromkeys([main, *(one.thread for one in slices)]))
+    # Threads get small numbers of their own: Python's identities do not fit everywhere.
+    numbers = {ident: _NUMBERS + at * 1000 + place for place, ident in enumerate(threads)}
+    numbers[main] = pid
+    yield _named("process_name", pid, pid, name)
+    for place, thread in enumerate(threads):
+        yield _named("thread_name", pid, numbers[thread], f"thread {place}" if place else "main")
+    # Of two that begin together, the one around the other comes first.
+    for one in sorted(slices, key=lambda one: (one.span[0], -one.span[1])):
+        # Perfetto counts whole nanoseconds: what ends together has to do so in these.
+        from_ns, to_ns = (round((at_s - begin_s) * _NS) for at_s in one.span)
+        yield {
+            "ph": "X",
+            "name": printable(one.name),
+            "cat": one.kind,
+            "ts": from_ns / 1000,
+            "dur": (to_ns - from_ns) / 1000,
+            "pid": pid,
+            "tid": numbers[one.thread],
+            "args": {printable(key): printable(text) for key, text in one.told.items()},
+        }
+
+
+def _named(what: str, pid: int, thread: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": pid, "tid": thread, "args": {"name": printable(name)}}
+
+
+def _main_thread(seen: Seen) -> int:
+    first = seen.calls[0].thread if seen.calls else 0
+    return int(seen.process.get("thread", first))
+
+
+def _slices(seen: Seen) -> Iterator[_Slice]:
+    main = _main_thread(seen)
+    threads = {str(row["name"]): int(row.get("thread", main)) for row in seen.of_kind("import")}
+    for name, parts in imports(seen):
+        for part in parts:
+            yield _Slice(f"import {name}", "import", part, threads[name])
+    devices = [(int(row.get("thread", main)), span_of(row)) for row in seen.of_kind("devices")]
+    for thread, span in devices:
+        yield _Slice("devices", "devices", span, thread)
     calls = {call.number: call for call in seen.calls}
     for row in seen.of_kind("stage"):
         call = calls.get(row["call"])
         if call is not None:
-            stage = "read" if row["hit"] else row["stage"]
-            event = _event(f"{stage} {call.name}", stage, row, pid, call.thread, begin_s)
-            yield {**event, "args": _told(call)}
+            yield from _stage(row, call, [span for one, span in devices if one == call.thread])
 
 
-def _event(  # noqa: PLR0913, PLR0917 - as many as an event has fields
-    name: str, kind: str, spent: Mapping[str, Any], pid: int, thread: int, begin_s: float
-) -> dict[str, Any]:
-    return {
-        "ph": "X",
-        "name": name,
-        "cat": kind,
-        "ts": (spent["begin_s"] - begin_s) * _US,
-        "dur": spent["seconds"] * _US,
-        "pid": pid,
-        "tid": thread,
-    }
+def _stage(row: Mapping[str, Any], call: Call, devices: Sequence[Span]) -> Iterator[_Slice]:
+    """Yield a stage: as one slice, or around the parts that it has."""
+    begin_s, end_s = span_of(row)
+    # The start of devices in a stage is left out of its time: so it began earlier.
+    inner = []
+    for one in reversed(devices):
+        if begin_s - (one[1] - one[0]) - _SAME_S <= one[0] and one[1] <= end_s:
+            inner.append(one)
+            begin_s -= one[1] - one[0]
+    own_s = {name: row["own_s"].get(name, 0.0) for name in _ORDER}
+    parts = [(name, seconds) for name, seconds in own_s.items() if seconds > 0]
+    told, stage = _told(call), str(row["stage"])
+    plain = len(parts) == 1 and parts[0][1] >= row["seconds"] - _SAME_S
+    if not plain or inner:
+        yield _Slice(f"{stage} {call.name}", "call", (begin_s, end_s), call.thread, told)
+    free = outside((begin_s, end_s), inner)
+    for name, seconds in parts:
+        kind = "cache" if name == "cache_read" else name
+        took, free = _taken(free, seconds)
+        for part in took:
+            yield _Slice(f"{kind} {call.name}", kind, part, call.thread, told)
+
+
+def _taken(free: Sequence[Span], seconds: float) -> tuple[list[Span], list[Span]]:
+    """Return the first part of free time that lasts so long, and what is left."""
+    took: list[Span] = []
+    left: list[Span] = []
+    for begin_s, end_s in free:
+        now_s = min(seconds, end_s - begin_s)
+        if now_s > 0:
+            took.append((begin_s, begin_s + now_s))
+        if begin_s + now_s < end_s:
+            left.append((begin_s + now_s, end_s))
+        seconds -= now_s
+    return took, left
 
 
 def _told(call: Call) -> dict[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -12,9 +10,20 @@ from rich.table import Table
 from rich.text import Text
 
 from coldwarm.report import units
-from coldwarm.report.doctor.changes import CHANGES
+from coldwarm.report.doctor.changes import change_of
+from coldwarm.report.doctor.learning import pattern_of
+from coldwarm.report.doctor.memory import most, temporary
+from coldwarm.report.doctor.saving import saved
+from coldwarm.report.doctor.summary import (
+    ending,
+    first_change,
+    headline,
+    named_parts,
+    place,
+)
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
+from coldwarm.stats.doctor.findings import SMALL, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,21 +32,20 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding
 
-PARTS = (
-    ("import", "import_s", "blue"),
-    ("devices", "devices_s", "cyan"),
-    ("trace", "trace_s", "magenta"),
-    ("lower", "lower_s", "yellow"),
-    ("compile", "compile_s", "red"),
-    ("cache", "cache_s", "bright_yellow"),
-    ("run", "run_s", "green"),
-    ("other", "other_s", "bright_black"),
-)
-"""The parts of an account, in the order of the bar."""
-COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
+STYLES = {
+    "import": "blue",
+    "devices": "cyan",
+    "trace": "magenta",
+    "lower": "yellow",
+    "compile": "red",
+    "cache": "bright_yellow",
+    "run": "green",
+    "other": "bright_black",
+}
+"""The colours of the bar."""
 _WIDTH = 76
 MOST_FINDINGS, MOST_SITES = 8, 10
-_INDENT = 4
+_INDENT, _CHANGE = 4, 8
 
 
 def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
@@ -45,56 +53,75 @@ def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
     parts: list[RenderableType] = [
         line(headline(report), "bold"),
         _bar(report.account),
-        _legend(report.account),
+        *_legend(report.account),
     ]
-    findings = report.findings if everything else report.findings[:MOST_FINDINGS]
+    if ending(report):
+        parts.append(line(ending(report), "bold"))
+    findings = report.findings if everything else _worth(report)[:MOST_FINDINGS]
     parts.append(line(""))
-    if not findings:
-        parts.append(line("Nothing to change was found.", "bold green"))
-    for place, one in enumerate(findings, 1):
-        parts += [_finding(place, one), line("")]
+    for rank, one in enumerate(findings, 1):
+        parts += [_finding(rank, one), line("")]
     left = len(report.findings) - len(findings)
     if left:
-        parts += [line(f"… and {left} more: --verbose shows them", "dim"), line("")]
+        small = all(is_small(one, report.account.total_s) for one in report.findings[-left:])
+        why = f", each of less than {SMALL:.0%} of the time" if small else ""
+        parts += [line(f"… and {left} more{why}: --verbose shows them", "dim"), line("")]
     if report.sites:
         parts += [_sites(report.sites if everything else report.sites[:MOST_SITES]), line("")]
-    parts += [line(f"not seen: {words(one)}", "dim") for one in report.unseen]
-    return Group(*parts)
+        parts += _memory(report)
+    parts += [line(f"Not seen: {words(one)}.", "dim") for one in report.unseen]
+    return Group(*parts, *_last(report))
 
 
-def headline(report: DoctorReport) -> str:
-    """Return how much of the time was compiling."""
-    account = report.account
-    compiling_s = sum(getattr(account, name) for name in COMPILING)
-    n = sum(one.n_compiles for one in report.sites)
-    text = f"Of {units.duration(account.total_s)}, {units.duration(compiling_s)} were compiling"
-    text += f" ({n} programs)" if n else ""
-    return text + "."
+def _worth(report: DoctorReport) -> list[Finding]:
+    """Return the findings that matter; all of them where none does."""
+    worth = [one for one in report.findings if not is_small(one, report.account.total_s)]
+    return worth or report.findings
+
+
+def _memory(report: DoctorReport) -> list[RenderableType]:
+    """Return the line whose programs take most memory of their own, where that is much."""
+    one = most(report.sites)
+    if one is None:
+        return []
+    where = f"{place(one.path)}:{one.line}, {one.function}"
+    return [line(f"Most temporary memory: {where}: {temporary(one)}"), line("")]
+
+
+def _last(report: DoctorReport) -> Iterator[RenderableType]:
+    """Yield the last lines, which are those that a terminal still shows."""
+    for one in report.findings[:1]:
+        spec = pattern_of(one.pattern)
+        if spec is not None:
+            yield line(f"coldwarm patterns show {spec.id}: what to do instead, and why", "dim")
+    yield line(first_change(report), "bold green")
 
 
 def _bar(account: Account) -> Text:
     bar = Text()
-    known = [(getattr(account, name) or 0.0, style) for _, name, style in PARTS]
-    whole = sum(seconds for seconds, _ in known) or 1.0
+    parts = named_parts(account)
+    whole = sum(seconds for *_, seconds in parts) or 1.0
     done, drawn = 0.0, 0
-    for seconds, style in known:
+    for _, name, seconds in parts:
         done += seconds
         end = round(_WIDTH * done / whole)
-        bar.append("█" * (end - drawn), style=style)
+        bar.append("█" * (end - drawn), style=STYLES[name])
         drawn = end
     return bar
 
 
-def _legend(account: Account) -> Text:
+def _legend(account: Account) -> Iterator[Text]:
+    """Yield the lines of the legend: no part of it is broken."""
     text = Text()
-    for label, name, style in PARTS:
-        seconds = getattr(account, name)
-        if seconds == 0:
-            continue
-        written = units.MISSING if seconds is None else units.duration(seconds)
-        text.append("  " if text else "")
-        text.append(f"█ {label} ", style=style).append(written)
-    return text
+    for called, name, seconds in named_parts(account):
+        part = Text("█ ", style=STYLES[name]).append(
+            f"{called} {units.duration(seconds)}", style="default"
+        )
+        if text and text.cell_len + part.cell_len + 2 > _WIDTH:
+            yield text
+            text = Text()
+        text = text.append("  " if text else "").append_text(part)
+    yield text
 
 
 def _finding(rank: int, one: Finding) -> RenderableType:
@@ -106,24 +133,26 @@ def _finding(rank: int, one: Finding) -> RenderableType:
     body: list[RenderableType] = []
     if one.source:
         body.append(line(one.source, "dim"))
-    body.append(line(words(one.says)))
-    change = line("change  ", "green") + line(CHANGES.get(one.pattern, ""))
-    if one.saving_s:
-        change += line(f"; saves about {units.duration(one.saving_s)}")
-    body.append(change)
-    return Group(head, Padding(Group(*body), (0, 0, 0, _INDENT)))
+    body += [
+        line(words(one.says)),
+        _labelled("change", change_of(one)),
+        _labelled("saves", saved(one)),
+    ]
+    return Group(head, Padding(Group(*body), (0, 0, 0, _INDENT), expand=False))
 
 
-def place(path: str) -> str:
-    """Return a path as short as it can be from here."""
-    near = os.path.relpath(path) if Path(path).is_absolute() else path
-    return near if not near.startswith("..") else path
+def _labelled(label: str, said: str) -> RenderableType:
+    grid = Table.grid(padding=0)
+    grid.add_column(width=_CHANGE)
+    grid.add_column()
+    grid.add_row(line(label, "green"), line(said))
+    return grid
 
 
 def _sites(sites: list[CallSite]) -> RenderableType:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("where it compiled", overflow="fold")
-    table.add_column("what", overflow="fold")
+    table.add_column("where it compiled", overflow="fold", ratio=1)
+    table.add_column("what", overflow="fold", ratio=1)
     for name in ("times", "trace", "lower", "compile", "in all"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in sites:

@@ -6,17 +6,26 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.report.doctor.changes import CHANGES
+from coldwarm.report.doctor.changes import change_of
+from coldwarm.report.doctor.learning import page_of, pattern_of
+from coldwarm.report.doctor.saving import estimate
 from coldwarm.report.reasons import words
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.contracts.doctor import DoctorReport, Finding
 
 
 def told(report: DoctorReport) -> DoctorReport:
     """Return a report with the evidence, and what to change, in words."""
-    findings = [
-        replace(one, text=words(one.says), change=CHANGES.get(one.pattern, ""))
-        for one in report.findings
-    ]
-    return replace(report, findings=findings)
+    return replace(report, findings=[_told(one) for one in report.findings])
+
+
+def _told(one: Finding) -> Finding:
+    spec = pattern_of(one.pattern)
+    return replace(
+        one,
+        text=words(one.says),
+        change=change_of(one),
+        estimate=estimate(one),
+        page=page_of(spec) if spec is not None else "",
+    )

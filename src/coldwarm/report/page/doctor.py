@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.report import units
 from coldwarm.report.charts.looks import COLOURS, PART_COLOURS
-from coldwarm.report.doctor.terminal import PARTS, headline, place, row
+from coldwarm.report.doctor.learning import page_of, pattern_of
+from coldwarm.report.doctor.memory import temporary
+from coldwarm.report.doctor.saving import saved
+from coldwarm.report.doctor.summary import (
+    ending,
+    first_change,
+    headline,
+    named_parts,
+    place,
+)
+from coldwarm.report.doctor.terminal import row
 from coldwarm.report.doctor.told import told
 from coldwarm.report.page.making import filled
 from coldwarm.report.reasons import words
@@ -14,17 +24,20 @@ from coldwarm.report.reasons import words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coldwarm.contracts.doctor import Account, DoctorReport
-    from coldwarm.stats.doctor.seen import Call, Seen
+    from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding
+    from coldwarm.stats.doctor.seen import Seen
 
 _WIDTH = 1000
 """Of the bar and of the timeline, in units of their own."""
-_NARROWEST = 0.8
-_MOST_ROWS, _MOST_SPANS = 14, 400
-_COLUMNS = ("line", "what", "compiled", "trace", "lower", "compile", "in all")
-_COLOUR = {
+_NARROWEST = 1.5
+_MOST_ROWS, _MOST_SPANS, _MOST_SITES, _MOST_FINDINGS = 14, 400, 500, 50
+_COLUMNS = (
+    *("line", "what", "compiled", "trace", "lower", "compile", "in all", "called"),
+    "temporary memory",
+)
+COLOUR = {
     **PART_COLOURS,
-    "devices": PART_COLOURS["start"],
+    "devices": COLOURS[3],
     "cache": PART_COLOURS["cache_read"],
     "run": COLOURS[2],
     "other": "#8c959f",
@@ -40,69 +53,122 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
     """
     account = report.account
     parts = list(_parts(account))
+    rows = list(_rows(processes, begin_s, account.total_s))
     return filled(
         "doctor.html.j2",
         (),
         title=f"coldwarm doctor: {report.command[-1] if report.command else ''}",
         subtitle=" ".join(report.command),
         headline=headline(report),
+        first=first_change(report),
+        ending=ending(report),
         parts=parts,
         bar_words=", ".join(f"{one['name']} {one['time']}" for one in parts),
         unseen=[words(one) for one in report.unseen],
         findings=list(_findings(report)),
-        rows=list(_rows(processes, begin_s, account.total_s)),
-        total=units.duration(account.total_s),
+        lessons=list(_lessons(report.findings[:_MOST_FINDINGS])),
+        more=max(0, len(report.findings) - _MOST_FINDINGS),
+        rows=rows,
+        ticks=[units.duration(account.total_s * share) for share in (0.25, 0.5, 0.75, 1.0)],
         columns=_COLUMNS,
-        table=[list(row(one)) for one in report.sites],
+        table=[list(_cells(one)) for one in report.sites[:_MOST_SITES]],
+        left=max(0, report.n_sites - _MOST_SITES),
+        versions=", ".join(f"{name} {version}" for name, version in report.versions.items()),
+        python=report.python,
+        started_at=report.started_at,
     )
 
 
+def _cells(one: CallSite) -> Iterator[str]:
+    yield from row(one)
+    yield units.MISSING if one.n_calls is None else units.count(one.n_calls)
+    yield temporary(one)
+
+
 def _parts(account: Account) -> Iterator[dict[str, Any]]:
-    known = [(name, getattr(account, field) or 0.0) for name, field, _ in PARTS]
-    whole = sum(seconds for _, seconds in known) or 1.0
+    known = named_parts(account)
+    whole = sum(seconds for *_, seconds in known) or 1.0
     done = 0.0
-    for name, seconds in known:
-        if seconds > 0:
-            yield {
-                "name": name,
-                "time": units.duration(seconds),
-                "begin": round(_WIDTH * done / whole, 2),
-                "width": round(_WIDTH * seconds / whole, 2),
-                "colour": _COLOUR[name],
-            }
+    for called, name, seconds in known:
+        yield {
+            "name": called,
+            "time": units.duration(seconds),
+            "begin": round(_WIDTH * done / whole, 2),
+            "width": round(_WIDTH * seconds / whole, 2),
+            "colour": COLOUR[name],
+        }
         done += seconds
 
 
-def _findings(report: DoctorReport) -> Iterator[dict[str, str]]:
-    for one in told(report).findings:
+def _findings(report: DoctorReport) -> Iterator[dict[str, Any]]:
+    whole = report.account.total_s or 1.0
+    for one in told(report).findings[:_MOST_FINDINGS]:
+        spec = pattern_of(one.pattern)
+        share = min(1.0, (one.cost_s or 0.0) / whole)
         yield {
             "pattern": one.pattern,
             "cost": units.duration(one.cost_s) if one.cost_s else "",
+            "width": round(_WIDTH * share, 2),
             "place": f"{place(one.path)}:{one.line}",
             "source": one.source,
             "text": one.text,
             "change": one.change,
-            "saving": units.duration(one.saving_s) if one.saving_s else "",
+            "saving": saved(one),
+            "lesson": spec.id if spec is not None else "",
         }
 
 
-def _rows(processes: Sequence[Seen], begin_s: float, total_s: float) -> Iterator[dict[str, Any]]:
-    """Yield the lines that compiled longest, with when they did."""
-    groups: dict[str, list[Call]] = {}
-    for seen in processes:
-        for call in seen.calls:
-            if call.site is not None:
-                groups.setdefault(f"{place(call.site.path)}:{call.site.line}", []).append(call)
-    longest = sorted(groups.items(), key=lambda item: -sum(one.total_s for one in item[1]))
-    for name, calls in longest[:_MOST_ROWS]:
-        spans = [
-            {
-                "begin": round(_WIDTH * (begin - begin_s) / total_s, 2),
-                "width": round(max(_NARROWEST, _WIDTH * (end - begin) / total_s), 2),
-                "colour": _COLOUR["cache" if call.hit else "compile"],
-                "words": f"{call.name}, {units.duration(end - begin)}",
+def _lessons(findings: Sequence[Finding]) -> Iterator[dict[str, Any]]:
+    """Yield the patterns that show what to do instead of what was found, each once."""
+    for spec in dict.fromkeys(pattern_of(one.pattern) for one in findings):
+        if spec is not None:
+            yield {
+                "id": spec.id,
+                "title": spec.title,
+                "mechanism": " ".join(spec.mechanism.split()),
+                "exception": " ".join(spec.exception.split()),
+                "sides": [
+                    ("Do", spec.code["do"].splitlines()),
+                    ("Don't", spec.code["dont"].splitlines()),
+                ],
+                "addresses": [page_of(spec), *spec.docs],
             }
-            for call in calls
-            for begin, end in call.spans
-        ]
-        yield {"name": name, "spans": spans[:_MOST_SPANS]}
+
+
+def _rows(processes: Sequence[Seen], begin_s: float, total_s: float) -> Iterator[dict[str, Any]]:
+    """Yield imports, devices, and the lines that compiled longest, with when that was."""
+    groups: dict[str, list[tuple[str, str, float, float]]] = {}
+    for seen in processes:
+        for name, kind, words_of, from_s, seconds in _spans(seen):
+            groups.setdefault(name, []).append((kind, words_of, from_s - begin_s, seconds))
+    whole_s = max(total_s, 1e-9)
+    longest = sorted(groups.items(), key=lambda item: -sum(one[3] for one in item[1]))
+    for name, spans in longest[:_MOST_ROWS]:
+        yield {
+            "name": name,
+            "spans": [
+                {
+                    "begin": round(_WIDTH * from_s / whole_s, 2),
+                    "width": round(max(_NARROWEST, _WIDTH * seconds / whole_s), 2),
+                    "colour": COLOUR[kind],
+                    "words": f"{words_of}, {units.duration(seconds)}",
+                }
+                for kind, words_of, from_s, seconds in spans[:_MOST_SPANS]
+            ],
+        }
+
+
+def _spans(seen: Seen) -> Iterator[tuple[str, str, str, float, float]]:
+    """Yield what lasted: its row, its part of the account, its words, when, how long (s)."""
+    for one in seen.of_kind("import"):
+        yield "imports", "import", f"import {one['name']}", one["begin_s"], one["seconds"]
+    for one in seen.of_kind("devices"):
+        seconds = one["seconds"]
+        yield "devices", "devices", "devices start", one["at_s"] - seconds, seconds
+    calls = {call.number: call for call in seen.calls}
+    for one in seen.of_kind("stage"):
+        call = calls.get(one["call"])
+        if call is not None and call.site is not None:
+            name = f"{place(call.site.path)}:{call.site.line}"
+            kind = "cache" if one["hit"] else one["stage"]
+            yield name, kind, f"{kind} {call.name}", one["begin_s"], one["seconds"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tokenize
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import coldwarm
 from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.contracts.reasons import because
-from coldwarm.doctor.journal import COUNTS, LINES
+from coldwarm.doctor.journal import COUNTS, LINES, LOST
 from coldwarm.errors import UsageError
-from coldwarm.stats.doctor.account import account
-from coldwarm.stats.doctor.findings import findings
+from coldwarm.stats.doctor.account import account, n_untold
+from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
 from coldwarm.stats.doctor.sources import Sources
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.doctor.starting import Ended
+    from coldwarm.stats.doctor.seen import Call
 
+_NOTHING = "nothing"
+"""The kind of the one row of a program that has left no journal."""
+_MOST_SITES, _MOST_FINDINGS = 1000, 1000
+"""That a report has: it is read by people and by programs."""
 _MOST_SOURCE = 2**20
 """Bytes of a source file that is read."""
 
@@ -55,6 +61,13 @@ def read(folder: Path) -> Watched:
     return Watched(seen, sources)
 
 
+def nothing(command: Sequence[str]) -> Watched:
+    """Return what is known of a program that has left no journal: how it was started."""
+    row = {"kind": _NOTHING, "argv": list(command), "at_s": 0.0}
+    sources = Sources({})
+    return Watched([Seen([row], memoryview(b""), sources)], sources)
+
+
 def report(
     watched: Watched, ended: Ended | None, started_at: str, others: Sequence[Watched] = ()
 ) -> DoctorReport:
@@ -74,14 +87,15 @@ def report(
     return DoctorReport(
         harness_version=coldwarm.__version__,
         started_at=started_at,
-        command=[str(one) for one in first.process.get("argv", [])],
+        command=[str(one) for one in (first.process or first.rows[0]).get("argv", [])],
         exit_status=ended.status if ended else None,
         python=str(first.process.get("python", "")),
         versions=_versions(watched.processes),
         n_processes=len(watched.processes),
         account=account(first, begin_s, end_s),
-        findings=sorted(found, key=lambda one: -(one.cost_s or 0.0)),
-        sites=sorted(sites, key=lambda one: -one.total_s),
+        findings=ranked(found, end_s - begin_s)[:_MOST_FINDINGS],
+        sites=sorted(sites, key=lambda one: -one.total_s)[:_MOST_SITES],
+        n_sites=len(sites),
         unseen=list(_unseen(watched.processes)),
     )
 
@@ -89,6 +103,20 @@ def report(
 def _of_a_pass(one: Finding) -> bool:
     """Say whether a finding is what a further pass is for: its times are of no use."""
     return one.says.code == "doctor_key"
+
+
+def _unfinished(seen: Seen) -> Iterator[Reason]:
+    """Name what a process was compiling when it ended without its last words."""
+    if any(True for _ in seen.of_kind("end")):
+        return
+    newest: dict[int, Call] = {call.thread: call for call in seen.calls}
+    stages = {row["call"]: row["stage"] for row in seen.of_kind("stage")}
+    for call in newest.values():
+        # What a call has lowered it compiles; what is lowered for itself may be left at that.
+        begun = {None} if call.cause["kind"] == "apart" else {None, "lower"}
+        if call.site is not None and stages.get(call.number) in begun:
+            at = f"{call.site.path}:{call.site.line}"
+            yield because("ended_compiling", function=call.name, at=at)
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -117,10 +145,10 @@ def _texts(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     found = {}
     for name in {name for row in rows for name in _named(row) if not name.startswith("<")}:
         try:
-            path = Path(name)
-            if path.stat().st_size <= _MOST_SOURCE:
-                found[name] = path.read_text(encoding="utf-8")
-        except (OSError, ValueError):
+            if Path(name).is_file() and Path(name).stat().st_size <= _MOST_SOURCE:
+                with tokenize.open(name) as file:  # in the encoding that the file declares
+                    found[name] = file.read()
+        except (OSError, ValueError, SyntaxError):
             continue
     return found
 
@@ -142,10 +170,19 @@ def _versions(processes: Sequence[Seen]) -> dict[str, str]:
 
 
 def _unseen(processes: Sequence[Seen]) -> Iterator[Reason]:
+    if any(True for _ in processes[0].of_kind(_NOTHING)):
+        yield because("no_journal")
+        return
+    n_lost = sum(one.counts[LOST] for one in processes if len(one.counts) > LOST)
+    if n_lost:
+        yield because("lines_lost", n_lines=n_lost)
     if not all(one.sees_calls for one in processes):
         yield because("needs_monitoring")
-    if any(True for one in processes for _ in one.of_kind("cut")):
+    cut = any(True for one in processes for _ in one.of_kind("cut"))
+    if cut or any(map(n_untold, processes)):
         yield because("journal_cut")
+    for one in processes:
+        yield from _unfinished(one)
     failures = {
         (str(row["at"]), str(row["error"])) for one in processes for row in one.of_kind("failed")
     }

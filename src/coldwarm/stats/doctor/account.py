@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Account
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.elapsed import length, outside, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
+    from typing import Any
 
+    from coldwarm.stats.doctor.elapsed import Span
     from coldwarm.stats.doctor.seen import Seen
 
 STAGES = ("trace", "lower", "compile", "cache_read")
@@ -19,19 +22,14 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
     """Divide the time from when a process was started until it had ended.
 
     Both are on the clock that the process uses, in seconds. Imports inside of a stage belong to
-    that stage; what overlaps in several threads is counted once, in the order of the parts.
+    that stage; of what overlaps in several threads each has its share, so that a second is
+    counted once.
     """
-    main = {call.thread for call in seen.calls[:1]}
-    calls = [call for call in seen.calls if call.thread in main]
-    spans = sorted(span for call in calls for span in call.spans)
     total_s = max(0.0, end_s - begin_s)
-    stages = {name: sum(call.own_s[name] for call in calls) for name in STAGES}
-    import_s = sum(
-        _outside(row["begin_s"], row["begin_s"] + row["seconds"], spans)
-        for row in seen.of_kind("import")
-    )
+    stages = _stages(seen)
     devices = [row["seconds"] for row in seen.of_kind("devices")]
     devices_s = sum(devices) if seen.sees_calls else None
+    import_s = sum(length(parts) for _, parts in imports(seen))
     run_s = _run_s(seen) if seen.sees_calls else None
     known_s = import_s + sum(stages.values()) + (devices_s or 0.0)
     if run_s is not None:  # of all threads; what overlaps is counted once
@@ -57,15 +55,67 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
     )
 
 
-def _outside(begin_s: float, end_s: float, spans: Iterable[tuple[float, float]]) -> float:
-    """Return how much of an interval is in none of the others, which do not overlap."""
-    inside = sum(max(0.0, min(end_s, b) - max(begin_s, a)) for a, b in spans)
-    return max(0.0, end_s - begin_s - inside)
+def span_of(row: Mapping[str, Any]) -> Span:
+    """Return from when to when a stage, an import, or the start of the devices lasted."""
+    begin_s = row.get("begin_s", row["at_s"] - row["seconds"])
+    return begin_s, begin_s + row["seconds"]
+
+
+def imports(seen: Seen) -> list[tuple[str, list[Span]]]:
+    """Return the imports, each with the time of it that belongs to nothing else."""
+    taken = [span_of(row) for kind in ("stage", "devices") for row in seen.of_kind(kind)]
+    found = []
+    for row in sorted(seen.of_kind("import"), key=span_of):
+        parts = outside(span_of(row), taken)
+        found.append((str(row["name"]), parts))
+        taken += parts  # another thread may import meanwhile
+    return found
+
+
+def _stages(seen: Seen) -> dict[str, float]:
+    """Return the seconds of each stage, in all threads."""
+    found = dict.fromkeys(STAGES, 0.0)
+    known = {call.number for call in seen.calls}
+    rows = [row for row in seen.of_kind("stage") if row["call"] in known]
+    share = shared([span_of(row) for row in rows])
+    for row in rows:
+        whole_s = row["seconds"]
+        weight = share(span_of(row)) / whole_s if whole_s > 0 else 1.0
+        for name, seconds in row["own_s"].items():
+            found[name] = found.get(name, 0.0) + seconds * weight
+    for own_s in _untold(seen):
+        for name, seconds in own_s.items():
+            found[name] = found.get(name, 0.0) + seconds
+    return found
+
+
+def n_untold(seen: Seen) -> int:
+    """Return at how many places calls were counted, not written one by one."""
+    return len(_untold(seen))
+
+
+def _untold(seen: Seen) -> list[dict[str, float]]:
+    """Return the seconds of calls that were counted, not written one by one, by stage.
+
+    Each place divides them as the calls that were written.
+    """
+    by_slot: dict[int, list[Any]] = {}
+    for call in seen.calls:
+        if call.slot is not None and call.slot + 1 < len(seen.counts):
+            by_slot.setdefault(call.slot, []).append(call)
+    found = []
+    for slot, calls in by_slot.items():
+        written_s = sum(one.total_s for one in calls)
+        if seen.counts[slot] > len(calls) and written_s > 0:
+            more = max(0.0, seen.counts[slot + 1] / 1e9 / written_s - 1)
+            found.append({name: more * sum(one.own_s[name] for one in calls) for name in STAGES})
+    return found
 
 
 def _run_s(seen: Seen) -> float:
-    """Return the seconds in compiled functions and in waiting for what they compute."""
-    jitted = sum(one.counts[1] for one in seen.places_of("jitted"))
+    """Return the seconds in compiled functions, in operations, and in waiting for both."""
+    dispatched = ("jitted", "operation", "concatenation")
+    jitted = sum(one.counts[1] for kind in dispatched for one in seen.places_of(kind))
     waits = sum(one.counts[2] for one in seen.places_of("read"))
     waits += sum(one.counts[1] for one in seen.places_of("wait"))
     return (jitted + waits) / 1e9

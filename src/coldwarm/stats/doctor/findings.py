@@ -11,12 +11,37 @@ from coldwarm.contracts.doctor import Finding
 from coldwarm.stats.doctor import rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from coldwarm.stats.doctor.drafts import Draft
     from coldwarm.stats.doctor.seen import Seen
 
     Rule = Callable[[Seen], Iterator[Draft]]
+
+
+SMALL = 0.01
+"""The share of a run below which a cost is of little matter."""
+
+
+def ranked(found: Iterable[Finding], total_s: float) -> list[Finding]:
+    """Return findings in the order in which they matter: those that cost most first.
+
+    What ended the program comes first of all. What makes a figure or a result wrong costs no time,
+    and comes before what costs little.
+    """
+
+    def rank(one: Finding) -> tuple[int, float]:
+        if one.cost_s is None:
+            reason = one.null_reasons.get("cost_s")
+            return (-1 if reason is not None and reason.code == "doctor_ended" else 1), 0.0
+        return (2 if is_small(one, total_s) else 0), -one.cost_s
+
+    return sorted(found, key=rank)
+
+
+def is_small(one: Finding, total_s: float) -> bool:
+    """Say whether a finding costs next to nothing of a run of so many seconds."""
+    return one.cost_s is not None and one.cost_s < SMALL * total_s
 
 
 @cache

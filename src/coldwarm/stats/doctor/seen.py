@@ -52,6 +52,8 @@ class Call:
     compiled: bool = False
     hit: bool = False
     program: Mapping[str, Any] | None = None
+    memory: Mapping[str, int] | None = None
+    """Bytes that the program takes when it runs; ``None``: not known."""
 
     @property
     def site(self) -> Line | None:
@@ -118,6 +120,7 @@ class Seen:
     counts: Sequence[int]
     sources: Sources
     calls: list[Call] = field(init=False)
+    _below: dict[Any, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Put the rows together."""
@@ -142,6 +145,11 @@ class Seen:
     def sees_calls(self) -> bool:
         """Whether calls, clocks and reads could be watched."""
         return bool(self.process.get("sees_calls"))
+
+    @cached_property
+    def lasted_s(self) -> float:
+        """From the first line of the journal to the last."""
+        return float(self.rows[-1]["at_s"] - self.rows[0]["at_s"]) if self.rows else 0.0
 
     @cached_property
     def places(self) -> list[Place]:
@@ -198,12 +206,17 @@ class Seen:
         loop = self.sources.loop(site.path, site.line)
         if loop is None:
             return 0
-        return sum(
-            one.n
-            for kind in kinds
-            for one in self.places_of(kind)
-            if any(line.path == site.path and loop[0] <= line.line <= loop[1] for line in one.stack)
-        )
+        key = site.path, loop, kinds
+        if key not in self._below:
+            self._below[key] = sum(
+                one.n
+                for kind in kinds
+                for one in self.places_of(kind)
+                if any(
+                    line.path == site.path and loop[0] <= line.line <= loop[1] for line in one.stack
+                )
+            )
+        return self._below[key]
 
 
 def _stack(rows: Iterable[Sequence[Any]]) -> list[Line]:
@@ -238,3 +251,4 @@ def _add_stage(call: Call, row: Mapping[str, Any]) -> None:
         call.compiled = True
         call.hit = bool(row["hit"])
         call.program = row["program"]
+        call.memory = row.get("memory")

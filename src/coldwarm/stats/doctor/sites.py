@@ -9,6 +9,8 @@ from coldwarm.contracts.doctor import CallSite
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from coldwarm.contracts.doctor import CauseKind
     from coldwarm.stats.doctor.seen import Call, Line, Seen
 
@@ -19,21 +21,33 @@ def call_sites(seen: Seen) -> list[CallSite]:
     for call in seen.calls:
         if call.site is not None:
             groups.setdefault((call.site, call.name), []).append(call)
-    found = [_site(seen, line, calls) for (line, _), calls in groups.items()]
+    written = Counter(call.slot for call in seen.calls)
+    done: set[int | None] = {None}
+    found = []
+    for (line, _), calls in groups.items():
+        slots = {call.slot for call in calls} - done
+        done |= slots  # calls of one slot may have several names: what is left counts once
+        found.append(_site(seen, line, calls, _beyond(seen, slots, written)))
     return sorted(found, key=lambda one: -one.total_s)
 
 
-def _site(seen: Seen, line: Line, calls: list[Call]) -> CallSite:
+def _site(seen: Seen, line: Line, calls: list[Call], beyond: tuple[int, float]) -> CallSite:
     own_s = {name: sum(one.own_s[name] for one in calls) for name in ("trace", "lower", "compile")}
     cache_s = sum(one.own_s["cache_read"] for one in calls)
     n_compiles = sum(one.compiled and not one.hit for one in calls)
     n_reads = sum(one.hit for one in calls)
     total_s = sum(own_s.values()) + cache_s
-    written = len(calls)
-    counted, more_s = _beyond(seen, calls)
-    n_compiles += max(0, counted - written)
+    n_more, more_s = beyond
+    n_compiles += n_more
     n_calls = _n_calls(seen, line, calls[0].name)
-    why = because("called_elsewhere" if seen.sees_calls else "needs_monitoring")
+    largest = max(
+        (one.memory for one in calls if one.memory), key=lambda one: one["temporary"], default=None
+    )
+    reasons = {}
+    if n_calls is None:
+        reasons["n_calls"] = because("called_elsewhere" if seen.sees_calls else "needs_monitoring")
+    if largest is None:
+        reasons["temporary_bytes"] = reasons["arguments_bytes"] = because("memory_not_shown")
     return CallSite(
         path=line.path,
         line=line.line,
@@ -49,19 +63,26 @@ def _site(seen: Seen, line: Line, calls: list[Call]) -> CallSite:
         compile_s=own_s["compile"],
         cache_s=cache_s,
         causes=dict(causes(calls)),
-        null_reasons={} if n_calls is not None else {"n_calls": why},
+        temporary_bytes=largest["temporary"] if largest else None,
+        arguments_bytes=largest["arguments"] if largest else None,
+        null_reasons=reasons,
     )
 
 
-def _beyond(seen: Seen, calls: list[Call]) -> tuple[int, float]:
-    """Return how many calls were counted at a line, and the seconds of those not written."""
-    slot = calls[0].slot
-    if slot is None or slot + 1 >= len(seen.counts):
-        return len(calls), 0.0
-    counted, all_ns = seen.counts[slot], seen.counts[slot + 1]
-    if counted <= len(calls):
-        return len(calls), 0.0
-    return counted, max(0.0, all_ns / 1e9 - sum(one.total_s for one in calls))
+def _beyond(
+    seen: Seen, slots: Iterable[int | None], written: Mapping[int | None, int]
+) -> tuple[int, float]:
+    """Return how many calls were counted and not written, and their seconds."""
+    n_more, more_s = 0, 0.0
+    for slot in slots:
+        if slot is None or slot + 1 >= len(seen.counts):
+            continue
+        counted, all_ns = seen.counts[slot], seen.counts[slot + 1]
+        if counted > written[slot]:
+            n_more += counted - written[slot]
+            known_s = sum(one.total_s for one in seen.calls if one.slot == slot)
+            more_s += max(0.0, all_ns / 1e9 - known_s)
+    return n_more, more_s
 
 
 def _n_calls(seen: Seen, line: Line, name: str) -> int | None:
@@ -85,8 +106,8 @@ def causes(calls: list[Call]) -> Counter[CauseKind]:
 def kind_of(call: Call) -> CauseKind | None:
     """Return why a call was compiled again; ``None``: it was not compiled before."""
     kind = call.cause["kind"]
-    if kind == "new_function":
-        return "new_function"
+    if kind == "new_function":  # with other arguments it would be compiled in any case
+        return None if call.differences else "new_function"
     if kind != "again":
         return None
     kinds: list[CauseKind] = [one["kind"] for one in call.differences]  # type: ignore[misc] # of these kinds

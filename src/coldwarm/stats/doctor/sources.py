@@ -7,24 +7,17 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import TYPE_CHECKING
+
+from coldwarm.stats.doctor.lines import FUNCTIONS, LOOPS, Lines, extent, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    Extent = tuple[int, int]
-    """The first and the last line of something."""
+    from coldwarm.stats.doctor.lines import Extent
 
-_LOOPS = (
-    ast.For,
-    ast.While,
-    ast.AsyncFor,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_STATEMENTS = (ast.For, ast.While, ast.AsyncFor)
 
 
 @dataclass
@@ -34,13 +27,18 @@ class Sources:
     texts: Mapping[str, str]
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
     _minuends: dict[str, set[str]] = field(default_factory=dict)
+    _split: dict[str, list[str]] = field(default_factory=dict)
+    _files: dict[str, Lines] = field(default_factory=dict)
     _loops: dict[tuple[str, int], Extent | None] = field(default_factory=dict)
-    _innermost: dict[tuple[str, int], ast.stmt | None] = field(default_factory=dict)
+    _stored: dict[tuple[str, int, int], set[str]] = field(default_factory=dict)
 
     def line(self, path: str, number: int) -> str:
         """Return a line without its indentation; empty where there is none."""
-        lines = self.texts.get(path, "").splitlines()
-        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        if path not in self._split:
+            # Not by ``splitlines``: a line of Python goes on over a form feed.
+            self._split[path] = list(StringIO(self.texts.get(path, "")))
+        rows = self._split[path]
+        return rows[number - 1].strip() if 0 < number <= len(rows) else ""
 
     def tree(self, path: str) -> ast.Module | None:
         """Return a file as Python reads it."""
@@ -51,34 +49,30 @@ class Sources:
                 self._trees[path] = None
         return self._trees[path]
 
+    def _standing(self, path: str) -> Lines:
+        if path not in self._files:
+            tree = self.tree(path)
+            self._files[path] = lines_of(tree) if tree is not None else Lines()
+        return self._files[path]
+
     def loop(self, path: str, line: int) -> Extent | None:
-        """Return the extent of the innermost loop that a line is in, of its own function."""
+        """Return the extent of the innermost loop that a line is in, of its own function.
+
+        A comprehension inside of a loop is a part of that loop's turns.
+        """
         if (path, line) not in self._loops:
             self._loops[path, line] = self._loop(path, line)
         return self._loops[path, line]
 
     def _loop(self, path: str, line: int) -> Extent | None:
         found: Extent | None = None
-        for node in self._around(path, line):
-            if isinstance(node, _FUNCTIONS):
+        for node in self._standing(path).around.get(line, ()):
+            if isinstance(node, FUNCTIONS):
                 found = None if line > _header(node) else found
-            elif isinstance(node, _LOOPS) and _repeats(node, line):
-                found = _extent(node)
+            elif isinstance(node, LOOPS) and _repeats(node, line):
+                inside = found is not None and not isinstance(node, _STATEMENTS)
+                found = found if inside else extent(node)
         return found
-
-    def _around(self, path: str, line: int) -> Iterator[ast.AST]:
-        """Yield what a line is inside of, the outermost first."""
-        tree = self.tree(path)
-        nodes: list[ast.AST] = [tree] if tree is not None else []
-        while nodes:
-            node = nodes.pop(0)
-            inner = [
-                child
-                for child in ast.iter_child_nodes(node)
-                if (extent := _extent(child)) is not None and extent[0] <= line <= extent[1]
-            ]
-            yield from (child for child in inner if isinstance(child, (*_LOOPS, *_FUNCTIONS)))
-            nodes += inner
 
     def assigned(self, path: str, line: int) -> tuple[set[str], set[str]]:
         """Return the names that a line assigns from calls, and those that go into these calls."""
@@ -102,14 +96,10 @@ class Sources:
 
     def assigned_between(self, path: str, first: int, last: int) -> set[str]:
         """Return the names that lines assign, loop variables among them."""
-        tree = self.tree(path)
-        return {
-            node.id
-            for node in (ast.walk(tree) if tree is not None else ())
-            if isinstance(node, ast.Name)
-            and isinstance(node.ctx, ast.Store)
-            and first <= node.lineno <= last
-        }
+        key = path, first, last
+        if key not in self._stored:
+            self._stored[key] = self._standing(path).stored_between(first, last)
+        return self._stored[key]
 
     def takes_from_around(self, path: str, line: int, name: str) -> bool:
         """Say whether the innermost function at a line takes a name from outside of it."""
@@ -133,35 +123,17 @@ class Sources:
 
     def function(self, path: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Return the function whose first line, decorators included, this is."""
-        tree = self.tree(path)
-        for node in ast.walk(tree) if tree is not None else ():
-            extent = _extent(node)
-            if isinstance(node, _FUNCTIONS) and extent is not None and extent[0] == line:
-                return node
-        return None
+        return self._standing(path).functions.get(line)
 
     def defines(self, path: str, line: int) -> bool:
         """Say whether a line belongs to what defines a function: its decorators, its header."""
-        return any(isinstance(one, _FUNCTIONS) for one in self.statements(path, line))
+        return any(isinstance(one, FUNCTIONS) for one in self.statements(path, line))
 
     def statements(self, path: str, line: int) -> Iterator[ast.stmt]:
         """Yield the innermost statement at a line."""
-        if (path, line) not in self._innermost:
-            self._innermost[path, line] = self._statement(path, line)
-        found = self._innermost[path, line]
+        found = self._standing(path).statements.get(line)
         if found is not None:
             yield found
-
-    def _statement(self, path: str, line: int) -> ast.stmt | None:
-        tree = self.tree(path)
-        found: ast.stmt | None = None
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.stmt):
-                extent = _extent(node)
-                if extent and extent[0] <= line <= extent[1]:
-                    smaller = found is None or extent[1] - extent[0] <= _length(found)
-                    found = node if smaller else found
-        return found
 
     def ends_interval(self, path: str, line: int) -> bool:
         """Say whether a clock that is read at a line is what an earlier reading is taken from."""
@@ -215,18 +187,6 @@ def _repeats(node: ast.AST, line: int) -> bool:
 
 def _header(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return node.body[0].lineno - 1
-
-
-def _extent(node: ast.AST) -> Extent | None:
-    begin, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
-    decorators = getattr(node, "decorator_list", ())
-    if begin is None or end is None:
-        return None
-    return min([begin, *(one.lineno for one in decorators)]), end
-
-
-def _length(node: ast.stmt) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno
 
 
 def _names(node: ast.AST) -> Iterator[str]:

@@ -50,8 +50,9 @@ def _thrown_away(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> int:
     Such a result is gone when the clock is read, so that it can't be asked whether it was ready.
     """
     calls = {one.slot: one.site for one in seen.places_of("jitted")}
-    sites = [calls.get(row.get("after")) for row in reads if row["slot"] == slot]
-    return sum(seen.sources.throws_away(one.path, one.line) for one in sites if one is not None)
+    after = [row.get("after") for row in reads if row["slot"] == slot]
+    sites = [calls[one] for one in after if one in calls]
+    return sum(seen.sources.throws_away(one.path, one.line) for one in sites)
 
 
 def _missing_sync(one: Place) -> Draft:

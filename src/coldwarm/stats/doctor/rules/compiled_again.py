@@ -73,7 +73,7 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         cost_s=cost_s,
         saving_s=cost_s,
         says=because(
-            "doctor_new_closure" if kind == "new_function" and cause.argument else f"doctor_{kind}",
+            _code(kind, calls, cause),
             function=name,
             n_compiles=len(calls) + 1,
             argument=cause.argument,
@@ -83,6 +83,15 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         ),
         cause=cause,
     )
+
+
+def _code(kind: CauseKind, calls: list[Call], cause: Cause) -> str:
+    """Return which words fit."""
+    if any(one.get("fixed") for call in calls for one in call.differences[:1]):
+        return "doctor_no_array"  # a package has made it static, not the user
+    if kind == "new_function" and cause.argument:
+        return "doctor_new_closure"
+    return f"doctor_{kind}"
 
 
 def _cause(kind: CauseKind, calls: list[Call]) -> Cause:

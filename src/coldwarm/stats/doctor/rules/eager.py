@@ -18,6 +18,8 @@ FEWEST_TURNS, FEWEST = 100, 250
 """Of a loop, and of operations in it, to be worth a word."""
 TO_COMPILED = 5
 """Operations for each call of a compiled function in the same loop."""
+LEAST_SHARE, LEAST_S = 0.01, 0.25
+"""Of the run, or seconds, that the operations of a loop must take to be worth a word."""
 LOOPS = ("scan", "while", "cond")
 """JAX's own, as their operations are called."""
 FEWEST_BODIES = 3
@@ -38,6 +40,9 @@ def _hot_loops(seen: Seen) -> Iterator[Draft]:
             groups.setdefault((turned.path, loop), []).append((turned, one))
     for members in groups.values():
         n = sum(one.n for _, one in members)
+        cost_s = sum(one.counts[1] for _, one in members) / 1e9
+        if cost_s < min(LEAST_S, LEAST_SHARE * seen.lasted_s):
+            continue
         most = max(one.n for _, one in members)
         counts: Counter[Line] = Counter()
         for line, one in members:
@@ -50,10 +55,10 @@ def _hot_loops(seen: Seen) -> Iterator[Draft]:
                 framework="jax",
                 site=site,
                 n=n,
-                cost_s=None,
+                cost_s=cost_s,
                 saving_s=None,
                 says=because("doctor_operations", n_operations=n),
-                null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_untimed")),
+                null_reasons={"saving_s": because("doctor_depends")},
             )
 
 
@@ -61,7 +66,9 @@ def _new_bodies(seen: Seen) -> Iterator[Draft]:
     groups: dict[tuple[Line, str], list[Call]] = {}
     for call in seen.calls:
         name = call.name.removeprefix("jit(").removesuffix(")")
-        if call.is_frameworks and name in LOOPS and call.site is not None:
+        if not call.is_frameworks or name not in LOOPS or call.site is None:
+            continue
+        if seen.in_loop(call.stack):  # what is called once compiles once in any case
             groups.setdefault((call.site, name), []).append(call)
     for (site, name), calls in groups.items():
         again = [one for one in calls[1:] if not one.differences]
@@ -74,14 +81,6 @@ def _new_bodies(seen: Seen) -> Iterator[Draft]:
                 n=len(again),
                 cost_s=cost_s,
                 saving_s=cost_s,
-                says=because(
-                    "doctor_new_function",
-                    function=name,
-                    n_compiles=len(calls),
-                    argument="",
-                    n_values=len(calls),
-                    before="",
-                    now="",
-                ),
+                says=because("doctor_new_body", function=name, n_compiles=len(calls)),
                 cause=Cause(kind="new_function", n_values=len(calls)),
             )

@@ -17,13 +17,18 @@ FEWEST = 5
 """Times that the same array was sent again."""
 LARGE_BYTES = 2**16
 """Of an array that is given to a compiled function as the host has it."""
+FEWEST_BYTES, MOST_SMALL = 2**20, 1000
+"""That a line sends in all, to be worth a word; or as many arrays, however small."""
 
 
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name each line that sends the same array again and again."""
     for place in seen.places_of("transfer"):
-        if place.counts[2] >= FEWEST:
-            yield _draft(place.site, place.name, place.counts[2] + 1, place.counts[1])
+        n, n_bytes, n_again = place.counts[:3]
+        if not seen.in_loop(place.stack):
+            continue
+        if n_again >= FEWEST and (n_bytes >= FEWEST_BYTES or n >= MOST_SMALL):
+            yield _draft(place.site, place.name, n_again + 1, n_bytes)
     done: set[Line] = set()
     for call in seen.calls:
         site = call.site

@@ -1,0 +1,96 @@
+"""What is said of a whole report: how much was compiling, how it ended, what to change first."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coldwarm.report import units
+from coldwarm.report.doctor.changes import change_of
+
+if TYPE_CHECKING:
+    from coldwarm.contracts.doctor import Account, DoctorReport
+
+COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
+PARTS = (
+    ("import", "import_s"),
+    ("devices", "devices_s"),
+    ("trace", "trace_s"),
+    ("lower", "lower_s"),
+    ("compile", "compile_s"),
+    ("cache", "cache_s"),
+    ("run", "run_s"),
+    ("other", "other_s"),
+)
+"""The parts of an account, in the order of the bar."""
+NOTHING = "Nothing to change was found."
+UNKNOWN = "Nothing could be watched."
+
+
+def headline(report: DoctorReport) -> str:
+    """Return how much of the time was compiling."""
+    total = units.duration(report.account.total_s)
+    if not is_known(report):
+        return f"The program took {total}; more is not known."
+    compiling_s = sum(getattr(report.account, name) for name in COMPILING)
+    if compiling_s == 0:
+        return f"Of {total}, nothing was compiling: {_why_nothing(report)}."
+    n = sum(one.n_compiles for one in report.sites)
+    all_here = report.n_sites == len(report.sites)
+    programs = f" ({n} {'program' if n == 1 else 'programs'})" if n and all_here else ""
+    return f"Of {total}, {units.duration(compiling_s)} were compiling{programs}."
+
+
+def is_known(report: DoctorReport) -> bool:
+    """Say whether anything could be watched."""
+    return all(one.code != "no_journal" for one in report.unseen)
+
+
+def _why_nothing(report: DoctorReport) -> str:
+    loaded = [name for name in ("jax", "torch", "numba") if name in report.versions]
+    if not loaded:
+        return "neither JAX, torch.compile nor Numba was loaded"
+    return f"{' and '.join(loaded)} compiled nothing"
+
+
+def ending(report: DoctorReport) -> str:
+    """Return how the program ended, where it did not end as it should; else nothing."""
+    status = report.exit_status
+    if not status:
+        return ""
+    if status > 0:
+        return f"The program ended with exit status {status}."
+    known = {one.value: one.name for one in signal.Signals}
+    return f"The program was ended by the signal {known.get(-status, -status)}."
+
+
+def first_change(report: DoctorReport) -> str:
+    """Return what to change first, in one sentence, or that nothing was found."""
+    if not report.findings:
+        return NOTHING if is_known(report) else UNKNOWN
+    one = report.findings[0]
+    saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
+    return f"Change first: {place(one.path)}:{one.line}, {change_of(one)}{saves}."
+
+
+def named_parts(account: Account) -> list[tuple[str, str, float]]:
+    """Return the parts that took time: what each is called, its name in the bar, and its seconds.
+
+    What could not be told apart is named together.
+    """
+    unseen = [name for name, field in PARTS if getattr(account, field) is None]
+    found = []
+    for name, field in PARTS:
+        seconds = getattr(account, field) or 0.0
+        if seconds > 0:
+            called = ", ".join([*unseen, "other"]) if name == "other" and unseen else name
+            found.append((called, name, seconds))
+    return found
+
+
+def place(path: str) -> str:
+    """Return a path as short as it can be from here."""
+    near = os.path.relpath(path) if Path(path).is_absolute() else path
+    return near if not near.startswith("..") else path

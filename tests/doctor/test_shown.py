@@ -1,0 +1,105 @@
+"""What a terminal of 80 columns shows: what to change first, in its last line, and text as text."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.test_shown import COMMAND, HOSTILE
+from tests.doctor import journals
+from tests.doctor.journals import BEGIN_S
+
+from coldwarm.report.doctor.saving import saved
+from coldwarm.report.doctor.terminal import shown
+from coldwarm.report.doctor.told import told
+from coldwarm.report.shown import PlainConsole
+from coldwarm.runner.doctor import reading
+from coldwarm.runner.doctor.starting import Ended
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coldwarm.contracts.doctor import DoctorReport
+
+WIDTH = 80
+END_S = 60.0
+MEMORY = {"temporary": 3 * 2**20, "arguments": 2**20}
+
+
+def again(number: int, text: str = "rate") -> list[dict[str, Any]]:
+    """Return the rows of one call that was compiled for another static value."""
+    values = {"before": f"{text}{number}", "now": f"{text}{number + 1}"}
+    difference = {"kind": "static", "argument": text, **values}
+    cause = {"kind": "again", "differences": [difference]} if number > 1 else {"kind": "first"}
+    function = {"name": text, "path": f"/{text}.py", "line": 1}
+    return [
+        journals.call(number, path=f"/{text}.py", cause=cause, function=function),
+        journals.stage(number, float(number), {"compile": 0.5}, memory=MEMORY),
+    ]
+
+
+def report(folder: Path, rows: list[dict[str, Any]], status: int = 0) -> DoctorReport:
+    watched = reading.read(journals.written(folder, *rows))
+    ended = Ended(BEGIN_S, BEGIN_S + END_S, status)
+    return reading.report(watched, ended, "2026-01-02T03:04:05+00:00")
+
+
+def printed(one: DoctorReport) -> list[str]:
+    file = io.StringIO()
+    PlainConsole(file=file, width=WIDTH).print(shown(one, everything=True))
+    return file.getvalue().splitlines()
+
+
+def faulty() -> list[dict[str, Any]]:
+    rows = [row for number in range(1, 6) for row in again(number)]
+    return [journals.process(), *rows, journals.end(END_S)]
+
+
+def test_the_last_line_says_what_to_change_first(tmp_path: Path) -> None:
+    lines = printed(report(tmp_path, faulty()))
+    assert all(len(line) <= WIDTH for line in lines)
+    assert lines[0] == "Of 60.0 s, 2.50 s were compiling (5 programs)."
+    last = " ".join(" ".join(lines[-3:]).split())
+    assert "Change first: /rate.py:3, pass it as a plain argument" in last
+    assert last.endswith("saves about 2.00 s.")
+    assert "3.0× its arguments" in "\n".join(lines)
+
+
+def test_no_part_of_the_legend_is_broken(tmp_path: Path) -> None:
+    rows = [journals.process(sees_calls=False), *faulty()[1:]]
+    lines = printed(report(tmp_path, rows))
+    legend = [line for line in lines if line.startswith("█ ")]
+    assert any("devices, run, other 57.5 s" in line for line in legend)
+
+
+def test_json_says_how_a_saving_was_estimated_and_where_the_pattern_is(tmp_path: Path) -> None:
+    (found,) = told(report(tmp_path, faulty())).findings
+    assert found.estimate == "the time of the 4 compilations that this caused"
+    assert found.page.endswith("/patterns/compiling/varying_static_arg.py")
+    assert saved(found) == f"about 2.00 s, {found.estimate}"
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(3, "ended with exit status 3"), (-9, "ended by the signal SIGKILL"), (0, "")],
+)
+def test_it_says_how_the_program_ended(status: int, words: str, tmp_path: Path) -> None:
+    text = "\n".join(printed(report(tmp_path, faulty(), status)))
+    assert words in text
+    assert ("program ended" in text or "was ended" in text) == bool(words)
+
+
+def test_what_was_being_compiled_when_it_was_killed_is_named(tmp_path: Path) -> None:
+    rows = [*faulty()[:-1], journals.call(9, path="/slow.py")]
+    text = " ".join(" ".join(printed(report(tmp_path, rows, -9))).split())
+    assert "it ended while step was being traced or compiled at /slow.py:3" in text
+    assert "it ended while" not in "\n".join(printed(report(tmp_path, [*rows, journals.end(9.0)])))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_and_obeyed_by_nothing(text: str, tmp_path: Path) -> None:
+    rows = [row for number in range(1, 6) for row in again(number, text)]
+    lines = printed(report(tmp_path, [journals.process(argv=["python", text]), *rows]))
+    assert all(line.isprintable() for line in lines)
+    assert not any(COMMAND.search(line) for line in lines)
