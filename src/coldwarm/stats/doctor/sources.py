@@ -106,10 +106,9 @@ class Sources:
         tree = self.tree(path)
         inside: list[tuple[int, ast.AST]] = []
         for node in ast.walk(tree) if tree is not None else ():
-            extent = _extent(node)
-            is_function = isinstance(node, (*_FUNCTIONS, ast.Lambda))
-            if is_function and extent is not None and extent[0] <= line <= extent[1]:
-                inside.append((extent[1] - extent[0], node))
+            reach = extent(node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else None
+            if reach is not None and reach[0] <= line <= reach[1]:
+                inside.append((reach[1] - reach[0], node))
         if not inside:
             return False
         function = min(reversed(inside), key=lambda one: one[0])[1]
