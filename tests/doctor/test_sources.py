@@ -58,6 +58,15 @@ def test_a_clock_ends_an_interval_where_another_reading_is_taken_from_it(
     assert SOURCES.ends_interval(FILE, line(text)) == ends
 
 
+def test_a_function_takes_from_around_what_it_neither_makes_nor_is_given() -> None:
+    text = "def make(a):\n    w = load()\n    return lambda x: step(w, x, a)\nw = 1\n"
+    sources = Sources({FILE: text})
+    taken = [name for name in "wxa" if sources.takes_from_around(FILE, 3, name)]
+    assert taken == ["w", "a"]
+    assert not sources.takes_from_around(FILE, 2, "w")
+    assert not sources.takes_from_around(FILE, 4, "w")
+
+
 def test_what_a_line_assigns_and_what_goes_into_it() -> None:
     assert SOURCES.assigned(FILE, line("state = step")) == ({"state"}, {"state", "batch"})
 

@@ -111,6 +111,7 @@ class Calls:
         """Follow what belongs to JAX too."""
         jax = sys.modules["jax"]
         self._want(self._transfers.wanted(jax))
+        self._clocks.jax_is_here()
         self._started |= dict.fromkeys(self._transfers.reads(), self._transfers.read)
         operators = self._dispatches.begin(jax)
         self._started |= {code: partial(self._dispatches.operated, code) for code in operators}

@@ -31,10 +31,17 @@ class Clocks:
         self._began_ns = _now_ns()
         self._looked_ns = 0
         self._moments: dict[int, int] = {}
+        self._pending: Callable[[], list[Any]] = list
 
     def wanted(self) -> "dict[Any, Callable[..., None]]":
         """Return the functions whose calls are to be told, and by whom they are taken."""
         return {getattr(time, name): self.read for name in CLOCKS}
+
+    def jax_is_here(self) -> None:
+        """Look for JAX's arrays from now on. Before a clock is read: loading this takes time."""
+        from coldwarm.frameworks.jax import in_flight
+
+        self._pending = in_flight
 
     def read(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> None:
         """Take note of a clock that is read."""
@@ -76,8 +83,6 @@ class Clocks:
         begin_ns = _now_ns()
         if self._looked_ns > _MOST_SHARE * (begin_ns - self._began_ns) + 1e7:
             return 0
-        from coldwarm.frameworks.jax import in_flight
-
-        found = len(in_flight()) if "jax" in sys.modules else 0
+        found = len(self._pending())
         self._looked_ns += _now_ns() - begin_ns
         return found

@@ -64,11 +64,14 @@ def _hot_loops(seen: Seen) -> Iterator[Draft]:
 
 def _new_bodies(seen: Seen) -> Iterator[Draft]:
     groups: dict[tuple[Line, str], list[Call]] = {}
+    # What comes again by the same way is repeated, though no loop is written: by ``map``.
+    ways = Counter((call.name, *call.stack) for call in seen.calls if call.is_frameworks)
     for call in seen.calls:
         name = call.name.removeprefix("jit(").removesuffix(")")
         if not call.is_frameworks or name not in LOOPS or call.site is None:
             continue
-        if seen.in_loop(call.stack):  # what is called once compiles once in any case
+        # What is called once compiles once in any case.
+        if seen.in_loop(call.stack) or ways[call.name, *call.stack] >= FEWEST_BODIES:
             groups.setdefault((call.site, name), []).append(call)
     for (site, name), calls in groups.items():
         again = [one for one in calls[1:] if not one.differences]

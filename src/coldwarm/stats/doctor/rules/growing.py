@@ -10,33 +10,46 @@ from coldwarm.stats.doctor.drafts import Draft
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from coldwarm.stats.doctor.seen import Seen
+    from coldwarm.stats.doctor.seen import Line, Seen
 
 FEWEST = 4
 """Lengths for which something was compiled."""
+CONCATENATE = "concatenate"
+"""The operation of all that joins arrays: what is known where calls are not seen."""
 
 
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name each line of a loop that concatenates and compiles anew for each length."""
-    for one in seen.places_of("concatenation"):
-        if not seen.in_loop(one.stack):
+    for site, (name, stack) in _joins(seen).items():
+        if not seen.in_loop(stack):
             continue
         calls = [
             call
             for call in seen.calls
-            if call.site == one.site and call.is_frameworks and _grows(call.differences)
+            if call.site == site and call.is_frameworks and _grows(call.differences)
         ]
         if len(calls) >= FEWEST:
             cost_s = sum(call.total_s for call in calls)
             yield Draft(
                 pattern="growing-array-concat",
                 framework="jax",
-                site=one.site,
+                site=site,
                 n=len(calls),
                 cost_s=cost_s,
                 saving_s=cost_s,
-                says=because("doctor_growing", call=one.name, n_lengths=len(calls) + 1),
+                says=because("doctor_growing", call=name, n_lengths=len(calls) + 1),
             )
+
+
+def _joins(seen: Seen) -> dict[Line, tuple[str, list[Line]]]:
+    """Return by line what joins arrays there, and from where it is called."""
+    if seen.sees_calls:
+        return {one.site: (one.name, one.stack) for one in seen.places_of("concatenation")}
+    return {
+        call.stack[0]: (CONCATENATE, call.stack)
+        for call in seen.calls
+        if call.is_operation and call.stack and call.name == CONCATENATE
+    }
 
 
 def _grows(differences: list[Mapping[str, str]]) -> bool:
