@@ -402,6 +402,8 @@ CODES: dict[str, str] = {
     "doctor_key": "name first",
     "doctor_wrong_figure": "",
     "cache_not_empty": "n_reads",
+    "saving_again": "n_times",
+    "saving_kept": "",
     "saving_turns": "n_turns",
     "saving_share": "equations_share",
     "doctor_wrong_result": "",

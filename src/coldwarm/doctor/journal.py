@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 VARIABLE = "COLDWARM_DOCTOR"
 """The variable that names the folder of the journals, or the report (``.json``)."""
+LOOKED_FOR = "COLDWARM_DOCTOR_PASS"
+"""The variable that says what is looked for; without it, where the time goes."""
+KEPT = "COLDWARM_DOCTOR_KEEP"
+"""The variable that asks to keep the programs that are compiled."""
 FIRST = "COLDWARM_DOCTOR_FIRST"
 """The variable that tells children whose report it is: a process, and the report."""
 REPORT, BESIDE = ".json", ".journal"

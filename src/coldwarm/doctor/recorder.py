@@ -10,7 +10,7 @@ from functools import partial
 from coldwarm.doctor import failures, imports, sites
 from coldwarm.doctor.calls import Calls
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.journal import FIRST, VARIABLE, FileJournal, settled
+from coldwarm.doctor.journal import FIRST, KEPT, LOOKED_FOR, VARIABLE, FileJournal, settled
 from coldwarm.frameworks.awaited import Awaited
 
 TYPE_CHECKING = False
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 recording: "list[Recorder]" = []
 """What follows this process: one, whoever asks, so that nobody disturbs another."""
-LOOKED_FOR = "COLDWARM_DOCTOR_PASS"
-"""The variable that says what is looked for; without it, where the time goes."""
-KEPT = "COLDWARM_DOCTOR_KEEP"
-"""The variable that asks to keep the programs that are compiled."""
 _forks: "list[bool]" = []
 
 

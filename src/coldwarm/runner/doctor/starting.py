@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 import coldwarm
-from coldwarm.doctor.journal import FIRST, VARIABLE
-from coldwarm.doctor.recorder import KEPT, LOOKED_FOR
+from coldwarm.doctor.journal import FIRST, KEPT, LOOKED_FOR, VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

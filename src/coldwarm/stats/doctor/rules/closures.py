@@ -31,5 +31,6 @@ def findings(seen: Seen) -> Iterator[Draft]:
                 n=1,
                 cost_s=call.total_s,
                 saving_s=call.total_s,
+                saving_from=because("saving_kept"),
                 says=because("doctor_closure", function=call.name),
             )

@@ -73,6 +73,7 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         n=len(calls),
         cost_s=cost_s,
         saving_s=cost_s,
+        saving_from=because("saving_again", n_times=len(calls)),
         says=because(
             _code(kind, calls, cause),
             function=name,

@@ -84,7 +84,7 @@ def _new_bodies(seen: Seen) -> Iterator[Draft]:
                 n=len(again),
                 cost_s=cost_s,
                 saving_s=cost_s,
-                saving_from=because("saving_again"),
+                saving_from=because("saving_again", n_times=len(again)),
                 says=because("doctor_new_body", function=name, n_compiles=len(calls)),
                 cause=Cause(kind="new_function", n_values=len(calls)),
             )

@@ -37,6 +37,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
                 n=len(calls),
                 cost_s=cost_s,
                 saving_s=cost_s,
+                saving_from=because("saving_again", n_times=len(calls)),
                 says=because("doctor_growing", call=name, n_lengths=len(calls) + 1),
             )
 
