@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sphinx.errors import SphinxError
+from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef, where: str) -> 
 
 def google(text: str) -> str:
     """Return a docstring with Google's sections as reStructuredText."""
-    return str(GoogleDocstring(text)).strip()
+    # As fields, not as objects of their own: two classes may have attributes of one name.
+    fields: Any = Config(napoleon_use_ivar=True)
+    return str(GoogleDocstring(text, fields)).strip()
 
 
 def modules(folder: Path) -> list[Path]:

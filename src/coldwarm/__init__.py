@@ -19,7 +19,7 @@ _WHERE = {
     "BenchResult": "coldwarm.inprocess.result",
     "CaseResult": "coldwarm.contracts.result",
     "ColdwarmError": "coldwarm.errors",
-    "Doctor": "coldwarm.inprocess.doctor",
+    "DoctorBlock": "coldwarm.inprocess.doctor",
     "Observation": "coldwarm.contracts.observation",
     "Options": "coldwarm.runner.schedule.options",
     "Outcome": "coldwarm.runner.suite",

@@ -310,7 +310,7 @@ def test_a_doctor_that_a_watched_program_starts_is_right_too(tmp_path: Path) -> 
 
 def test_the_name_is_that_of_a_package_that_can_be_called() -> None:
     assert callable(coldwarm.doctor)
-    assert isinstance(coldwarm.doctor(), coldwarm.Doctor)
+    assert isinstance(coldwarm.doctor(), coldwarm.DoctorBlock)
     assert coldwarm.doctor is importlib.import_module("coldwarm.doctor")
 
 

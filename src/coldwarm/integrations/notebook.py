@@ -45,7 +45,7 @@ class Magics:
         if name and (not name.isidentifier() or keyword.iskeyword(name)):
             raise _usage(f"%%doctor {name}: give a name to keep the report under, or nothing")
         body = self._parsed("doctor", cell)
-        followed = _public("Doctor")()
+        followed = _public("DoctorBlock")()
         try:
             with followed:
                 return body.run(self._shell.user_ns, self._shell.compile)
