@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coldwarm.doctor.causes import differences, nearest
+from coldwarm.doctor.causes import apportioned, differences, nearest
 from coldwarm.doctor.signatures import Signature
 
 
@@ -78,3 +78,9 @@ def test_a_call_with_the_same_tree_is_more_alike_than_one_of_another() -> None:
     found = nearest(call(x=array(), y=array(), z=array()), [near, other])
     assert found is not None
     assert {one["kind"] for one in found} == {"shape"}
+
+
+def test_what_no_stage_is_told_of_is_compiling() -> None:
+    parts = {"trace_s": 0.25, "compile_s": 0.5, "lower_s": None, "reasons": {}}
+    assert apportioned(parts, 2.0) == {"trace": 0.25, "compile": 1.75}
+    assert apportioned(parts, 0.5) == {"trace": 0.25, "compile": 0.5}

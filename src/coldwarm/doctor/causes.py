@@ -45,6 +45,20 @@ def _distance(found: "list[Difference]") -> "tuple[bool, int]":
     return any(one["kind"] == "tree" for one in found), len(found)
 
 
+def apportioned(parts: "Mapping[str, Any]", seconds: float) -> "dict[str, float]":
+    """Return the exclusive seconds of each stage of a compilation that took so many in all.
+
+    What a framework tells of no stage is compiling, too.
+    """
+    own_s = {
+        name.removesuffix("_s"): parts[name]
+        for name in parts
+        if name.endswith("_s") and parts[name]
+    }
+    own_s["compile"] = own_s.get("compile", 0.0) + max(0.0, seconds - sum(own_s.values()))
+    return own_s
+
+
 def differences(before: Signature, now: Signature) -> "list[Difference]":
     """Return what differs between two calls."""
     static = list(_static(before.static, now.static))

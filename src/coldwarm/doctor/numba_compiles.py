@@ -9,6 +9,7 @@ import time
 import weakref
 
 from coldwarm.doctor import sites
+from coldwarm.doctor.causes import apportioned
 from coldwarm.doctor.failures import failed
 from coldwarm.frameworks.numba import NumbaWatch, forget
 
@@ -115,14 +116,14 @@ class NumbaCompiles:
         if self._depth or self._open is None:
             return
         number, begin_s = self._open
-        parts = self._watch.parts()
+        seconds = _now_s() - begin_s
         self._journal.write(
             "stage",
             call=number,
             stage="compile",
             begin_s=begin_s,
-            seconds=_now_s() - begin_s,
-            own_s={k.removesuffix("_s"): v for k, v in parts.items() if k.endswith("_s") and v},
+            seconds=seconds,
+            own_s=apportioned(self._watch.parts(), seconds),
             hit=False,
             program=None,
         )

@@ -116,18 +116,14 @@ class TorchCompiles:
             self._open = None
 
     def _ended(self, number: int, begin_s: float) -> None:
-        parts = self._watch.parts()
-        own_s = {
-            name.removesuffix("_s"): parts[name]
-            for name in parts
-            if parts[name] and name.endswith("_s")
-        }
+        seconds = _now_s() - begin_s
+        own_s = causes.apportioned(self._watch.parts(), seconds)
         self._journal.write(
             "stage",
             call=number,
             stage="compile",
             begin_s=begin_s,
-            seconds=_now_s() - begin_s,
+            seconds=seconds,
             own_s=own_s,
             hit=bool(own_s.get("cache_read")),
             program=None,

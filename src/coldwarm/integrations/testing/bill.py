@@ -63,8 +63,8 @@ class Bill:
         """Add what was compiled in a test."""
         self.by_test.setdefault(test, 0.0)
         for one in calls:
-            self.by_test[test] += one.whole_s
-            self.by_stage[OTHER] += one.whole_s - one.total_s
+            self.by_test[test] += one.total_s
+            self.by_stage[OTHER] += one.total_s - one.total_s
             for stage, seconds in one.own_s.items():
                 self.by_stage[stage] += seconds
             if one.compiled:

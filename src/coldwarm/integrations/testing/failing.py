@@ -37,7 +37,7 @@ def _lines(call: Call, everything: Sequence[Call]) -> Iterator[str]:
     )
     given = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
     read = "read from the cache in" if call.hit else "compiled in"
-    yield f"  {where}: {call.name}({given}), {read} {units.duration(call.whole_s)}"
+    yield f"  {where}: {call.name}({given}), {read} {units.duration(call.total_s)}"
     if call.cause.get("kind") == "first" and not call.differences:
         yield "    for the first time"
         return

@@ -68,14 +68,6 @@ class Call:
         return sum(self.own_s.values())
 
     @property
-    def whole_s(self) -> float:
-        """Seconds from the begin of its stages to their ends, what no part is known of among them.
-
-        Parts that a framework tells of ``torch.compile`` are not all of it.
-        """
-        return max(self.total_s, sum(end - begin for begin, end in self.spans))
-
-    @property
     def name(self) -> str:
         """The name of what is compiled."""
         return str(self.function.get("name", "?"))
