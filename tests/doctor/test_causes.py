@@ -81,6 +81,6 @@ def test_a_call_with_the_same_tree_is_more_alike_than_one_of_another() -> None:
 
 
 def test_what_no_stage_is_told_of_is_compiling() -> None:
-    parts = {"trace_s": 0.25, "compile_s": 0.5, "lower_s": None, "reasons": {}}
+    parts: dict[str, object] = {"trace_s": 0.25, "compile_s": 0.5, "lower_s": None, "reasons": {}}
     assert apportioned(parts, 2.0) == {"trace": 0.25, "compile": 1.75}
     assert apportioned(parts, 0.5) == {"trace": 0.25, "compile": 0.5}

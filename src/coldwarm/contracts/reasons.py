@@ -363,7 +363,7 @@ CODES: dict[str, str] = {
     "counted": "count_name n_do n_dont",
     # What the doctor has seen.
     **{
-        f"doctor_{kind}": "function n_compiles argument n_values before now"
+        f"doctor_{kind}": "function n_again argument n_values before now"
         for kind in (
             "static",
             "shape",
@@ -385,7 +385,7 @@ CODES: dict[str, str] = {
     "doctor_first_call": "clock compiled_s interval_s",
     "doctor_reads": "n_reads n_waited blocked_s",
     "doctor_reads_ready": "n_reads",
-    "doctor_no_array": "function n_compiles argument n_values before now",
+    "doctor_no_array": "function n_again argument n_values before now",
     "doctor_new_body": "function n_compiles",
     "doctor_transfers": "call n_transfers sent_bytes",
     "doctor_growing": "call n_lengths",

@@ -2,54 +2,55 @@
 
 EVIDENCE: dict[str, str] = {
     "doctor_static": (
-        "{function} was compiled {n_compiles:# time}: its argument `{argument}` is static and"
+        "{function} was compiled again {n_again:# time}: its argument `{argument}` is static and"
         " took {n_values:# value}, such as {before}, then {now}"
     ),
     "doctor_no_array": (
-        "{function} was compiled {n_compiles:# time}: its argument `{argument}` is no array and"
+        "{function} was compiled again {n_again:# time}: its argument `{argument}` is no array and"
         " took {n_values:# value}, such as {before}, then {now}"
     ),
     "doctor_shape": (
-        "{function} was compiled {n_compiles:# time}: `{argument}` had {n_values:# shape}, "
+        "{function} was compiled again {n_again:# time}: `{argument}` had {n_values:# shape}, "
         "such as {before}, then {now}"
     ),
     "doctor_dtype": (
-        "{function} was compiled {n_compiles:# time}: `{argument}` was {before}, then {now}"
+        "{function} was compiled again {n_again:# time}: `{argument}` was {before}, then {now}"
     ),
     "doctor_weak_type": (
-        "{function} was compiled {n_compiles:# time}: `{argument}` was {before}, then {now}"
+        "{function} was compiled again {n_again:# time}: `{argument}` was {before}, then {now}"
     ),
     "doctor_tree": (
-        "{function} was compiled {n_compiles:# time}: `{argument}` was built otherwise, "
+        "{function} was compiled again {n_again:# time}: `{argument}` was built otherwise, "
         "{before}, then {now}"
     ),
     "doctor_type": (
-        "{function} was compiled {n_compiles:# time}: `{argument}` was {before}, then {now}"
+        "{function} was compiled again {n_again:# time}: `{argument}` was {before}, then {now}"
     ),
     "doctor_commitment": (
-        "{function} was compiled {n_compiles:# time}: `{argument}` was put on a device once "
+        "{function} was compiled again {n_again:# time}: `{argument}` was put on a device once "
         "and not the other time"
     ),
     "doctor_sharding": (
-        "{function} was compiled {n_compiles:# time}: `{argument}` lay in {before}, then in {now}"
+        "{function} was compiled again {n_again:# time}: `{argument}` lay in {before}, then in"
+        " {now}"
     ),
     "doctor_context": (
-        "{function} was compiled {n_compiles:# time}: the setting `{argument}` was {before}, "
+        "{function} was compiled again {n_again:# time}: the setting `{argument}` was {before}, "
         "then {now}"
     ),
     "doctor_transform": (
-        "{function} was compiled {n_compiles:# time}, as part of {before}, then of {now}"
+        "{function} was compiled again {n_again:# time}, as part of {before}, then of {now}"
     ),
     "doctor_new_function": (
-        "{function} was compiled {n_compiles:# time}: each time `jit` got another function "
+        "{function} was compiled again {n_again:# time}: each time `jit` got another function "
         "object of the same code"
     ),
     "doctor_new_closure": (
-        "{function} was compiled {n_compiles:# time}: each time `jit` got another function "
+        "{function} was compiled again {n_again:# time}: each time `jit` got another function "
         "object of the same code, which holds `{argument}`: {before}, then {now}"
     ),
     "doctor_unknown": (
-        "{function} was compiled {n_compiles:# time}, and nothing that is watched differed"
+        "{function} was compiled again {n_again:# time}, and nothing that is watched differed"
     ),
     "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
     "doctor_thrown_away": (

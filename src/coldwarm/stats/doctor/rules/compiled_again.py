@@ -77,7 +77,7 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         says=because(
             _code(kind, calls, cause),
             function=name,
-            n_compiles=len(calls) + is_first_seen,
+            n_again=len(calls),
             argument=cause.argument,
             n_values=cause.n_values,
             before=cause.before,
