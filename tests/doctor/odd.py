@@ -59,6 +59,12 @@ def both(  # noqa: PLR0913 - as many as there are ways to start a program
     return Both(plain, watched, report)
 
 
+def _signals_as_usual() -> None:
+    """Let signals end a process that was started from a background job, which ignores some."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def _run(
     folder: Path, command: Sequence[str], stdin: bytes, prelude: str, send: int | None
 ) -> Outcome:
@@ -72,6 +78,8 @@ def _run(
         cwd=folder,
         env=variables,
         start_new_session=True,
+        # No thread of the tests holds a lock that this could wait for.
+        preexec_fn=_signals_as_usual,  # noqa: PLW1509
     )
     said = b""
     if send is not None:
