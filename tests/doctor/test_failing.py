@@ -2,27 +2,69 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from coldwarm.contracts.doctor import Finding
+from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.report.doctor.changes import CHANGES
 from coldwarm.stats.doctor.failing import broken, limits
 
+if TYPE_CHECKING:
+    from coldwarm.contracts.doctor import CauseKind
 
-def finding(pattern: str, n: int) -> Finding:
+_SPENT = {f"{name}_s": 0.0 for name in ("total", "trace", "lower", "compile", "cache")}
+
+
+def finding(pattern: str, n: int, line: int = 1) -> Finding:
     return Finding(
         pattern=pattern,
         framework="jax",
         path="a.py",
-        line=1,
+        line=line,
         function="f",
         source="",
         n=n,
         cost_s=1.0,
         saving_s=None,
         says=because("doctor_untimed"),
+    )
+
+
+def site(causes: dict[CauseKind, int], line: int = 1) -> CallSite:
+    return CallSite(
+        path="a.py",
+        line=line,
+        caller="",
+        framework="jax",
+        function="f",
+        n_compiles=1 + sum(causes.values()),
+        n_reads=0,
+        n_calls=None,
+        causes=causes,
+        temporary_bytes=None,
+        arguments_bytes=None,
+        **_SPENT,
+    )
+
+
+def report(findings: list[Finding], sites: list[CallSite] | None = None) -> DoctorReport:
+    return DoctorReport(
+        harness_version="0",
+        started_at="",
+        command=[],
+        exit_status=0,
+        python="",
+        versions={},
+        n_processes=1,
+        account=Account(
+            import_s=None, devices_s=None, run_s=None, other_s=0.0, doctor_s=None, **_SPENT
+        ),
+        findings=findings,
+        sites=sites or [],
+        n_sites=len(sites or []),
     )
 
 
@@ -41,7 +83,32 @@ def test_what_is_no_limit_is_refused(written: str) -> None:
 
 
 def test_recompiles_of_all_kinds_count_together() -> None:
-    found = [finding("shape-change", 2), finding("varying-static-arg", 2), finding("key-reuse", 1)]
+    found = report(
+        [finding("shape-change", 2), finding("varying-static-arg", 2), finding("key-reuse", 1)]
+    )
     assert broken(found, {"recompile": 3}) == {"recompile": 4}
     assert broken(found, {"recompile": 4, "missing-sync-timing": 0}) == {}
     assert broken(found, {"key-reuse": 0}) == {"key-reuse": 1}
+
+
+def test_what_no_rule_explains_counts_once() -> None:
+    found = report([finding("recompile", 4)], [site({"unknown": 4})])
+    assert broken(found, {"recompile": 0}) == {"recompile": 4}
+
+
+def test_what_was_compiled_again_too_seldom_for_a_finding_counts() -> None:
+    found = report([], [site({"shape": 3}), site({"static": 2}, line=2)])
+    assert broken(found, {"recompile": 0}) == {"recompile": 5}
+    assert broken(found, {"recompile": 5}) == {}
+
+
+def test_what_has_a_finding_and_no_cause_counts_too() -> None:
+    found = report([finding("fresh-callable", 3)], [site({}), site({"shape": 1}, line=2)])
+    assert broken(found, {"recompile": 0}) == {"recompile": 4}
+
+
+@pytest.mark.parametrize("pattern", ["list-argument", "python-loop-unrolled"])
+def test_the_size_of_something_is_not_how_often_it_happened(pattern: str) -> None:
+    found = report([finding(pattern, 300), finding(pattern, 20, line=2)])
+    assert broken(found, {pattern: 1}) == {pattern: 2}
+    assert broken(found, {pattern: 2}) == {}

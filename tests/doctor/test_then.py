@@ -94,6 +94,20 @@ def test_without_an_earlier_state_the_program_is_kept(project: Path) -> None:
     assert report["fix"]["differing"] == ["a text []", "a texta text []"]
 
 
+def test_both_are_counted_with_caches_that_are_alike(project: Path) -> None:
+    pytest.importorskip("numba")
+    (project / "kern.py").write_text(
+        "import numba\n\n@numba.njit(cache=True)\ndef f(x):\n    return x + 1\n"
+    )
+    text = "import kern\nprint(kern.f(1), kern.f(1.0))\n"
+    (project / "old.py").write_text(text)
+    (project / "it.py").write_text(text + "# no other program\n")
+    subprocess.run([sys.executable, "it.py"], check=True, capture_output=True)  # fills the cache
+    report, done = doctor("--before", "old.py", "--rounds", "2", "it.py")
+    assert done.returncode == 0, done.stderr
+    assert report["fix"]["programs_before"] == report["fix"]["programs_after"] > 0
+
+
 def test_a_program_that_fails_is_not_measured(project: Path) -> None:
     (project / "old.py").write_text("raise ValueError('a message')\n")
     report, done = doctor("--before", "old.py", "it.py")
@@ -244,6 +258,9 @@ def test_a_cache_that_was_not_empty_is_told() -> None:
     assert "3 programs were read from a cache on disk that was to be empty" in told
     filled = judged([2.0] * 5, [1.0] * 5, n_reads=3, caches="filled")
     assert filled.limitations == []
+    reports = (report(2, 0), report(0, 2))
+    after = fix("HEAD", "empty", [(2.0, 1.0)] * 5, reports, ([["a"]], [["a"]]))
+    assert [one.values for one in after.limitations] == [{"n_reads": 2}]
 
 
 @pytest.mark.parametrize(

@@ -56,39 +56,42 @@ class Bench:
             ProgramFailedError: one of both ended with an error.
         """
         from coldwarm.runner.doctor import reading
-        from coldwarm.runner.doctor.alternating import Turns
+        from coldwarm.runner.doctor.alternating import SIDES, Turns
 
         if report.exit_status:
             _tell(f"the program ended with {report.exit_status}, so nothing is measured")
             return report
         turns = Turns(self.python, self.sides, self.asked.caches, self.work)
-        _tell("running the program as it was, to count what it compiles …")
-        first = turns.watched("before", self.work / "journal")
-        _refuse_failed("before", first)
-        old = reading.report(reading.read(self.work / "journal"), None, report.started_at)
+        _tell("running the program as it was and as it is, to count what it compiles …")
+        watched, seen = {}, {}
+        for name in SIDES:
+            journal = self.work / f"{name}-journal"
+            watched[name] = turns.watched(name, journal)
+            _refuse_failed(name, watched[name])
+            seen[name] = reading.report(reading.read(journal), None, report.started_at)
         _tell(f"measuring both in turns, {self.asked.rounds} times …")
         rounds = turns.rounds(self.asked.rounds)
         for one in rounds:
             for name, run in one.items():
                 _refuse_failed(name, run)
-        return replace(report, fix=self._judged(first, rounds, old, report))
+        return replace(report, fix=self._judged(watched, rounds, seen))
 
     def _judged(
         self,
-        first: Run,
+        watched: Mapping[str, Run],
         rounds: Sequence[Mapping[str, Run]],
-        old: DoctorReport,
-        report: DoctorReport,
+        seen: Mapping[str, DoctorReport],
     ) -> Fix:
+        from coldwarm.runner.doctor.alternating import SIDES
         from coldwarm.stats.doctor.fixed import fix
 
-        before, after = ([one[name] for one in rounds] for name in ("before", "after"))
+        before, after = ([one[name] for one in rounds] for name in SIDES)
         return fix(
             self.named,
             self.asked.caches,
             [(one.seconds, other.seconds) for one, other in zip(before, after, strict=True)],
-            (old, report),
-            (_lines([first, *before]), _lines(after)),
+            (seen["before"], seen["after"]),
+            (_lines([watched["before"], *before]), _lines([watched["after"], *after])),
         )
 
 

@@ -87,7 +87,7 @@ def is_broken(report: DoctorReport, allowed: Mapping[str, int]) -> bool:
     """Say whether something happened more often than is allowed, and print what did."""
     from coldwarm.stats.doctor.failing import broken
 
-    failed = broken(report.findings, allowed)
+    failed = broken(report, allowed)
     for name, n in failed.items():
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
     return bool(failed)

@@ -37,7 +37,7 @@ def lines(fix: Fix) -> Iterator[Text]:
         before, after = (repr(one)[:_LONGEST] for one in fix.differing)
         yield line(f"its output is another: {before}, now {after}", "yellow")
     elif fix.output == "varies":
-        text = "its output was not the same in each run before either; what was, is so still"
+        text = "Some output lines differ from run to run; all others are unchanged."
         yield line(text, "dim")
     for one in fix.limitations:
         yield line(words(one), "dim")

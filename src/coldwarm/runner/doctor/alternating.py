@@ -46,7 +46,7 @@ class Turns:
     work: Path
 
     def watched(self, name: str, journal: Path) -> Run:
-        """Run one side with the recorder inside."""
+        """Run one side with the recorder inside, and with empty caches of its own."""
         folder = self.work / f"{name}-watched"
         return self._run(self.sides[name], environment(journal, self._variables(name, folder)))
 

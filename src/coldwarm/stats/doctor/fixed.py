@@ -32,8 +32,8 @@ def fix(
 ) -> Fix:
     """Judge the rounds as ``compare`` does, and say what one saved in seconds.
 
-    ``reports`` are of runs under the doctor, and ``outputs`` were written, before and after. The
-    caches of the report of before were those that each process finds.
+    ``reports`` are of runs under the doctor, both with empty caches, and ``outputs`` were written,
+    before and after.
     """
     ours = {str(at): [after_s] for at, (_, after_s) in enumerate(rounds)}
     theirs = {str(at): [before_s] for at, (before_s, _) in enumerate(rounds)}
@@ -45,7 +45,7 @@ def fix(
     return Fix(
         before=before,
         caches=caches,
-        limitations=list(_limitations(caches, reports[0])),
+        limitations=list(_limitations(caches, reports)),
         before_s=[before_s for before_s, _ in rounds],
         after_s=[after_s for _, after_s in rounds],
         saved_s=saved.middle if saved else None,
@@ -69,8 +69,8 @@ def _programs(report: DoctorReport) -> int:
     return sum(one.n_compiles + one.n_reads for one in report.sites)
 
 
-def _limitations(caches: CachesAs, report: DoctorReport) -> Iterator[Reason]:
-    n_reads = sum(one.n_reads for one in report.sites)
+def _limitations(caches: CachesAs, reports: Sequence[DoctorReport]) -> Iterator[Reason]:
+    n_reads = max(sum(one.n_reads for one in report.sites) for report in reports)
     if caches == "empty" and n_reads:
         yield because("cache_not_empty", n_reads=n_reads)
 
