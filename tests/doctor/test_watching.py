@@ -102,6 +102,24 @@ def test_a_report_that_cannot_be_written_leaves_the_status(tmp_path: Path) -> No
     assert "there is no report" in done.stderr
 
 
+def test_a_pass_that_ends_otherwise_is_told(tmp_path: Path) -> None:
+    program = "import os, sys; sys.exit(3 if 'JAX_DISABLE_JIT' in os.environ else 0)"
+    report, done = doctor(program, tmp_path, "--all")
+    assert done.returncode == 0, done.stderr
+    told = [one["values"] for one in report["unseen"] if one["code"] == "pass_ended"]
+    assert told == [{"what": "keys", "status": "3", "usual": "0"}]
+
+
+def test_a_pass_without_a_journal_is_told(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("print('hi')", encoding="utf-8")
+    command = [PYTHON, "-m", "coldwarm", "doctor", "--all", "-S", "program.py"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout) == (0, "hi\n")
+    assert "it has left no journal" in done.stderr
+
+
 JAX = """
 import functools, jax, jax.numpy as jnp
 

@@ -53,10 +53,16 @@ class _Doctor(click.RichCommand):
 @click.option(
     "--passes",
     default="timing",
-    help="What to look for, each in a run of its own, with commas: timing, keys (random keys that"
-    " are used twice). Default: timing.",
+    help="What to look for, with commas: timing, keys (random keys that are used twice). For each"
+    " but timing the program runs once more, without input, and does again what it does to files"
+    " and the like. Default: timing.",
 )
-@click.option("--all", "every", is_flag=True, help="All passes.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="All passes: the program runs once more for each, without input.",
+)
 @click.option(
     "--fail-on",
     metavar="WHAT[:N],…",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 from click.exceptions import Exit
+from msgspec.structs import replace
 
 from coldwarm.cli.doctor import _then
 from coldwarm.errors import ExitCode, UsageError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.cli.doctor._then import Asked, Bench
     from coldwarm.cli.doctor._written import Written
     from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.doctor.reading import Watched
     from coldwarm.runner.doctor.starting import Ended, Pass
 
@@ -53,11 +55,10 @@ class Watching:
             first = Path(folder) / self.passes[0]
             keep = self.warmup is not None
             ended = starting.run(self.command, first, self.python, self.passes[0], keep=keep)
-            more = [Path(folder) / one for one in self.passes[1:] if ended.status >= 0]
-            for one, journal in zip(self.passes[1:], more, strict=False):
-                starting.run(self.command, journal, self.python, one)
+            others, missing = self._further(Path(folder), ended.status)
             with _status_kept(ended.status):
-                watched, report = self._read(first, ended, more, started_at)
+                watched, report = self._read(first, ended, others, started_at)
+                report = replace(report, unseen=[*report.unseen, *missing])
                 later = bench is not None
                 self.written.write(report, watched, ended.begin_s, later=later)
                 if self.warmup is not None:
@@ -68,8 +69,29 @@ class Watching:
         failed = is_broken(report, self.allowed) or slower
         return _of_program(ended.status) or (ExitCode.REGRESSION if failed else ExitCode.FINE)
 
+    def _further(self, folder: Path, usual: int) -> tuple[list[Watched], list[Reason]]:
+        """Run the further passes; return what each has left, and what they may have missed."""
+        from coldwarm.contracts.reasons import because
+        from coldwarm.runner.doctor import reading, starting
+
+        found, missing = [], []
+        for one in self.passes[1:]:
+            if usual < 0:
+                missing.append(because("pass_left_out", what=one))
+                continue
+            status = starting.run(self.command, folder / one, self.python, one).status
+            if status != usual:
+                missing.append(
+                    because("pass_ended", what=one, status=str(status), usual=str(usual))
+                )
+            try:
+                found.append(reading.read(folder / one))
+            except UsageError:
+                missing.append(because("pass_unseen", what=one))
+        return found, missing
+
     def _read(
-        self, first: Path, ended: Ended, more: Sequence[Path], started_at: str
+        self, first: Path, ended: Ended, others: Sequence[Watched], started_at: str
     ) -> tuple[Watched, DoctorReport]:
         from coldwarm.runner.doctor import reading
 
@@ -79,7 +101,6 @@ class Watching:
             if self.allowed:
                 raise  # nothing says that it is kept
             watched = reading.nothing([self.python, *self.command])
-        others = [reading.read(one) for one in more]
         return watched, reading.report(watched, ended, started_at, others)
 
 

@@ -143,6 +143,12 @@ EVIDENCE: dict[str, str] = {
         " took (it deleted the temporary files, the disk is full, or its Python takes no"
         " PYTHONPATH)"
     ),
+    "pass_ended": (
+        "what the pass for {what} looks for, at least in part: it ended with {status}, the program"
+        " by itself with {usual}"
+    ),
+    "pass_unseen": "what the pass for {what} looks for: it has left no journal",
+    "pass_left_out": "what the pass for {what} looks for: the program was killed before",
     "lines_lost": (
         "{n_lines:# line} of the journal could not be written: the disk was full, or the program"
         " closed the file"

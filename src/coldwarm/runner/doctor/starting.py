@@ -70,8 +70,8 @@ def run(
     """Run a Python program to its end; in the timing pass its output and errors are ours.
 
     ``command`` is what stands behind ``python``: a file or ``-m`` and a module, and arguments.
-    Another pass repeats the program, and what it prints is left out. ``keep``: the programs that
-    JAX compiles are kept beside the journal.
+    Another pass repeats the program without input, and what it prints is left out. ``keep``: the
+    programs that JAX compiles are kept beside the journal.
 
     Raises:
         OSError: it could not be started.
@@ -81,6 +81,7 @@ def run(
     process = subprocess.Popen(
         [python, *command],
         env={**variables, KEPT: "1"} if keep else variables,
+        stdin=None if one == "timing" else subprocess.DEVNULL,
         stdout=None if one == "timing" else subprocess.DEVNULL,
         stderr=None if one == "timing" else subprocess.DEVNULL,
     )
