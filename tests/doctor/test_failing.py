@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,7 +15,9 @@ from coldwarm.stats.doctor.failing import broken, limits
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import CauseKind
 
-_SPENT = {f"{name}_s": 0.0 for name in ("total", "trace", "lower", "compile", "cache")}
+_SPENT: dict[str, Any] = {
+    f"{name}_s": 0.0 for name in ("total", "trace", "lower", "compile", "cache")
+}
 
 
 def finding(pattern: str, n: int, line: int = 1) -> Finding:

@@ -87,19 +87,44 @@ def test_where_the_doctor_itself_fails_it_says_so(tmp_path: Path) -> None:
     assert why["values"]["at"].startswith("jax_stages.py:")
 
 
-def test_a_report_that_cannot_be_written_leaves_the_status(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text("raise SystemExit(7)", encoding="utf-8")
-    command = [PYTHON, "-m", "coldwarm", "doctor", "--json", "--out", "missing/out.json"]
-    done = subprocess.run(
-        [*command, "program.py"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=tmp_path,
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [PYTHON, "-m", "coldwarm", "doctor", *arguments, "program.py"]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, cwd=folder
     )
-    assert done.returncode == 7
-    assert "there is no report" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--json", "--out", "missing/out.json"),
+        ("--out", "folder"),
+        ("--perfetto", "missing/trace.json"),
+        ("--perfetto", "folder"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "program.py").write_text("print('it ran')", encoding="utf-8")
+    done = run(tmp_path, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert arguments[-1] in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("form", ["text", "json", "html"])
+@pytest.mark.parametrize("status", [0, 7])
+def test_what_cannot_be_written_is_printed(form: str, status: int, tmp_path: Path) -> None:
+    program = f"import os; os.rmdir('to'); raise SystemExit({status})"
+    (tmp_path / "to").mkdir()
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    done = run(tmp_path, "--format", form, "--out", "to/report")
+    assert done.returncode == (status or 3)
+    known = "Nothing to change was found." if form != "json" else '"schema_version"'
+    assert known in done.stderr
+    assert "cannot be written" in done.stderr.splitlines()[-1]
 
 
 def test_a_pass_that_ends_otherwise_is_told(tmp_path: Path) -> None:
@@ -112,10 +137,7 @@ def test_a_pass_that_ends_otherwise_is_told(tmp_path: Path) -> None:
 
 def test_a_pass_without_a_journal_is_told(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("print('hi')", encoding="utf-8")
-    command = [PYTHON, "-m", "coldwarm", "doctor", "--all", "-S", "program.py"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path
-    )
+    done = run(tmp_path, "--all", "-S")
     assert (done.returncode, done.stdout) == (0, "hi\n")
     assert "it has left no journal" in done.stderr
 

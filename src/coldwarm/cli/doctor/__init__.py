@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
+from click.core import ParameterSource
 
 from coldwarm.cli import _options
 from coldwarm.cli.doctor import _then
@@ -15,6 +16,10 @@ from coldwarm.cli.doctor import _then
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import CachesAs
     from coldwarm.runner.doctor.starting import Pass
+
+
+_OF_A_RUN = ("warmup", "then", "before", "passes", "every", "python")
+"""Parameters that say how a program is run."""
 
 
 class _Doctor(click.RichCommand):
@@ -85,7 +90,7 @@ class _Doctor(click.RichCommand):
     "--then",
     type=click.Choice(["bench"]),
     help="Then measure the whole program before a change and after it, in turns. Without --before"
-    " the program is kept as it is, and compared with what it is when the same is asked again.",
+    " the program is kept as it is. Run the same command again after your change to compare.",
 )
 @click.option(
     "--before",
@@ -116,7 +121,8 @@ class _Doctor(click.RichCommand):
     "left",
     type=click.Path(path_type=Path),
     metavar="REPORT.json",
-    help="Say what such a program has left, also where it was killed or still runs.",
+    help="Say what a program that was started with --hook's variables has left, also where it was"
+    " killed or still runs.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
 @_options.output("json", "html", plain="text")
@@ -145,8 +151,8 @@ def command(
 ) -> None:
     """Run a Python program as it is, and say where its time went and what to change.
 
-    The program's own output and its exit status stay as they are; where it ended with 0 and
-    --fail-on is broken, the exit status is 1.
+    The program's own output and its exit status stay as they are; where it ended with 0, and
+    --fail-on is broken or --then bench finds it slower, the exit status is 1.
     """
     from coldwarm.cli.doctor._watching import Watching, is_broken
     from coldwarm.cli.doctor._written import Written
@@ -156,6 +162,7 @@ def command(
     from coldwarm.runner.doctor import reading, starting, warming
     from coldwarm.stats.doctor.failing import limits
 
+    _refuse(context, hook=hook, left=left, then=then)
     allowed = limits(fail_on or "", CHANGES)
     command_line = [*(["-m", module] if module else []), *program]
     written = Written(form, out, perfetto, verbose)
@@ -167,18 +174,45 @@ def command(
             return
         watched = reading.left(left)
         found = reading.stored(left) if watched is None else reading.report(watched, None, "")
+        written.refuse()
         written.write(found, watched)
         context.exit(ExitCode.REGRESSION if is_broken(found, allowed) else ExitCode.FINE)
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
+    written.refuse()
     if warmup is not None:
         warming.refuse(warmup)
-    asked = _then.asked(then, before, caches, rounds)
+    asked = _then.asked(then, before, caches, rounds, command_line)
     wanted = [*starting.PASSES] if every else _passes(passes)
     watching = Watching(
         command_line, python or sys.executable, wanted, written, warmup, asked, allowed
     )
     context.exit(watching.run(Clock().date()))
+
+
+def _refuse(context: click.Context, *, hook: bool, left: Path | None, then: str | None) -> None:
+    """Refuse options that would do nothing.
+
+    Raises:
+        UsageError: one is given that needs a program to run, or ``--then bench``.
+    """
+    from coldwarm.errors import UsageError
+
+    for name in _OF_A_RUN:
+        if (hook or left is not None) and _is_given(context, name):
+            other = "--hook" if hook else "--read"
+            raise UsageError(f"{_named(name)} is for a program that is run, not for {other}")
+    for name in ("caches", "rounds"):
+        if then is None and _is_given(context, name):
+            raise UsageError(f"{_named(name)} is for --then bench; give both, or neither")
+
+
+def _is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _named(name: str) -> str:
+    return "--all" if name == "every" else f"--{name}"
 
 
 def _passes(written: str) -> list[Pass]:

@@ -131,14 +131,24 @@ def prepared(
             yield Bench(asked, named, {"before": side, "after": now}, python, work)
 
 
-def asked(then: str | None, before: str | None, caches: CachesAs, rounds: int) -> Asked | None:
+def asked(
+    then: str | None, before: str | None, caches: CachesAs, rounds: int, command: Sequence[str]
+) -> Asked | None:
     """Return what is asked; ``None``: nothing is.
 
     Raises:
-        UsageError: an earlier state is named, and nothing is to be done with it.
+        UsageError: an earlier state is named, and nothing is to be done with it; or it is not known
+            which file the program is.
     """
     if then is None and before is not None:
         raise UsageError(f"--before {before} is for --then bench; give both, or neither")
+    if then and command[0].startswith("-") and command[0] != "-m":
+        text = (
+            "--then bench needs a script, or -m and a module, without options of Python before it"
+        )
+        raise UsageError(
+            f"{text}, not {command[0]}; set them by variables, such as PYTHONUNBUFFERED"
+        )
     return Asked(before, caches, rounds) if then else None
 
 

@@ -13,7 +13,7 @@ from click.exceptions import Exit
 from msgspec.structs import replace
 
 from coldwarm.cli.doctor import _then
-from coldwarm.errors import ExitCode, UsageError
+from coldwarm.errors import ExitCode, StorageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +44,7 @@ class Watching:
 
         Raises:
             UsageError: no report can be made.
+            StorageError: it cannot be written.
             ProgramFailedError: a program that was to be measured ended with an error.
         """
         from coldwarm.runner.doctor import starting
@@ -64,7 +65,7 @@ class Watching:
                 if self.warmup is not None:
                     _write_warmup(watched, self.command, self.warmup, first, started_at)
                 if bench is not None:
-                    report = _benched(bench, report, self.written)
+                    report = self._benched(bench, report, watched, ended.begin_s)
         slower = report.fix is not None and report.fix.comparison.verdict == "slower"
         failed = is_broken(report, self.allowed) or slower
         return _of_program(ended.status) or (ExitCode.REGRESSION if failed else ExitCode.FINE)
@@ -103,6 +104,17 @@ class Watching:
             watched = reading.nothing([self.python, *self.command])
         return watched, reading.report(watched, ended, started_at, others)
 
+    def _benched(
+        self, bench: Bench, report: DoctorReport, watched: Watched, begin_s: float
+    ) -> DoctorReport:
+        """Measure what a change has brought, and say so; return the report with it."""
+        try:
+            report = bench.measured(report)
+        finally:  # also where nothing could be measured: JSON was not written before
+            if report.fix is not None or self.written.form == "json":
+                self.written.add_fix(report, watched, begin_s)
+        return report
+
 
 def is_broken(report: DoctorReport, allowed: Mapping[str, int]) -> bool:
     """Say whether something happened more often than is allowed, and print what did."""
@@ -124,27 +136,12 @@ def _status_kept(status: int) -> Iterator[None]:
     """Where no report can be made or written, end as the program did if that failed too."""
     try:
         yield
-    except (UsageError, OSError) as error:
+    except (UsageError, StorageError, OSError) as error:
         if status == 0:
             raise
-        click.echo(f"coldwarm: there is no report: {error}", err=True)
+        ahead = "" if isinstance(error, StorageError) else "there is no report: "
+        click.echo(f"coldwarm: {ahead}{error}", err=True)
         raise Exit(_of_program(status)) from error
-
-
-def _benched(bench: Bench, report: DoctorReport, written: Written) -> DoctorReport:
-    """Measure what a change has brought, and say so; return the report with it."""
-    from coldwarm.report.doctor.fix import lines
-    from coldwarm.report.shown import PlainConsole
-
-    try:
-        report = bench.measured(report)
-    finally:
-        if written.form == "json":
-            written.print(report)
-    console = PlainConsole(stderr=True, width=80)
-    for line in lines(report.fix) if report.fix is not None and written.form != "json" else ():
-        console.print(line)
-    return report
 
 
 def _write_warmup(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.report import units
 from coldwarm.report.charts.looks import COLOURS, PART_COLOURS
+from coldwarm.report.doctor.fix import lines
 from coldwarm.report.doctor.learning import page_of, pattern_of
 from coldwarm.report.doctor.memory import temporary
 from coldwarm.report.doctor.saving import saved
@@ -65,6 +66,7 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
         ending=ending(report),
         parts=parts,
         bar_words=", ".join(f"{one['name']} {one['time']}" for one in parts),
+        fix=[one.plain for one in lines(report.fix)] if report.fix is not None else [],
         unseen=[words(one) for one in report.unseen],
         findings=list(_findings(report)),
         lessons=list(_lessons(report.findings[:_MOST_FINDINGS])),

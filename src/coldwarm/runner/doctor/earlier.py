@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import UsageError
-from coldwarm.runner.functions.revisions import tree_of
+from coldwarm.runner.functions.revisions import files_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,6 +52,9 @@ def before(what: str, command: Sequence[str], python: str, work: Path) -> Iterat
         yield _of_file(path, command)
     elif path.is_dir():
         yield of_tree(path.resolve(), _root(path, command), command, python)
+    elif shutil.which("git") and files_of(place(command)) is None:
+        text = "is no file, no folder, and there is no git repository here"
+        raise UsageError(f"--before: {what} {text}")
     else:
         with tree_of(place(command), what, work / "before") as (root, tree):
             yield of_tree(tree, root, command, python)
