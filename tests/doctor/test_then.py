@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 
+from coldwarm.cli.doctor import command
 from coldwarm.contracts.doctor import Account, CallSite, DoctorReport
 from coldwarm.errors import ExitCode, UsageError
 from coldwarm.report.doctor.fix import answer, lines
@@ -121,6 +123,56 @@ def test_an_earlier_state_is_for_measuring() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == ExitCode.USAGE
     assert "--then bench" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--then", "bench", "-u", "it.py"), "not -u"),
+        (("--rounds", "3", "it.py"), "--rounds is for --then bench"),
+        (("--caches", "filled", "it.py"), "--caches is for --then bench"),
+        *(
+            ((*asked, *more), f"{more[0]} is for a program that is run")
+            for asked in (("--hook",), ("--read", "r.json"))
+            for more in (
+                ("--warmup", "fill.py"),
+                ("--then", "bench"),
+                ("--passes", "keys"),
+                ("--python", "python3"),
+                ("--all",),
+            )
+        ),
+    ],
+)
+def test_what_would_do_nothing_is_refused(arguments: tuple[str, ...], said: str) -> None:
+    done = CliRunner().invoke(command, arguments)
+    assert isinstance(done.exception, UsageError)
+    assert said in str(done.exception)
+
+
+def test_what_is_nothing_outside_of_git_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.chdir(tmp_path)
+    text = "nonsense is no file, no folder, and there is no git repository here"
+    with (
+        pytest.raises(UsageError, match=text),
+        earlier.before("nonsense", ["it.py"], sys.executable, tmp_path),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("form", ["text", "html"])
+def test_the_answer_is_in_the_report(form: str, project: Path) -> None:
+    (project / "old.py").write_text(FAST)
+    asked = ("--then", "bench", "--before", "old.py", "--rounds", "2")
+    places = ("--format", form, "--out", "report")
+    command = [sys.executable, "-m", "coldwarm", "doctor", *asked, *places, "it.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "after the change the whole program" in done.stderr
+    assert "after the change the whole program" in (project / "report").read_text()
 
 
 @pytest.mark.parametrize("what", ["no-such-revision", "empty"])
