@@ -315,6 +315,18 @@ def test_a_cache_that_was_not_empty_is_told() -> None:
     assert [one.values for one in after.limitations] == [{"n_reads": 2}]
 
 
+def test_nothing_is_said_of_an_output_that_was_not_compared() -> None:
+    reports = (report(2, 0), report(2, 0))
+    rounds = [(2.0, 1.0)] * 5
+    uneven = fix("HEAD", "empty", rounds, reports, ([["a"], ["a", "b"]], [["c"]]))
+    told = " ".join(line.plain for line in lines(uneven))
+    assert "its output was not compared" in told
+    assert "unchanged" not in told
+    varies = fix("HEAD", "empty", rounds, reports, ([["a", "1"], ["a", "2"]], [["a", "3"]]))
+    told = " ".join(line.plain for line in lines(varies))
+    assert "Some output lines differ from run to run; all others are unchanged." in told
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [

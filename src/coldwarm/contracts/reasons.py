@@ -402,6 +402,7 @@ CODES: dict[str, str] = {
     "doctor_key": "name first",
     "doctor_wrong_figure": "",
     "cache_not_empty": "n_reads",
+    "output_not_compared": "",
     "saving_again": "n_times",
     "saving_kept": "",
     "saving_turns": "n_turns",

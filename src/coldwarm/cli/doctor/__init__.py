@@ -72,8 +72,9 @@ class _Doctor(click.RichCommand):
     "--fail-on",
     metavar="WHAT[:N],…",
     default=None,
-    help="End with 1 where a finding is there more than N times (0 where no N is given): recompile,"
-    " missing-sync, host-sync, or the id of a pattern.",
+    help="End with 1 where something happened more than N times (0 where no N is given): recompile"
+    " (anything compiled again, at all lines together), missing-sync, host-sync, or the id of a"
+    " pattern.",
 )
 @click.option(
     "--perfetto",

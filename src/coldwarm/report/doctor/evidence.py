@@ -111,6 +111,10 @@ EVIDENCE: dict[str, str] = {
     "saving_share": (
         "what {equations_share:.0%} of the program took to compile: equations that each number has"
     ),
+    "output_not_compared": (
+        "its output was not compared: it had not the same number of lines in each run before the"
+        " change"
+    ),
     "cache_not_empty": (
         "{n_reads:# program} were read from a cache on disk that was to be empty: the program sets"
         " a folder of its own, or reads what it wrote itself"

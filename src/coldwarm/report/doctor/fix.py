@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from coldwarm.contracts.doctor import Fix
+    from coldwarm.contracts.reasons import Reason
 
 _CACHES = {
     "empty": "compilation caches on disk empty for each process",
@@ -36,11 +37,15 @@ def lines(fix: Fix) -> Iterator[Text]:
     if fix.output == "differs":
         before, after = (repr(one)[:_LONGEST] for one in fix.differing)
         yield line(f"its output is another: {before}, now {after}", "yellow")
-    elif fix.output == "varies":
+    elif fix.output == "varies" and not any(map(_is_uncompared, fix.limitations)):
         text = "Some output lines differ from run to run; all others are unchanged."
         yield line(text, "dim")
     for one in fix.limitations:
         yield line(words(one), "dim")
+
+
+def _is_uncompared(one: Reason) -> bool:
+    return one.code == "output_not_compared"
 
 
 def answer(fix: Fix) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.errors import UsageError, storage_error
+from coldwarm.errors import StorageError, UsageError
 from coldwarm.runner.doctor.earlier import place
 from coldwarm.runner.functions.revisions import files_of
 
@@ -83,7 +83,9 @@ def keep(command: Sequence[str], date: str) -> Path:
         told = {"root": str(root), "since": date, "names": names}
         (folder / _STATE).write_text(json.dumps(told), encoding="utf-8")
     except OSError as error:
-        raise storage_error(folder, error) from error
+        reason = error.strerror or str(error)
+        text = f"{folder} cannot be written: {reason}; name the earlier state with --before"
+        raise StorageError(text) from error
     return folder
 
 

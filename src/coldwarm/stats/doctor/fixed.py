@@ -45,7 +45,7 @@ def fix(
     return Fix(
         before=before,
         caches=caches,
-        limitations=list(_limitations(caches, reports)),
+        limitations=list(_limitations(caches, reports, outputs[0])),
         before_s=[before_s for before_s, _ in rounds],
         after_s=[after_s for _, after_s in rounds],
         saved_s=saved.middle if saved else None,
@@ -69,7 +69,11 @@ def _programs(report: DoctorReport) -> int:
     return sum(one.n_compiles + one.n_reads for one in report.sites)
 
 
-def _limitations(caches: CachesAs, reports: Sequence[DoctorReport]) -> Iterator[Reason]:
+def _limitations(
+    caches: CachesAs, reports: Sequence[DoctorReport], before: Outputs
+) -> Iterator[Reason]:
+    if len({len(lines) for lines in before}) > 1:
+        yield because("output_not_compared")
     n_reads = max(sum(one.n_reads for one in report.sites) for report in reports)
     if caches == "empty" and n_reads:
         yield because("cache_not_empty", n_reads=n_reads)
