@@ -405,6 +405,7 @@ CODES: dict[str, str] = {
     "output_not_compared": "",
     "saving_again": "n_times",
     "saving_kept": "",
+    "saving_other": "other_names",
     "saving_turns": "n_turns",
     "saving_share": "equations_share",
     "doctor_wrong_result": "",
