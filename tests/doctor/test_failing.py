@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import pytest
+from tests.doctor.reports import report, site
 
-from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding
+from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
 from coldwarm.report.doctor.changes import CHANGES
 from coldwarm.stats.doctor.failing import broken, limits
-
-if TYPE_CHECKING:
-    from coldwarm.contracts.doctor import CauseKind
-
-_SPENT: dict[str, Any] = {
-    f"{name}_s": 0.0 for name in ("total", "trace", "lower", "compile", "cache")
-}
 
 
 def finding(pattern: str, n: int, line: int = 1) -> Finding:
@@ -32,41 +24,6 @@ def finding(pattern: str, n: int, line: int = 1) -> Finding:
         cost_s=1.0,
         saving_s=None,
         says=because("doctor_untimed"),
-    )
-
-
-def site(causes: dict[CauseKind, int], line: int = 1) -> CallSite:
-    return CallSite(
-        path="a.py",
-        line=line,
-        caller="",
-        framework="jax",
-        function="f",
-        n_compiles=1 + sum(causes.values()),
-        n_reads=0,
-        n_calls=None,
-        causes=causes,
-        temporary_bytes=None,
-        arguments_bytes=None,
-        **_SPENT,
-    )
-
-
-def report(findings: list[Finding], sites: list[CallSite] | None = None) -> DoctorReport:
-    return DoctorReport(
-        harness_version="0",
-        started_at="",
-        command=[],
-        exit_status=0,
-        python="",
-        versions={},
-        n_processes=1,
-        account=Account(
-            import_s=None, devices_s=None, run_s=None, other_s=0.0, doctor_s=None, **_SPENT
-        ),
-        findings=findings,
-        sites=sites or [],
-        n_sites=len(sites or []),
     )
 
 
@@ -94,18 +51,20 @@ def test_recompiles_of_all_kinds_count_together() -> None:
 
 
 def test_what_no_rule_explains_counts_once() -> None:
-    found = report([finding("recompile", 4)], [site({"unknown": 4})])
+    found = report([finding("recompile", 4)], [site(causes={"unknown": 4})])
     assert broken(found, {"recompile": 0}) == {"recompile": 4}
 
 
 def test_what_was_compiled_again_too_seldom_for_a_finding_counts() -> None:
-    found = report([], [site({"shape": 3}), site({"static": 2}, line=2)])
+    found = report([], [site(causes={"shape": 3}), site(causes={"static": 2}, line=2)])
     assert broken(found, {"recompile": 0}) == {"recompile": 5}
     assert broken(found, {"recompile": 5}) == {}
 
 
 def test_what_has_a_finding_and_no_cause_counts_too() -> None:
-    found = report([finding("fresh-callable", 3)], [site({}), site({"shape": 1}, line=2)])
+    found = report(
+        [finding("fresh-callable", 3)], [site(causes={}), site(causes={"shape": 1}, line=2)]
+    )
     assert broken(found, {"recompile": 0}) == {"recompile": 4}
 
 

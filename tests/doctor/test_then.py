@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
+from tests.doctor.reports import report, site
 
 from coldwarm.cli.doctor import command
-from coldwarm.contracts.doctor import Account, CallSite, DoctorReport
 from coldwarm.errors import ExitCode, UsageError
 from coldwarm.report.doctor.fix import answer, lines
 from coldwarm.runner.doctor import earlier, keeping
@@ -246,41 +246,8 @@ def judged(
     before_s: list[float], after_s: list[float], n_reads: int = 0, caches: CachesAs = "empty"
 ) -> Fix:
     rounds = list(zip(before_s, after_s, strict=True))
-    reports = (report(200, n_reads), report(2, 0))
+    reports = (report(sites=[site(200, n_reads)]), report(sites=[site(2, 0)]))
     return fix("HEAD", caches, rounds, reports, ([["a"], ["a"]], [["a"]]))
-
-
-def report(n_compiles: int, n_reads: int) -> DoctorReport:
-    spent: dict[str, Any] = {f"{name}_s": 0.0 for name in ("trace", "lower", "compile", "cache")}
-    more: dict[str, Any] = {f"{name}_s": 0.0 for name in ("import", "devices", "run", "other")}
-    site = CallSite(
-        path="a.py",
-        line=1,
-        caller="",
-        framework="jax",
-        function="f",
-        n_compiles=n_compiles,
-        n_reads=n_reads,
-        n_calls=None,
-        temporary_bytes=None,
-        arguments_bytes=None,
-        causes={},
-        total_s=0.0,
-        **spent,
-    )
-    return DoctorReport(
-        harness_version="0",
-        started_at="",
-        command=[],
-        exit_status=0,
-        python="",
-        versions={},
-        n_processes=1,
-        account=Account(total_s=0.0, doctor_s=0.0, **spent, **more),
-        findings=[],
-        sites=[site],
-        n_sites=1,
-    )
 
 
 def test_the_answer_has_the_interval_of_what_is_saved() -> None:
@@ -310,13 +277,13 @@ def test_a_cache_that_was_not_empty_is_told() -> None:
     assert "3 programs were read from a cache on disk that was to be empty" in told
     filled = judged([2.0] * 5, [1.0] * 5, n_reads=3, caches="filled")
     assert filled.limitations == []
-    reports = (report(2, 0), report(0, 2))
+    reports = (report(sites=[site(2, 0)]), report(sites=[site(0, 2)]))
     after = fix("HEAD", "empty", [(2.0, 1.0)] * 5, reports, ([["a"]], [["a"]]))
     assert [one.values for one in after.limitations] == [{"n_reads": 2}]
 
 
 def test_nothing_is_said_of_an_output_that_was_not_compared() -> None:
-    reports = (report(2, 0), report(2, 0))
+    reports = (report(sites=[site(2, 0)]), report(sites=[site(2, 0)]))
     rounds = [(2.0, 1.0)] * 5
     uneven = fix("HEAD", "empty", rounds, reports, ([["a"], ["a", "b"]], [["c"]]))
     told = " ".join(line.plain for line in lines(uneven))
