@@ -148,8 +148,10 @@ class Written:
         from coldwarm.report.doctor.terminal import shown
 
         console.print(shown(report, everything=self.verbose))
-        for line in lines(report.fix) if report.fix is not None else ():
-            console.print(line)
+        if report.fix is not None:
+            console.print()
+            for line in lines(report.fix):
+                console.print(line)
 
     @contextmanager
     def _or_printed(
