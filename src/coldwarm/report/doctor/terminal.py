@@ -22,6 +22,7 @@ from coldwarm.report.doctor.summary import (
     named_parts,
     place,
 )
+from coldwarm.report.doctor.told import evidence
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
 from coldwarm.stats.doctor.findings import SMALL, is_small
@@ -133,7 +134,7 @@ def _finding(rank: int, one: Finding) -> RenderableType:
     if one.source:
         body.append(line(one.source, "dim"))
     body += [
-        line(words(one.says)),
+        line(evidence(one)),
         _labelled("change", change_of(one)),
         _labelled("saves", saved(one)),
     ]

@@ -16,6 +16,8 @@ from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, LOST, VARIABLE
 from coldwarm.errors import UsageError
 from coldwarm.stats.doctor.account import account, n_untold, unseen_before
 from coldwarm.stats.doctor.findings import findings, ranked
+from coldwarm.stats.doctor.processes import findings_of_all, sites_of_all
+from coldwarm.stats.doctor.processes import others as others_of
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
 from coldwarm.stats.doctor.sources import Sources
@@ -112,12 +114,14 @@ def report(
     first = watched.processes[0]
     begin_s = ended.begin_s if ended else watched.begin_s
     end_s = ended.end_s if ended else first.rows[-1]["at_s"]
-    found = [one for seen in watched.processes for one in findings(seen)]
+    found = findings_of_all(map(findings, watched.processes))
     for one_pass in others:
         known = {(one.pattern, one.path, one.line) for one in found}
-        more = [one for seen in one_pass.processes for one in findings(seen) if _of_a_pass(one)]
+        of_pass = [list(filter(_of_a_pass, findings(seen))) for seen in one_pass.processes]
+        more = findings_of_all(of_pass)
         found += [one for one in more if (one.pattern, one.path, one.line) not in known]
-    sites = [one for seen in watched.processes for one in call_sites(seen)]
+    by_process = list(map(call_sites, watched.processes))
+    sites = sites_of_all(by_process)
     return DoctorReport(
         harness_version=coldwarm.__version__,
         started_at=started_at or str(first.process.get("started_at", "")),
@@ -127,8 +131,9 @@ def report(
         versions=_versions(watched.processes),
         n_processes=len(watched.processes),
         account=account(first, begin_s, end_s),
+        others=others_of(watched.processes, by_process),
         findings=ranked(found, end_s - begin_s)[:_MOST_FINDINGS],
-        sites=sorted(sites, key=lambda one: -one.total_s)[:_MOST_SITES],
+        sites=sites[:_MOST_SITES],
         n_sites=len(sites),
         unseen=list(_unseen(watched.processes, ended)),
     )

@@ -61,6 +61,11 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
     )
 
 
+def compiling_s(seen: Seen) -> float:
+    """Return the seconds in which a process traced, lowered, compiled, or read programs."""
+    return sum(_stages(seen).values())
+
+
 def unseen_before(seen: Seen) -> dict[str, Reason]:
     """Return which parts of the time were over, all or most of them, before a block began."""
     block = next(seen.of_kind("block"), None)
