@@ -14,7 +14,8 @@ from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, LOST, VARIABLE
 from coldwarm.errors import UsageError
-from coldwarm.stats.doctor.account import account, n_untold, unseen_before
+from coldwarm.stats.doctor.account import account, unseen_before
+from coldwarm.stats.doctor.beyond import beyond
 from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.processes import findings_of_all, sites_of_all
 from coldwarm.stats.doctor.processes import others as others_of
@@ -223,7 +224,7 @@ def _unseen(processes: Sequence[Seen], ended: Ended | None) -> Iterator[Reason]:
     if not all(row["jit"] for row in processes[0].of_kind("block")):
         yield because("jit_off")
     cut = any(True for one in processes for _ in one.of_kind("cut"))
-    if cut or any(map(n_untold, processes)):
+    if cut or any(map(beyond, processes)):
         yield because("journal_cut")
     for one in processes:
         yield from _unfinished(one)
