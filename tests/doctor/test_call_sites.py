@@ -91,7 +91,10 @@ def test_a_wrong_figure_comes_after_what_costs_much_and_before_what_costs_little
 def read_from_cache(number: int, slot: int) -> list[dict[str, Any]]:
     """Return the lines of a call whose program was read: half of its time was reading."""
     call, stage = compiled(number, "step", slot)
-    return [call, {**stage, "begin_s": 2.0, "hit": True, "own_s": {"trace": 0.25, "cache_read": 0.25}}]
+    return [
+        call,
+        {**stage, "begin_s": 2.0, "hit": True, "own_s": {"trace": 0.25, "cache_read": 0.25}},
+    ]
 
 
 def traced(number: int, slot: int) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tokenize
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, LOST, VARIABLE
 from coldwarm.errors import UsageError
+from coldwarm.runner.doctor.rows import rows
 from coldwarm.stats.doctor.account import account, unseen_before
 from coldwarm.stats.doctor.beyond import beyond
 from coldwarm.stats.doctor.findings import findings, ranked
@@ -57,14 +57,15 @@ def read(folder: Path) -> Watched:
 
     Raises:
         UsageError: there is no journal in it.
+        ContractError: a line of a journal is not what the doctor writes.
     """
     journals = sorted(folder.glob(f"*{LINES}"), key=lambda one: one.stat().st_mtime_ns)
-    read = [(list(_rows(one)), one) for one in journals]
-    paired = [(rows, path) for rows, path in read if rows and rows[0]["kind"] == "process"]
+    read = [(list(rows(one)), one) for one in journals]
+    paired = [(own, path) for own, path in read if own and own[0]["kind"] == "process"]
     if not paired:
         text = f"{folder} holds no journal of the doctor's: was the program a Python program?"
         raise UsageError(text)
-    sources = Sources(texts([row for rows, _ in paired for row in rows]))
+    sources = Sources(texts([row for own, _ in paired for row in own]))
     seen = [Seen(one, _counts(path.with_suffix(COUNTS)), sources) for one, path in paired]
     seen.sort(key=lambda one: one.rows[0]["at_s"])
     return Watched(seen, sources)
@@ -77,6 +78,7 @@ def left(path: Path) -> Watched | None:
 
     Raises:
         UsageError: nothing is there.
+        ContractError: a line of a journal is not what the doctor writes.
     """
     folder = path if path.is_dir() else path.with_name(path.name + BESIDE)
     if any(folder.glob(f"*{LINES}")):
@@ -157,18 +159,6 @@ def _unfinished(seen: Seen) -> Iterator[Reason]:
         if call.site is not None and stages.get(call.number) in begun:
             at = f"{call.site.path}:{call.site.line}"
             yield because("ended_compiling", function=call.name, at=at)
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a journal; the last one may have been cut off."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict) and "kind" in row:
-                yield row
 
 
 def _counts(path: Path) -> memoryview:
