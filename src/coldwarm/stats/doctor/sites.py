@@ -31,7 +31,8 @@ def call_sites(seen: Seen) -> list[CallSite]:
 
 
 def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> CallSite:
-    own_s = {name: sum(one.own_s[name] for one in [*calls, *untold]) for name in STAGES}
+    parts = [*(one.own_s for one in calls), *(one.own_s for one in untold)]
+    own_s = {name: sum(part[name] for part in parts) for name in STAGES}
     n_compiles = sum(one.compiled and not one.hit for one in calls)
     n_reads = sum(one.hit for one in calls)
     n_calls = _n_calls(seen, line, calls[0].name)
