@@ -32,7 +32,7 @@ def report(
     journals.written(folder, journals.process(), *first, journals.end(END_S), name="1")
     for at, rows in enumerate(workers, 2):
         begun = journals.process(at_s=BEGIN_S + at, pid=at, parent=4321)
-        journals.written(folder, begun, *rows, journals.end(END_S - 1), name=str(at))
+        journals.written(folder, begun, *rows, name=str(at))
     ended = Ended(BEGIN_S, BEGIN_S + END_S, 0)
     return reading.report(reading.read(folder), ended, "2026-01-02T03:04:05+00:00")
 
@@ -60,6 +60,11 @@ def test_where_none_compiled_it_says_so(tmp_path: Path) -> None:
     said = headline(report(tmp_path, [], []))
     assert "nothing was compiling: neither JAX" in said
     assert said.endswith("; the others compiled nothing.")
+
+
+def test_a_worker_that_was_ended_while_it_compiled_has_begun(tmp_path: Path) -> None:
+    said = headline(report(tmp_path, compiling(), [journals.call(1)]))
+    assert said.endswith("; the others compiled nothing to its end.")
 
 
 def test_a_line_of_one_process_that_compiled_nothing_to_its_end(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.reasons import counted
 
 if TYPE_CHECKING:
-    from coldwarm.contracts.doctor import Account, DoctorReport, Others
+    from coldwarm.contracts.doctor import Account, DoctorReport
 
 COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
 PARTS = (
@@ -49,17 +49,21 @@ def headline(report: DoctorReport) -> str:
         said = "nothing was compiling"
     else:
         said = f"nothing was compiling: {_why_nothing(report)}"
-    return f"Of {total}, {said}{_beside(others) if others is not None else ''}."
+    return f"Of {total}, {said}{_beside(report)}."
 
 
 def _programs(n: int) -> str:
     return f" ({counted(n, 'program')})" if n else ""
 
 
-def _beside(others: Others) -> str:
+def _beside(report: DoctorReport) -> str:
     """Return what the other processes compiled: it is no part of the time of the first."""
+    others = report.others
+    if others is None:
+        return ""
     if not others.compiling_s:
-        return "; the others compiled nothing"
+        begun = any(one.code == "ended_compiling" for one in report.unseen)
+        return f"; the others compiled nothing{' to its end' if begun else ''}"
     spent = f"{units.duration(others.compiling_s)} compiling{_programs(others.n_compiles)}"
     return f"; the others spent {spent}, added up"
 
