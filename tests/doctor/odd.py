@@ -19,6 +19,15 @@ PYTHONS = [sys.executable, *filter(None, os.environ.get("COLDWARM_TEST_PYTHONS",
 colons between them; they have other versions of Python and of JAX."""
 
 
+AS_USUAL = """
+import os, signal, sys
+for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+"""Lets signals end what it becomes: a job in the background ignores some of them."""
+
+
 class Outcome(NamedTuple):
     """What is seen of a program from outside."""
 
@@ -59,27 +68,20 @@ def both(  # noqa: PLR0913 - as many as there are ways to start a program
     return Both(plain, watched, report)
 
 
-def _signals_as_usual() -> None:
-    """Let signals end a process that was started from a background job, which ignores some."""
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-
-
 def _run(
     folder: Path, command: Sequence[str], stdin: bytes, prelude: str, send: int | None
 ) -> Outcome:
     variables = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONHASHSEED": "0"}
     shell = ["sh", "-c", f'{prelude}\nexec "$@"', "sh"] if prelude else []
+    usual = [sys.executable, "-c", AS_USUAL] if send is not None else []
     process = subprocess.Popen(
-        [*shell, *command],
+        [*usual, *shell, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,
         env=variables,
         start_new_session=True,
-        # No thread of the tests holds a lock that this could wait for.
-        preexec_fn=_signals_as_usual,  # noqa: PLW1509
     )
     said = b""
     if send is not None:

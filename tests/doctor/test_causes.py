@@ -80,7 +80,8 @@ def test_a_call_with_the_same_tree_is_more_alike_than_one_of_another() -> None:
     assert {one["kind"] for one in found} == {"shape"}
 
 
-def test_what_no_stage_is_told_of_is_compiling() -> None:
+def test_what_no_part_is_told_of_goes_to_the_stage_that_is_left() -> None:
     parts: dict[str, object] = {"trace_s": 0.25, "compile_s": 0.5, "lower_s": None, "reasons": {}}
-    assert apportioned(parts, 2.0) == {"trace": 0.25, "compile": 1.75}
-    assert apportioned(parts, 0.5) == {"trace": 0.25, "compile": 0.5}
+    assert apportioned(parts, 2.0, "compile") == {"trace": 0.25, "compile": 1.75}
+    assert apportioned(parts, 2.0, "trace") == {"trace": 1.5, "compile": 0.5}
+    assert apportioned(parts, 0.5, "compile") == {"trace": 0.25, "compile": 0.5}

@@ -295,3 +295,41 @@ def test_the_memory_of_what_numba_compiles_is_null_with_a_reason(tmp_path: Path)
     (site,) = [one for one in report["sites"] if one["framework"] == "numba"]
     assert site["temporary_bytes"] is site["arguments_bytes"] is None
     assert site["null_reasons"]["temporary_bytes"]["code"] == "memory_not_shown"
+
+
+LOGS = """
+    import torch
+    torch._logging.set_logs(graph_breaks=True)
+
+    @torch.compile(backend="eager")
+    def f(x):
+        y = x.sin()
+        print("between")
+        return y.cos()
+
+    f(torch.ones(4))
+"""
+
+
+def test_graph_breaks_that_a_program_asks_for_are_still_printed(tmp_path: Path) -> None:
+    if not has(sys.executable, "torch"):
+        pytest.skip("torch is not installed")
+    found = both(tmp_path, [write(tmp_path, LOGS)])
+    assert b"Graph break in user code" in found.plain.errors
+    assert b"Graph break in user code" in found.watched.errors
+    assert any(one["pattern"] == "torch-graph-break" for one in found.report["findings"])
+
+
+FAILS = """
+    import jax
+
+    def test_it():
+        jax.jit(lambda x: x if x > 0 else -x)(1.0)
+"""
+
+
+def test_an_error_that_ended_a_test_did_not_end_the_session(tmp_path: Path) -> None:
+    file = write(tmp_path, FAILS)
+    found = both(tmp_path, ["-m", "pytest", "-q", "-p", "no:cacheprovider", file])
+    assert found.plain.status == found.watched.status == 1
+    assert found.report["findings"] == []

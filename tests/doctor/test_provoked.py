@@ -73,8 +73,17 @@ def made(scale):
     return jax.jit(lambda x: x * scale)
 
 
+@partial(jax.jit, static_argnames="n")
+def together(x, n):
+    return x * n
+
+
 for n in range(6):
     shaped(jnp.ones(3 + n))
+for n in range(1, 6):
+    together(np.ones(n), n=n)
+lowered = [jax.jit(lambda x: x + 1).lower(1.0)]
+lowered[0].compile()
 for dtype in ("float32", "int32"):
     typed(np.ones(3, dtype))
 for value in (jnp.ones(()), 1.0):
@@ -155,3 +164,26 @@ def test_a_transform_of_a_traced_function_is_named(report: dict[str, Any]) -> No
     found = [one for one in report["findings"] if one["pattern"] == "transform-of-traced"]
     assert found
     assert all(one["cause"]["before"] != one["cause"]["now"] for one in found)
+
+
+def test_where_two_arguments_change_together_one_alone_saves_nothing(
+    report: dict[str, Any],
+) -> None:
+    found = [
+        one for one in report["findings"] if one["says"]["values"].get("function") == "together"
+    ]
+    assert found
+    assert all(one["saving_s"] is None for one in found)
+    (code,) = {one["null_reasons"]["saving_s"]["code"] for one in found}
+    assert code == "saving_other"
+
+
+def test_what_is_compiled_by_itself_is_told_at_its_own_line(report: dict[str, Any]) -> None:
+    lines = PROGRAM.splitlines()
+    lower, compiled = (
+        next(at for at, text in enumerate(lines, 1) if text.startswith(start))
+        for start in ("lowered = ", "lowered[0]")
+    )
+    named = {one["line"]: one for one in report["sites"] if one["function"].endswith("<lambda>")}
+    assert named[lower]["n_compiles"] == 0
+    assert (named[compiled]["n_compiles"], named[compiled]["lower_s"]) == (1, 0)

@@ -67,8 +67,21 @@ def test_a_function_takes_from_around_what_it_neither_makes_nor_is_given() -> No
     assert not sources.takes_from_around(FILE, 4, "w")
 
 
-def test_what_a_line_assigns_and_what_goes_into_it() -> None:
-    assert SOURCES.assigned(FILE, line("state = step")) == ({"state"}, {"state", "batch"})
+def test_what_a_line_gives_to_a_call_and_gets_back() -> None:
+    text = (
+        "state = step(state, batch)\n"
+        "self.state, loss = self.step(self.state, batch)\n"
+        "p = update(p, grad(p, x))\n"
+        "a = f(a, g(b))\n"
+        "p, s = step((p, s), x)\n"
+    )
+    sources = Sources({FILE: text})
+    assert sources.replaced(FILE, 1, "any name") == {"state"}
+    assert sources.replaced(FILE, 2, "_step") == {"self.state"}
+    assert sources.replaced(FILE, 3, "update") == {"p"}
+    assert sources.replaced(FILE, 3, "grad") == set()
+    assert sources.replaced(FILE, 4, "g") == set()
+    assert sources.replaced(FILE, 5, "step") == {"p", "s"}
 
 
 def test_a_file_that_is_no_python_or_is_missing_tells_nothing() -> None:

@@ -404,6 +404,7 @@ CODES: dict[str, str] = {
     "cache_not_empty": "n_reads",
     "saving_again": "n_times",
     "saving_kept": "",
+    "saving_other": "other_names",
     "saving_turns": "n_turns",
     "saving_share": "equations_share",
     "doctor_wrong_result": "",

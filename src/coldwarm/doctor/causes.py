@@ -45,17 +45,17 @@ def _distance(found: "list[Difference]") -> "tuple[bool, int]":
     return any(one["kind"] == "tree" for one in found), len(found)
 
 
-def apportioned(parts: "Mapping[str, Any]", seconds: float) -> "dict[str, float]":
+def apportioned(parts: "Mapping[str, Any]", seconds: float, rest: str) -> "dict[str, float]":
     """Return the exclusive seconds of each stage of a compilation that took so many in all.
 
-    What a framework tells of no stage is compiling, too.
+    ``rest`` is the stage of which a framework has not told.
     """
     own_s = {
         name.removesuffix("_s"): parts[name]
         for name in parts
         if name.endswith("_s") and parts[name]
     }
-    own_s["compile"] = own_s.get("compile", 0.0) + max(0.0, seconds - sum(own_s.values()))
+    own_s[rest] = own_s.get(rest, 0.0) + max(0.0, seconds - sum(own_s.values()))
     return own_s
 
 

@@ -75,10 +75,11 @@ class _Call:
         "order",
         "own_ns",
         "program",
+        "where",
     )
 
-    def __init__(self, number: int, miss: int, counted: "_Counted") -> None:
-        self.number, self.miss, self.counted = number, miss, counted
+    def __init__(self, number: int, miss: int, counted: "_Counted", where: "Any") -> None:
+        self.number, self.miss, self.counted, self.where = number, miss, counted, where
         self.order = -1
         self.jitted = False
         self.own_ns: dict[str, int] = {}
@@ -222,7 +223,7 @@ class JaxStages:
         frame: FrameType | None = sys._getframe(2)
         miss = _miss(frame)
         known = self._threads.call
-        if known is not None and known.miss == id(miss) and order > known.order:
+        if known is not None and order > known.order and _goes_on(known, miss, frame):
             known.order = order
             known.hit = False  # a read from the cache inside of an earlier stage is another's
             return
@@ -241,7 +242,7 @@ class JaxStages:
             if counted is None:
                 counted = self._places[place] = _Counted(self._journal.slot())
             counted.n += 1
-        call = _Call(number, id(miss), counted)
+        call = _Call(number, id(miss), counted, place[0])
         call.jitted = function is not None and not functions.is_operation(function)
         cause: dict[str, Any] = {"kind": "apart"}  # of what is compiled without a call
         signature = None
@@ -265,7 +266,7 @@ class JaxStages:
                 slot=counted.slot,
                 stack=stack,
                 thread=threading.get_ident(),
-                function=functions.described(function, name) if function else {"name": name},
+                function=functions.described(function, name) if function else {"name": _bare(name)},
                 captured=functions.captured(function) if function else [],
                 cause=cause,
                 signature=signature.told() if signature else None,
@@ -311,8 +312,23 @@ class JaxStages:
         self._threads = _Thread()
 
 
+def _bare(name: str) -> str:
+    """Return the name of a function that JAX calls ``jit(name)`` from its lowering on."""
+    return name[4:-1] if name.startswith("jit(") and name.endswith(")") else name
+
+
 def _add(sums: "dict[str, int]", name: str, ns: int) -> None:
     sums[name] = sums.get(name, 0) + ns
+
+
+def _goes_on(known: _Call, miss: "FrameType | None", frame: "FrameType | None") -> bool:
+    """Say whether a stage belongs to the call of the stage before.
+
+    What is lowered or compiled by itself, without a call, does so where one line asks for both.
+    """
+    if known.miss != id(miss):
+        return False
+    return miss is not None or known.where == next(iter(sites.stack(frame)), None)
 
 
 def _miss(frame: "FrameType | None") -> "FrameType | None":

@@ -115,7 +115,12 @@ class NumbaCompiles:
         self._depth = max(0, self._depth - 1)
         if self._depth or self._open is None:
             return
-        number, begin_s = self._open
+        try:
+            self._ended(*self._open)
+        except Exception as error:
+            failed(self._journal, error)
+
+    def _ended(self, number: int, begin_s: float) -> None:
         seconds = _now_s() - begin_s
         self._journal.write(
             "stage",
@@ -123,7 +128,7 @@ class NumbaCompiles:
             stage="compile",
             begin_s=begin_s,
             seconds=seconds,
-            own_s=apportioned(self._watch.parts(), seconds),
+            own_s=apportioned(self._watch.parts(), seconds, "compile"),
             hit=False,
             program=None,
         )

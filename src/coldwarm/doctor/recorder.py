@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 recording: "list[Recorder]" = []
 """What follows this process: one, whoever asks, so that nobody disturbs another."""
 _forks: "list[bool]" = []
+_OUTERMOST = ("<module>", "_run_module_as_main")
+"""What a program's first frame is called."""
 
 
 _LONGEST_S = 60.0
@@ -233,9 +235,15 @@ class Recorder:
     def leave(self) -> None:
         """Write how the process ends."""
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-        if error is not None:
+        if error is not None and _went_through_all(error):
             self.journal.write("error", **told(error))
         self.journal.write("end", doctor_s=self.spent_ns() / 1e9)
+
+
+def _went_through_all(error: BaseException) -> bool:
+    """Say whether an error went through the whole program: tools set these names for others too."""
+    trace = error.__traceback__
+    return trace is not None and trace.tb_frame.f_code.co_name in _OUTERMOST
 
 
 def _forked() -> None:

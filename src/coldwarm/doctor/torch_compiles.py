@@ -72,7 +72,8 @@ class TorchCompiles:
         self._n_breaks = 0
 
     def _is_told(self, record: logging.LogRecord) -> bool:
-        return self._on_break(record) or self._told
+        self._on_break(record)
+        return self._told or _asked_for()
 
     def _on_start(self, *_told: "Any") -> None:
         try:
@@ -117,7 +118,8 @@ class TorchCompiles:
 
     def _ended(self, number: int, begin_s: float) -> None:
         seconds = _now_s() - begin_s
-        own_s = causes.apportioned(self._watch.parts(), seconds)
+        # Dynamo tells of its own time after this.
+        own_s = causes.apportioned(self._watch.parts(), seconds, "trace")
         self._journal.write(
             "stage",
             call=number,
@@ -129,8 +131,8 @@ class TorchCompiles:
             program=None,
         )
 
-    def _on_break(self, record: logging.LogRecord) -> bool:
-        """Write where a graph ends, and let nobody else be told who would not have been."""
+    def _on_break(self, record: logging.LogRecord) -> None:
+        """Write where a graph ends."""
         self._n_breaks += 1
         try:
             if self._n_breaks <= _MOST_BREAKS:
@@ -138,7 +140,13 @@ class TorchCompiles:
                 self._journal.write("break", stack=stack, text=_reason(record.getMessage()))
         except Exception as error:
             failed(self._journal, error)
-        return False
+
+
+def _asked_for() -> bool:
+    """Say whether the program has asked PyTorch to tell of graph breaks."""
+    state = getattr(sys.modules.get("torch._logging._internal"), "log_state", None)
+    is_enabled = getattr(state, "is_artifact_enabled", None)
+    return is_enabled is not None and bool(is_enabled("graph_breaks"))
 
 
 def _compiled(frame: "FrameType | None") -> "tuple[CodeType | None, dict[str, Any]]":

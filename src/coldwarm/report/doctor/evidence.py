@@ -104,6 +104,7 @@ EVIDENCE: dict[str, str] = {
     "doctor_key": "{name} uses a key that {first} has used: the same random numbers come again",
     "doctor_break": "torch.compile ends a graph here: {text}",
     "saving_again": "the time of the {n_times:# compilation} that this caused",
+    "saving_other": "{other_names} differed at the same time: both must change",
     "saving_kept": "the time of this compilation, in each later process",
     "saving_turns": (
         "what the loop took to compile, by its share of the equations, less one turn of {n_turns}"

@@ -74,25 +74,35 @@ class Sources:
                 found = found if inside else extent(node)
         return found
 
-    def assigned(self, path: str, line: int) -> tuple[set[str], set[str]]:
-        """Return the names that a line assigns from calls, and those that go into these calls."""
-        targets: set[str] = set()
-        used: set[str] = set()
-        for node in self.statements(path, line):
-            if isinstance(node, ast.Assign):
-                targets |= {name for target in node.targets for name in _names(target)}
-                for call in ast.walk(node.value):
-                    if isinstance(call, ast.Call):
-                        used |= {name for each in call.args for name in _names(each)}
-        return targets, used
+    def replaced(self, path: str, line: int, function: str) -> set[str]:
+        """Return what a line gives to a call of a function and assigns what comes back to.
 
-    def given(self, path: str, line: int) -> list[ast.expr]:
-        """Return what the first call at a line is given by position."""
+        The call is all that is assigned. With other calls in its arguments it must name the
+        function: it may not be told otherwise which of them is meant.
+        """
+        found: set[str] = set()
         for node in self.statements(path, line):
-            for one in ast.walk(node):
-                if isinstance(one, ast.Call) and one.args and one.lineno == line:
-                    return list(one.args)
-        return []
+            call = node.value if isinstance(node, ast.Assign) else None
+            if isinstance(node, ast.Assign) and isinstance(call, ast.Call):
+                alone = sum(isinstance(one, ast.Call) for one in ast.walk(call)) == 1
+                if alone or _called(call) == function:
+                    targets = {name for target in node.targets for name in _parts(target)}
+                    found |= targets & {name for each in call.args for name in _parts(each)}
+        return found
+
+    def given(self, path: str, line: int, function: str) -> list[ast.expr]:
+        """Return what a call of a function at a line is given by position.
+
+        Where none has its name, those of the first call.
+        """
+        calls = [
+            one
+            for node in self.statements(path, line)
+            for one in ast.walk(node)
+            if isinstance(one, ast.Call) and one.args and one.lineno == line
+        ]
+        named = [one for one in calls if _called(one) == function]
+        return list(one.args) if (one := next(iter(named or calls), None)) else []
 
     def assigned_between(self, path: str, first: int, last: int) -> set[str]:
         """Return the names that lines assign, loop variables among them."""
@@ -189,7 +199,17 @@ def _header(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return node.body[0].lineno - 1
 
 
-def _names(node: ast.AST) -> Iterator[str]:
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name):
-            yield one.id
+def _called(call: ast.Call) -> str:
+    """Return the last part of the name that a call is of."""
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
+def _parts(node: ast.AST) -> Iterator[str]:
+    """Yield what stands there as a variable, an attribute or an item, in tuples too."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        for one in node.elts:
+            yield from _parts(one)
+    elif isinstance(node, ast.Starred):
+        yield from _parts(node.value)
+    elif isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+        yield ast.unparse(node)

@@ -41,7 +41,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
             says = because("doctor_thrown_away", clock=one.name, n_reads=thrown)
             yield replace(_missing_sync(one), n=thrown, says=says)
         elif slot in first and not _timed_again(seen, slot, reads, clocks):
-            yield _first_call(one, *_compiled_before(seen, slot, reads))
+            yield _first_call(seen, one, *_longest(seen, slot, reads))
 
 
 def _thrown_away(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> int:
@@ -68,10 +68,12 @@ def _missing_sync(one: Place) -> Draft:
     )
 
 
-def _first_call(one: Place, compiled_s: float, interval_s: float) -> Draft:
+def _first_call(seen: Seen, one: Place, begin: float, end: float) -> Draft:
+    compiled_s, interval_s = _compiling_s(seen.calls, begin, end), end - begin
+    most = max(seen.calls, key=lambda call: _overlap_s(call, begin, end))
     return Draft(
         pattern="first-call-in-timing",
-        framework="jax",
+        framework=most.framework,
         site=one.site,
         n=1,
         cost_s=None,
@@ -150,10 +152,8 @@ def _overlap_s(call: Call, begin: float, end: float) -> float:
     return sum(max(0.0, min(end, b) - max(begin, a)) for a, b in call.spans)
 
 
-def _compiled_before(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> tuple[float, float]:
+def _longest(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> tuple[float, float]:
+    """Return from when to when the interval lasted that has most compiling in it."""
     clocks = {one.slot: one for one in seen.places_of("clock")}
-    found = [
-        (_compiling_s(seen.calls, begin, end), end - begin)
-        for _, begin, end in _intervals(slot, reads, clocks)
-    ]
-    return max(found)
+    found = [(begin, end) for _, begin, end in _intervals(slot, reads, clocks)]
+    return max(found, key=lambda one: _compiling_s(seen.calls, *one))

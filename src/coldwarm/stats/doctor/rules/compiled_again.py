@@ -64,6 +64,9 @@ def findings(seen: Seen) -> Iterator[Draft]:
 
 def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]) -> Draft:
     cost_s = sum(one.total_s for one in calls)
+    others = [_others(kind, one) for one in calls]
+    alone = [one for one, more in zip(calls, others, strict=True) if not more]
+    mixed = sorted({name for more in others for name in more})
     is_first_seen = _is_first_seen(seen, calls[0])
     cause = _cause(kind, calls, is_first_seen=is_first_seen)
     return Draft(
@@ -72,8 +75,9 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         site=site,
         n=len(calls),
         cost_s=cost_s,
-        saving_s=cost_s,
-        saving_from=because("saving_again", n_times=len(calls)),
+        saving_s=sum(one.total_s for one in alone) if alone else None,
+        saving_from=because("saving_again", n_times=len(alone)) if alone else None,
+        null_reasons={} if alone else {"saving_s": because("saving_other", other_names=mixed)},
         says=because(
             _code(kind, calls, cause),
             function=name,
@@ -85,6 +89,18 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         ),
         cause=cause,
     )
+
+
+def _others(kind: CauseKind, call: Call) -> set[str]:
+    """Return which other arguments differed too, in another way.
+
+    Without this cause such a call would have been compiled all the same.
+    """
+    if call.cause["kind"] != "again":
+        return set()
+    ours = {one["argument"] for one in call.differences if one["kind"] == kind}
+    differing = (one for one in call.differences if one["argument"] not in ours)
+    return {one["argument"] or one["kind"] for one in differing if one["kind"] != kind}
 
 
 def _is_first_seen(seen: Seen, call: Call) -> bool:

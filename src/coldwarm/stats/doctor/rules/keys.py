@@ -43,7 +43,7 @@ def _pattern(seen: Seen, row: Mapping[str, Any]) -> tuple[str, Line]:
     if stack[0] != Line(*row["before"][0]):
         return "key-reuse", stack[0]
     turns = [one for one in stack if seen.sources.loop(one.path, one.line)]
-    return "key-not-split-in-loop", (turns or stack)[0]
+    return ("key-not-split-in-loop", turns[0]) if turns else ("key-reuse", stack[0])
 
 
 def _place(stack: list[list[Any]]) -> str:

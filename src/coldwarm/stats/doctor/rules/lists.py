@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.sites import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,8 @@ def findings(seen: Seen) -> Iterator[Draft]:
         if longest is not None:
             done.add(call.site)
             argument, n_numbers = longest
-            share = _share(call, n_numbers)
+            # What is compiled again is saved as a whole by another finding.
+            share = _share(call, n_numbers) if kind_of(call) is None else None
             yield Draft(
                 pattern="list-argument",
                 framework=call.framework,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
 from coldwarm.stats.doctor.seen import Line
+from coldwarm.stats.doctor.sites import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,14 +64,16 @@ def _unrolled(seen: Seen, call: Call) -> Draft | None:
     for site, (number, turns) in sorted(found.items(), key=lambda item: -item[1][0]):
         if number >= FEWEST_EQUATIONS and turns >= FEWEST_TURNS:
             cost_s = call.total_s * min(1.0, number / call.program["equations"])
+            is_again = kind_of(call) is not None  # what that saves is told of its own
             return Draft(
                 pattern="python-loop-unrolled",
                 framework=call.framework,
                 site=site,
                 n=number,
                 cost_s=cost_s,
-                saving_s=cost_s * (1 - 1 / turns),
-                saving_from=because("saving_turns", n_turns=turns),
+                saving_s=None if is_again else cost_s * (1 - 1 / turns),
+                saving_from=None if is_again else because("saving_turns", n_turns=turns),
+                null_reasons={"saving_s": because("doctor_depends")} if is_again else {},
                 says=because(
                     "doctor_equations",
                     function=call.name,
@@ -96,30 +99,32 @@ def _not_donated(seen: Seen, call: Call) -> Draft | None:
     site = call.site
     if site is None or n_bytes < LARGE_BYTES or not seen.sources.loop(site.path, site.line):
         return None
-    targets, used = seen.sources.assigned(site.path, site.line)
-    if not targets & used or _n_calls(seen, site) < FEWEST_CALLS:
+    name = call.name.rpartition(".")[2]
+    replaced = seen.sources.replaced(site.path, site.line, name)
+    n_calls = _n_calls(seen, site, name)
+    if not replaced or n_calls < FEWEST_CALLS:
         return None
     return Draft(
         pattern="no-donation",
         framework=call.framework,
         site=site,
-        n=_n_calls(seen, site),
+        n=n_calls,
         cost_s=None,
         saving_s=None,
         says=because(
             "doctor_donation",
             function=call.name,
             state_bytes=n_bytes,
-            argument_names=sorted(targets & used),
+            argument_names=sorted(replaced),
         ),
         null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_memory")),
     )
 
 
-def _n_calls(seen: Seen, site: Line) -> int:
+def _n_calls(seen: Seen, site: Line, name: str) -> int:
     if not seen.sees_calls:
         return FEWEST_CALLS  # in a loop: it is called again
-    return sum(one.n for one in seen.places_at("jitted", site))
+    return sum(one.n for one in seen.places_at("jitted", site) if one.name == name)
 
 
 def _use(seen: Seen, call: Call) -> Line:

@@ -34,7 +34,8 @@ def findings(seen: Seen) -> Iterator[Draft]:
         site = call.site
         if site is None or site in done or call.framework != "jax":
             continue
-        n = sum(one.n for one in seen.places_at("jitted", site))
+        name = call.name.rpartition(".")[2]
+        n = sum(one.n for one in seen.places_at("jitted", site) if one.name == name)
         if n > FEWEST and (n_bytes := _sent_bytes(seen, call, site)):
             done.add(site)
             yield _draft(site, call.name, n, n_bytes * n)
@@ -57,7 +58,7 @@ def _sent_bytes(seen: Seen, call: Call, site: Line) -> int:
     """Return the size of the host's arrays that every turn of a loop gives to a function."""
     if not call.from_host or seen.turned(call.stack) is None:
         return 0
-    given = seen.sources.given(site.path, site.line)
+    given = seen.sources.given(site.path, site.line, call.name.rpartition(".")[2])
     parameters = list(dict.fromkeys(_root(name) for name in call.arguments))
     bound = {each for one in seen.places_at("jitted", site) for each in one.bound}
     first = sum(isinstance(each, int) for each in bound)
