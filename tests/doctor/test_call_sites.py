@@ -8,6 +8,7 @@ import pytest
 
 from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.account import account
 from coldwarm.stats.doctor.findings import is_small, ranked
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
@@ -85,3 +86,52 @@ def test_a_wrong_figure_comes_after_what_costs_much_and_before_what_costs_little
         "host-sync-in-loop",
     ]
     assert [is_small(one, 10.0) for one in found] == [True, False, True, False]
+
+
+def read_from_cache(number: int, slot: int) -> list[dict[str, Any]]:
+    """Return the lines of a call whose program was read: half of its time was reading."""
+    call, stage = compiled(number, "step", slot)
+    return [
+        call,
+        {**stage, "begin_s": 2.0, "hit": True, "own_s": {"trace": 0.25, "cache_read": 0.25}},
+    ]
+
+
+def traced(number: int, slot: int) -> list[dict[str, Any]]:
+    """Return the lines of a call that was traced and not compiled."""
+    call, stage = compiled(number, "step", slot)
+    return [call, {**stage, "stage": "trace", "hit": None, "own_s": {"trace": 0.5}}]
+
+
+def seen_of(rows: list[dict[str, Any]], *counts: int) -> Seen:
+    return Seen(rows, list(counts), Sources({}))
+
+
+def test_what_was_only_traced_is_no_compilation_however_often() -> None:
+    (site,) = call_sites(seen_of(traced(1, 0), 400, 40_000_000_000, 0, 0))
+    assert (site.n_compiles, site.n_reads) == (0, 0)
+    assert (site.trace_s, site.total_s) == pytest.approx((40.0, 40.0))
+
+
+def test_reads_that_are_counted_and_not_written_are_reads() -> None:
+    rows = compiled(1, "step", 0) + read_from_cache(2, 0)
+    seen = seen_of(rows, 10, 5_000_000_000, 1, 9)
+    (site,) = call_sites(seen)
+    assert (site.n_compiles, site.n_reads) == (1, 9)
+    assert site.compile_s == pytest.approx(0.5)
+    assert (site.trace_s, site.cache_s) == pytest.approx((2.25, 2.25))
+    whole = account(seen, 0.0, 10.0)
+    assert (whole.compile_s, whole.cache_s) == pytest.approx((0.5, 2.25))
+
+
+def test_reads_are_no_compiling_where_only_compilations_were_written() -> None:
+    (site,) = call_sites(seen_of(compiled(1, "step", 0), 10, 5_000_000_000, 1, 9))
+    assert (site.compile_s, site.cache_s) == pytest.approx((0.5, 4.5))
+
+
+def test_the_parts_of_a_line_are_all_of_it() -> None:
+    rows = compiled(1, "step", 0) + read_from_cache(2, 0) + traced(3, 0)
+    (site,) = call_sites(seen_of(rows, 30, 9_000_000_000, 12, 15))
+    assert (site.n_compiles, site.n_reads) == (12, 15)
+    parts = site.trace_s + site.lower_s + site.compile_s + site.cache_s
+    assert (parts, site.total_s) == pytest.approx((9.0, 9.0))

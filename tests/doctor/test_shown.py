@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,30 @@ def test_what_was_being_compiled_when_it_was_killed_is_named(tmp_path: Path) -> 
     text = " ".join(" ".join(printed(report(tmp_path, rows, -9))).split())
     assert "it ended while step was being traced or compiled at /slow.py:3" in text
     assert "it ended while" not in "\n".join(printed(report(tmp_path, [*rows, journals.end(9.0)])))
+
+
+def test_the_parts_of_a_line_that_read_from_a_cache_are_all_shown(tmp_path: Path) -> None:
+    own_s = {"trace": 1.0, "lower": 2.0, "compile": 3.0, "cache_read": 4.0}
+    row = journals.call(9, path="/a_folder_with_a_long_name/and_another_one/train.py")
+    rows = [*faulty()[:-1], row, journals.stage(9, 20.0, own_s, hit=True)]
+    lines = printed(report(tmp_path, rows))
+    assert all(len(line) <= WIDTH for line in lines)
+    (head,) = [line for line in lines if line.split()[-3:] == ["cache", "in", "all"]]
+    assert head.split()[-6:-3] == ["trace", "lower", "compile"]
+    text = "\n".join(lines)
+    assert "1 read  1.00 s  2.00 s   3.00 s  4.00 s  10.0 s" in text
+    assert "2.50 s" in text
+    assert "cache" not in "\n".join(printed(report(tmp_path / "none", faulty())))
+
+
+def test_a_page_shows_what_was_read_from_a_cache(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    page_of = importlib.import_module("coldwarm.report.page.doctor").page_of_doctor
+    hit = journals.stage(9, 20.0, {"compile": 3.0, "cache_read": 4.0}, hit=True)
+    read, none = ([*faulty()[:-1], journals.call(9), *more] for more in ([hit], []))
+    column = '<th scope="col" class="n">cache</th>'
+    assert column in page_of(report(tmp_path / "read", read), [], BEGIN_S)
+    assert column not in page_of(report(tmp_path / "none", none), [], BEGIN_S)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

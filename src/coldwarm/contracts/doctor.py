@@ -49,11 +49,14 @@ class Finding(Record, frozen=True, kw_only=True):
     source: str
     """The line as it stands in the file; empty where that cannot be read."""
     n: Count
-    """How often it happened."""
+    """How often it happened, in all processes."""
+    n_processes: Count = 1
+    """In which it happened; of several, ``says`` and ``cause`` are of one of them."""
     cost_s: Seconds | None
-    """Of the watched run, what this took."""
+    """Of the watched run, what this took; of several processes, their seconds added up."""
     saving_s: Seconds | None
-    """About what the change would save in a run like this one."""
+    """About what the change would save in a run like this one; of several processes, what it
+    would save in one of them, as they may run side by side."""
     saving_from: Reason | None = None
     """How that was estimated, where it is not what was compiled again."""
     says: Reason
@@ -80,6 +83,8 @@ class CallSite(Record, frozen=True, kw_only=True):
     framework: str
     function: str
     """What was compiled."""
+    n_processes: Count = 1
+    """That compiled there: of several, times and counts are added up."""
     n_compiles: Count
     n_reads: Count
     """Programs that were read from a cache on disk."""
@@ -119,6 +124,15 @@ class Account(Record, frozen=True, kw_only=True):
     doctor_s: Seconds | None
     """Of ``other_s``, what the doctor itself took where something was compiled."""
     null_reasons: dict[str, Reason] = {}
+
+
+class Others(Record, frozen=True, kw_only=True):
+    """What the processes besides the first one compiled, added up."""
+
+    compiling_s: Seconds
+    """Tracing, lowering, compiling, and reading from a cache on disk."""
+    n_compiles: Count
+    """Programs, at lines of the user's."""
 
 
 CachesAs = Literal["empty", "filled"]
@@ -164,6 +178,8 @@ class DoctorReport(Record, frozen=True, kw_only=True):
     versions: dict[str, str]
     n_processes: Count
     account: Account
+    others: Others | None = None
+    """``None``: there was one process."""
     findings: list[Finding]
     """What ended the program, then those that cost most; what costs next to nothing is last."""
     sites: list[CallSite]

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 def estimate(one: Finding) -> str:
     """Return how the saving was estimated, or why there is no figure."""
     reason = one.saving_from or one.null_reasons.get("saving_s")
-    return words(reason) if reason is not None else ""
+    said = words(reason) if reason is not None else ""
+    if one.saving_s is not None and one.n_processes > 1:
+        said += f", in one of {one.n_processes} processes: they may run side by side"
+    return said
 
 
 def saved(one: Finding) -> str:

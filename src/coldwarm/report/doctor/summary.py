@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import units
 from coldwarm.report.doctor.changes import change_of
+from coldwarm.report.reasons import counted
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Account, DoctorReport
@@ -37,12 +38,34 @@ def headline(report: DoctorReport) -> str:
     if not is_known(report):
         return f"The program took {total}; more is not known."
     compiling_s = sum(getattr(report.account, name) for name in COMPILING)
-    if compiling_s == 0:
-        return f"Of {total}, nothing was compiling: {_why_nothing(report)}."
-    n = sum(one.n_compiles for one in report.sites)
-    all_here = report.n_sites == len(report.sites)
-    programs = f" ({n} {'program' if n == 1 else 'programs'})" if n and all_here else ""
-    return f"Of {total}, {units.duration(compiling_s)} were compiling{programs}."
+    others = report.others
+    if others is not None:
+        total += f" of the first of {report.n_processes} processes"
+    if compiling_s:
+        all_here = report.n_sites == len(report.sites)
+        n = sum(one.n_compiles for one in report.sites) - (others.n_compiles if others else 0)
+        said = f"{units.duration(compiling_s)} were compiling{_programs(n if all_here else 0)}"
+    elif others is not None and others.compiling_s:
+        said = "nothing was compiling"
+    else:
+        said = f"nothing was compiling: {_why_nothing(report)}"
+    return f"Of {total}, {said}{_beside(report)}."
+
+
+def _programs(n: int) -> str:
+    return f" ({counted(n, 'program')})" if n else ""
+
+
+def _beside(report: DoctorReport) -> str:
+    """Return what the other processes compiled: it is no part of the time of the first."""
+    others = report.others
+    if others is None:
+        return ""
+    if not others.compiling_s:
+        begun = any(one.code == "ended_compiling" for one in report.unseen)
+        return f"; the others compiled nothing{' to its end' if begun else ''}"
+    spent = f"{units.duration(others.compiling_s)} compiling{_programs(others.n_compiles)}"
+    return f"; the others spent {spent}, added up"
 
 
 def is_known(report: DoctorReport) -> bool:
@@ -51,6 +74,8 @@ def is_known(report: DoctorReport) -> bool:
 
 
 def _why_nothing(report: DoctorReport) -> str:
+    if report.sites:
+        return "what was begun was not compiled to its end"
     loaded = [name for name in ("jax", "torch", "numba") if name in report.versions]
     if not loaded:
         return "neither JAX, torch.compile nor Numba was loaded"
@@ -74,6 +99,8 @@ def first_change(report: DoctorReport) -> str:
         return NOTHING if is_known(report) else UNKNOWN
     one = report.findings[0]
     saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
+    if saves and one.n_processes > 1:
+        saves += f" in one of {one.n_processes} processes"
     return f"Change first: {place(one.path)}:{one.line}, {change_of(one)}{saves}."
 
 

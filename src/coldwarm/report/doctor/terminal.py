@@ -22,12 +22,13 @@ from coldwarm.report.doctor.summary import (
     named_parts,
     place,
 )
+from coldwarm.report.doctor.told import evidence
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
 from coldwarm.stats.doctor.findings import SMALL, is_small
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rich.console import RenderableType
 
@@ -133,7 +134,7 @@ def _finding(rank: int, one: Finding) -> RenderableType:
     if one.source:
         body.append(line(one.source, "dim"))
     body += [
-        line(words(one.says)),
+        line(evidence(one)),
         _labelled("change", change_of(one)),
         _labelled("saves", saved(one)),
     ]
@@ -152,17 +153,32 @@ def _sites(sites: list[CallSite]) -> RenderableType:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("where it compiled", overflow="fold", ratio=1)
     table.add_column("what", overflow="fold", ratio=1)
-    for name in ("times", "trace", "lower", "compile", "in all"):
+    cache = reads(sites)
+    for name in ("times", *stages(cache=cache)):
         table.add_column(name, justify="right", no_wrap=True)
     for one in sites:
-        table.add_row(*map(line, row(one)))
-    return table
+        table.add_row(*map(line, row(one, cache=cache)))
+    if all(one.n_processes == 1 for one in sites):
+        return table
+    return Group(table, line("Times of several processes are added up.", "dim"))
 
 
-def row(one: CallSite) -> Iterator[str]:
-    """Yield the cells of a line of the program."""
+def reads(sites: Iterable[CallSite]) -> bool:
+    """Say whether something was read from a cache on disk, which has a column then."""
+    return any(one.n_reads or one.cache_s for one in sites)
+
+
+def stages(*, cache: bool) -> tuple[str, ...]:
+    """Return the names of the columns of times; those before the last add up to it."""
+    return ("trace", "lower", "compile", *(("cache",) if cache else ()), "in all")
+
+
+def row(one: CallSite, *, cache: bool = False) -> Iterator[str]:
+    """Yield the cells of a line of the program; ``cache``: reading from one has a cell too."""
     yield f"{place(one.path)}:{one.line}"
     yield one.function
-    yield str(one.n_compiles) + (f"+{one.n_reads} read" if one.n_reads else "")
-    for seconds in (one.trace_s, one.lower_s, one.compile_s, one.total_s):
+    read = f"{one.n_reads} read" if one.n_reads else ""
+    yield "+".join(filter(None, (str(one.n_compiles) if one.n_compiles or not read else "", read)))
+    cached = (one.cache_s,) if cache else ()
+    for seconds in (one.trace_s, one.lower_s, one.compile_s, *cached, one.total_s):
         yield units.duration(seconds)

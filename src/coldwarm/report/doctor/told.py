@@ -20,11 +20,18 @@ def told(report: DoctorReport) -> DoctorReport:
     return replace(report, findings=[_told(one) for one in report.findings])
 
 
+def evidence(one: Finding) -> str:
+    """Return what was seen, and in how many processes, in words."""
+    if one.n_processes == 1:
+        return words(one.says)
+    return f"{words(one.says)}; in {one.n_processes} processes: this is of one of them"
+
+
 def _told(one: Finding) -> Finding:
     spec = pattern_of(one.pattern)
     return replace(
         one,
-        text=words(one.says),
+        text=evidence(one),
         change=change_of(one),
         estimate=estimate(one),
         page=page_of(spec) if spec is not None else "",

@@ -18,7 +18,7 @@ from coldwarm.report.doctor.summary import (
     named_parts,
     place,
 )
-from coldwarm.report.doctor.terminal import row
+from coldwarm.report.doctor.terminal import reads, row, stages
 from coldwarm.report.doctor.told import told
 from coldwarm.report.page.making import filled
 from coldwarm.report.reasons import words
@@ -33,10 +33,6 @@ _WIDTH = 1000
 """Of the bar and of the timeline, in units of their own."""
 _NARROWEST = 1.5
 _MOST_ROWS, _MOST_SPANS, _MOST_SITES, _MOST_FINDINGS = 14, 400, 500, 50
-_COLUMNS = (
-    *("line", "what", "compiled", "trace", "lower", "compile", "in all", "called"),
-    "temporary memory",
-)
 COLOUR = {
     **PART_COLOURS,
     "devices": COLOURS[3],
@@ -55,6 +51,7 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
     """
     account = report.account
     parts = list(_parts(account)) if is_known(report) else []
+    cache = reads(report.sites[:_MOST_SITES])
     rows = list(_rows(processes, begin_s, account.total_s))
     return filled(
         "doctor.html.j2",
@@ -73,8 +70,8 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
         more=max(0, len(report.findings) - _MOST_FINDINGS),
         rows=rows,
         ticks=[units.duration(account.total_s * share) for share in (0.25, 0.5, 0.75, 1.0)],
-        columns=_COLUMNS,
-        table=[list(_cells(one)) for one in report.sites[:_MOST_SITES]],
+        columns=("line", "what", "compiled", *stages(cache=cache), "called", "temporary memory"),
+        table=[list(_cells(one, cache=cache)) for one in report.sites[:_MOST_SITES]],
         left=max(0, report.n_sites - _MOST_SITES),
         versions=", ".join(f"{name} {version}" for name, version in report.versions.items()),
         python=report.python,
@@ -82,8 +79,8 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
     )
 
 
-def _cells(one: CallSite) -> Iterator[str]:
-    yield from row(one)
+def _cells(one: CallSite, *, cache: bool) -> Iterator[str]:
+    yield from row(one, cache=cache)
     yield units.MISSING if one.n_calls is None else units.count(one.n_calls)
     yield temporary(one)
 

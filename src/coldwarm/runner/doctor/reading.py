@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tokenize
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,12 @@ from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, LOST, VARIABLE
 from coldwarm.errors import UsageError
-from coldwarm.stats.doctor.account import account, n_untold, unseen_before
+from coldwarm.runner.doctor.rows import rows
+from coldwarm.stats.doctor.account import account, unseen_before
+from coldwarm.stats.doctor.beyond import beyond
 from coldwarm.stats.doctor.findings import findings, ranked
+from coldwarm.stats.doctor.processes import findings_of_all, sites_of_all
+from coldwarm.stats.doctor.processes import others as others_of
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
 from coldwarm.stats.doctor.sources import Sources
@@ -54,14 +57,15 @@ def read(folder: Path) -> Watched:
 
     Raises:
         UsageError: there is no journal in it.
+        ContractError: a line of a journal is not what the doctor writes.
     """
     journals = sorted(folder.glob(f"*{LINES}"), key=lambda one: one.stat().st_mtime_ns)
-    read = [(list(_rows(one)), one) for one in journals]
-    paired = [(rows, path) for rows, path in read if rows and rows[0]["kind"] == "process"]
+    read = [(list(rows(one)), one) for one in journals]
+    paired = [(own, path) for own, path in read if own and own[0]["kind"] == "process"]
     if not paired:
         text = f"{folder} holds no journal of the doctor's: was the program a Python program?"
         raise UsageError(text)
-    sources = Sources(texts([row for rows, _ in paired for row in rows]))
+    sources = Sources(texts([row for own, _ in paired for row in own]))
     seen = [Seen(one, _counts(path.with_suffix(COUNTS)), sources) for one, path in paired]
     seen.sort(key=lambda one: one.rows[0]["at_s"])
     return Watched(seen, sources)
@@ -74,6 +78,7 @@ def left(path: Path) -> Watched | None:
 
     Raises:
         UsageError: nothing is there.
+        ContractError: a line of a journal is not what the doctor writes.
     """
     folder = path if path.is_dir() else path.with_name(path.name + BESIDE)
     if any(folder.glob(f"*{LINES}")):
@@ -112,12 +117,14 @@ def report(
     first = watched.processes[0]
     begin_s = ended.begin_s if ended else watched.begin_s
     end_s = ended.end_s if ended else first.rows[-1]["at_s"]
-    found = [one for seen in watched.processes for one in findings(seen)]
+    found = findings_of_all(map(findings, watched.processes))
     for one_pass in others:
         known = {(one.pattern, one.path, one.line) for one in found}
-        more = [one for seen in one_pass.processes for one in findings(seen) if _of_a_pass(one)]
+        of_pass = [list(filter(_of_a_pass, findings(seen))) for seen in one_pass.processes]
+        more = findings_of_all(of_pass)
         found += [one for one in more if (one.pattern, one.path, one.line) not in known]
-    sites = [one for seen in watched.processes for one in call_sites(seen)]
+    by_process = list(map(call_sites, watched.processes))
+    sites = sites_of_all(by_process)
     return DoctorReport(
         harness_version=coldwarm.__version__,
         started_at=started_at or str(first.process.get("started_at", "")),
@@ -127,8 +134,9 @@ def report(
         versions=_versions(watched.processes),
         n_processes=len(watched.processes),
         account=account(first, begin_s, end_s),
+        others=others_of(watched.processes, by_process),
         findings=ranked(found, end_s - begin_s)[:_MOST_FINDINGS],
-        sites=sorted(sites, key=lambda one: -one.total_s)[:_MOST_SITES],
+        sites=sites[:_MOST_SITES],
         n_sites=len(sites),
         unseen=list(_unseen(watched.processes, ended)),
     )
@@ -151,18 +159,6 @@ def _unfinished(seen: Seen) -> Iterator[Reason]:
         if call.site is not None and stages.get(call.number) in begun:
             at = f"{call.site.path}:{call.site.line}"
             yield because("ended_compiling", function=call.name, at=at)
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a journal; the last one may have been cut off."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict) and "kind" in row:
-                yield row
 
 
 def _counts(path: Path) -> memoryview:
@@ -218,7 +214,7 @@ def _unseen(processes: Sequence[Seen], ended: Ended | None) -> Iterator[Reason]:
     if not all(row["jit"] for row in processes[0].of_kind("block")):
         yield because("jit_off")
     cut = any(True for one in processes for _ in one.of_kind("cut"))
-    if cut or any(map(n_untold, processes)):
+    if cut or any(map(beyond, processes)):
         yield because("journal_cut")
     for one in processes:
         yield from _unfinished(one)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Account
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.beyond import STAGES, beyond
 from coldwarm.stats.doctor.elapsed import length, outside, shared
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.doctor.elapsed import Span
     from coldwarm.stats.doctor.seen import Seen
-
-STAGES = ("trace", "lower", "compile", "cache_read")
 
 
 def account(seen: Seen, begin_s: float, end_s: float) -> Account:
@@ -61,6 +60,11 @@ def account(seen: Seen, begin_s: float, end_s: float) -> Account:
     )
 
 
+def compiling_s(seen: Seen) -> float:
+    """Return the seconds in which a process traced, lowered, compiled, or read programs."""
+    return sum(_stages(seen).values())
+
+
 def unseen_before(seen: Seen) -> dict[str, Reason]:
     """Return which parts of the time were over, all or most of them, before a block began."""
     block = next(seen.of_kind("block"), None)
@@ -103,32 +107,9 @@ def _stages(seen: Seen) -> dict[str, float]:
         weight = share(span_of(row)) / whole_s if whole_s > 0 else 1.0
         for name, seconds in row["own_s"].items():
             found[name] = found.get(name, 0.0) + seconds * weight
-    for own_s in _untold(seen):
-        for name, seconds in own_s.items():
-            found[name] = found.get(name, 0.0) + seconds
-    return found
-
-
-def n_untold(seen: Seen) -> int:
-    """Return at how many places calls were counted, not written one by one."""
-    return len(_untold(seen))
-
-
-def _untold(seen: Seen) -> list[dict[str, float]]:
-    """Return the seconds of calls that were counted, not written one by one, by stage.
-
-    Each place divides them as the calls that were written.
-    """
-    by_slot: dict[int, list[Any]] = {}
-    for call in seen.calls:
-        if call.slot is not None and call.slot + 1 < len(seen.counts):
-            by_slot.setdefault(call.slot, []).append(call)
-    found = []
-    for slot, calls in by_slot.items():
-        written_s = sum(one.total_s for one in calls)
-        if seen.counts[slot] > len(calls) and written_s > 0:
-            more = max(0.0, seen.counts[slot + 1] / 1e9 / written_s - 1)
-            found.append({name: more * sum(one.own_s[name] for one in calls) for name in STAGES})
+    for one in beyond(seen).values():
+        for name, seconds in one.own_s.items():
+            found[name] += seconds
     return found
 
 

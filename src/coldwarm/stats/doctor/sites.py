@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import CallSite
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.beyond import STAGES, beyond
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from coldwarm.contracts.doctor import CauseKind
+    from coldwarm.stats.doctor.beyond import Beyond
     from coldwarm.stats.doctor.seen import Call, Line, Seen
 
 
@@ -21,24 +21,20 @@ def call_sites(seen: Seen) -> list[CallSite]:
     for call in seen.calls:
         if call.site is not None:
             groups.setdefault((call.site, call.name), []).append(call)
-    written = Counter(call.slot for call in seen.calls)
-    done: set[int | None] = {None}
+    untold = beyond(seen)
     found = []
     for (line, _), calls in groups.items():
-        slots = {call.slot for call in calls} - done
-        done |= slots  # calls of one slot may have several names: what is left counts once
-        found.append(_site(seen, line, calls, _beyond(seen, slots, written)))
+        slots = untold.keys() & {call.slot for call in calls}
+        # Calls of one slot may have several names: what is left counts once.
+        found.append(_site(seen, line, calls, [untold.pop(slot) for slot in slots]))
     return sorted(found, key=lambda one: -one.total_s)
 
 
-def _site(seen: Seen, line: Line, calls: list[Call], beyond: tuple[int, float]) -> CallSite:
-    own_s = {name: sum(one.own_s[name] for one in calls) for name in ("trace", "lower", "compile")}
-    cache_s = sum(one.own_s["cache_read"] for one in calls)
+def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> CallSite:
+    parts = [*(one.own_s for one in calls), *(one.own_s for one in untold)]
+    own_s = {name: sum(part[name] for part in parts) for name in STAGES}
     n_compiles = sum(one.compiled and not one.hit for one in calls)
     n_reads = sum(one.hit for one in calls)
-    total_s = sum(own_s.values()) + cache_s
-    n_more, more_s = beyond
-    n_compiles += n_more
     n_calls = _n_calls(seen, line, calls[0].name)
     largest = max(
         (one.memory for one in calls if one.memory), key=lambda one: one["temporary"], default=None
@@ -54,35 +50,19 @@ def _site(seen: Seen, line: Line, calls: list[Call], beyond: tuple[int, float]) 
         caller=line.function,
         framework=calls[0].framework,
         function=calls[0].name,
-        n_compiles=n_compiles,
-        n_reads=n_reads,
+        n_compiles=n_compiles + sum(one.n_compiles for one in untold),
+        n_reads=n_reads + sum(one.n_reads for one in untold),
         n_calls=n_calls,
-        total_s=total_s + more_s,
+        total_s=sum(own_s.values()),
         trace_s=own_s["trace"],
         lower_s=own_s["lower"],
         compile_s=own_s["compile"],
-        cache_s=cache_s,
+        cache_s=own_s["cache_read"],
         causes=dict(causes(calls)),
         temporary_bytes=largest["temporary"] if largest else None,
         arguments_bytes=largest["arguments"] if largest else None,
         null_reasons=reasons,
     )
-
-
-def _beyond(
-    seen: Seen, slots: Iterable[int | None], written: Mapping[int | None, int]
-) -> tuple[int, float]:
-    """Return how many calls were counted and not written, and their seconds."""
-    n_more, more_s = 0, 0.0
-    for slot in slots:
-        if slot is None or slot + 1 >= len(seen.counts):
-            continue
-        counted, all_ns = seen.counts[slot], seen.counts[slot + 1]
-        if counted > written[slot]:
-            n_more += counted - written[slot]
-            known_s = sum(one.total_s for one in seen.calls if one.slot == slot)
-            more_s += max(0.0, all_ns / 1e9 - known_s)
-    return n_more, more_s
 
 
 def _n_calls(seen: Seen, line: Line, name: str) -> int | None:

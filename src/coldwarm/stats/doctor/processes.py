@@ -1,0 +1,112 @@
+"""What several processes of one program found at the same lines, put together. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from coldwarm.contracts.doctor import Others
+from coldwarm.stats.doctor.account import compiling_s
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from coldwarm.contracts.doctor import CallSite, CauseKind, Finding
+    from coldwarm.stats.doctor.seen import Seen
+
+
+def findings_of_all(processes: Iterable[Sequence[Finding]]) -> list[Finding]:
+    """Return the findings of all processes, each once; ``processes`` has those of each.
+
+    Of several processes the words and the saving are of the one that saves most: processes may
+    run side by side, so that their savings do not add up. Costs are seconds of processes, and do.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for found in processes:
+        earlier: Counter[tuple[object, ...]] = Counter()
+        for one in found:
+            key = _key(one)
+            groups.setdefault((*key, earlier[key]), []).append(one)
+            earlier[key] += 1  # those of one process stay apart
+    return [_together(group) for group in groups.values()]
+
+
+def _key(one: Finding) -> tuple[object, ...]:
+    cause = (one.cause.kind, one.cause.argument) if one.cause is not None else None
+    return one.pattern, one.path, one.line, one.function, cause, one.says.values.get("function")
+
+
+def _together(group: Sequence[Finding]) -> Finding:
+    if len(group) == 1:
+        return group[0]
+    most = max(group, key=lambda one: (one.saving_s or 0.0, one.cost_s or 0.0))
+    costs = [one.cost_s for one in group if one.cost_s is not None]
+    cost_s = sum(costs) if costs else None
+    savings = [one.saving_s for one in group if one.saving_s is not None]
+    saving_s = max(savings, default=None)
+    known = {"cost_s": cost_s, "saving_s": saving_s}
+    return replace(
+        most,
+        n=sum(one.n for one in group),
+        n_processes=sum(one.n_processes for one in group),
+        cost_s=cost_s,
+        saving_s=saving_s,
+        null_reasons={
+            name: reason for name, reason in most.null_reasons.items() if known.get(name) is None
+        },
+    )
+
+
+def sites_of_all(processes: Iterable[Iterable[CallSite]]) -> list[CallSite]:
+    """Return the call sites of all processes, the slowest first, each line and function once."""
+    groups: dict[tuple[str, ...], list[CallSite]] = {}
+    for found in processes:
+        for one in found:
+            key = one.path, str(one.line), one.caller, one.framework, one.function
+            groups.setdefault(key, []).append(one)
+    return sorted(map(_added, groups.values()), key=lambda one: -one.total_s)
+
+
+def _added(group: Sequence[CallSite]) -> CallSite:
+    if len(group) == 1:
+        return group[0]
+    calls = [one.n_calls for one in group if one.n_calls is not None]
+    untold = next((one for one in group if one.n_calls is None), None)
+    largest = max(group, key=lambda one: -1 if one.temporary_bytes is None else one.temporary_bytes)
+    causes: Counter[CauseKind] = Counter()
+    for one in group:
+        causes.update(one.causes)
+    reasons = {name: one for name, one in largest.null_reasons.items() if name != "n_calls"}
+    if untold is not None:
+        reasons["n_calls"] = untold.null_reasons["n_calls"]
+    return replace(
+        group[0],
+        n_processes=len(group),
+        n_compiles=sum(one.n_compiles for one in group),
+        n_reads=sum(one.n_reads for one in group),
+        n_calls=sum(calls) if untold is None else None,
+        total_s=sum(one.total_s for one in group),
+        trace_s=sum(one.trace_s for one in group),
+        lower_s=sum(one.lower_s for one in group),
+        compile_s=sum(one.compile_s for one in group),
+        cache_s=sum(one.cache_s for one in group),
+        causes=dict(causes),
+        temporary_bytes=largest.temporary_bytes,
+        arguments_bytes=largest.arguments_bytes,
+        null_reasons=reasons,
+    )
+
+
+def others(processes: Sequence[Seen], sites: Sequence[Iterable[CallSite]]) -> Others | None:
+    """Return what all but the first process compiled; ``None``: there is no other.
+
+    ``sites`` are those of each process.
+    """
+    if len(processes) == 1:
+        return None
+    return Others(
+        compiling_s=sum(map(compiling_s, processes[1:])),
+        n_compiles=sum(one.n_compiles for found in sites[1:] for one in found),
+    )
