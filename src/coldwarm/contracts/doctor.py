@@ -83,6 +83,8 @@ class CallSite(Record, frozen=True, kw_only=True):
     framework: str
     function: str
     """What was compiled."""
+    is_operation: bool = False
+    """Whether it is an operation outside of ``jit``, which the framework compiles by itself."""
     n_processes: Count = 1
     """That compiled there: of several, times and counts are added up."""
     n_compiles: Count

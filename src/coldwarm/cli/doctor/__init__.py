@@ -73,7 +73,7 @@ class _Doctor(click.RichCommand):
     metavar="WHAT[:N],…",
     default=None,
     help="End with 1 where something happened more than N times (0 where no N is given): recompile"
-    " (anything compiled again, at all lines together), missing-sync, host-sync, or the id of a"
+    " (functions compiled again, at all lines together), missing-sync, host-sync, or the id of a"
     " pattern.",
 )
 @click.option(

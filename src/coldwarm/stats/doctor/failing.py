@@ -63,7 +63,7 @@ def _n_again(report: DoctorReport) -> int:
     """
     by_cause: Counter[tuple[str, int]] = Counter()
     by_finding: Counter[tuple[str, int]] = Counter()
-    for site in report.sites:
+    for site in (one for one in report.sites if not one.is_operation):
         by_cause[site.path, site.line] += sum(site.causes.values())
     for one in filter(_is_again, report.findings):
         by_finding[one.path, one.line] += one.n

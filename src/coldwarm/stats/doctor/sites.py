@@ -50,6 +50,7 @@ def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> Ca
         caller=line.function,
         framework=calls[0].framework,
         function=calls[0].name,
+        is_operation=calls[0].is_frameworks,
         n_compiles=n_compiles + sum(one.n_compiles for one in untold),
         n_reads=n_reads + sum(one.n_reads for one in untold),
         n_calls=n_calls,
