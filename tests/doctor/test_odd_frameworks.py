@@ -333,3 +333,33 @@ def test_an_error_that_ended_a_test_did_not_end_the_session(tmp_path: Path) -> N
     found = both(tmp_path, ["-m", "pytest", "-q", "-p", "no:cacheprovider", file])
     assert found.plain.status == found.watched.status == 1
     assert found.report["findings"] == []
+
+
+SLOW = """
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def told(x):
+        jax.debug.callback(lambda value: None, x.sum())
+        return x * 0.5
+
+    @jax.jit
+    def quick(x):
+        return x + 1
+
+    x = jnp.ones(4)
+    for _ in range(300):
+        x = quick(told(x))
+    x.block_until_ready()
+"""
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_calls_that_miss_the_fast_path_are_counted(python: str, tmp_path: Path) -> None:
+    sites = {one["function"]: one for one in told(tmp_path, SLOW, python)["sites"]}
+    if sites["told"]["n_calls"] is None:  # Python 3.11
+        assert "n_slow_calls" in sites["told"]["null_reasons"]
+        return
+    assert sites["told"]["n_slow_calls"] > 290
+    assert sites["quick"]["n_slow_calls"] < 10

@@ -92,6 +92,9 @@ class CallSite(Record, frozen=True, kw_only=True):
     """Programs that were read from a cache on disk."""
     n_calls: Count | None
     """Of the compiled function, from this line."""
+    n_slow_calls: Count | None = None
+    """Of these, those that went through Python though nothing was compiled: JAX's fast path of
+    dispatch does not take them."""
     total_s: Seconds
     trace_s: Seconds
     lower_s: Seconds

@@ -15,7 +15,7 @@ from types import MethodType
 
 from coldwarm.doctor import sites
 from coldwarm.doctor.clocks import Clocks
-from coldwarm.doctor.dispatches import Dispatches
+from coldwarm.doctor.dispatches import Dispatches, slow_path
 from coldwarm.doctor.failures import failed
 from coldwarm.doctor.places import Now, Places
 from coldwarm.doctor.transfers import Transfers
@@ -112,6 +112,7 @@ class Calls:
         jax = sys.modules["jax"]
         self._want(self._transfers.wanted(jax))
         self._clocks.jax_is_here()
+        self._started |= dict.fromkeys(slow_path(), self._dispatches.missed)
         self._started |= dict.fromkeys(self._transfers.reads(), self._transfers.read)
         operators = self._dispatches.begin(jax)
         self._started |= {code: partial(self._dispatches.operated, code) for code in operators}

@@ -28,6 +28,13 @@ _MOST_OPEN = 100
 _NO_OPERATIONS = ("asarray", "array", "ndim", "shape", "size", "result_type", "issubdtype", "dtype")
 
 
+def slow_path() -> "set[CodeType]":
+    """Return the code through which calls go that JAX's fast path does not take."""
+    maker: Any = getattr(sys.modules.get("jax._src.pjit"), "_cpp_pjit", None)
+    held = getattr(getattr(maker, "__code__", None), "co_consts", ())
+    return {one for one in held if getattr(one, "co_name", "") == "cache_miss"}
+
+
 class Dispatches:
     """Counts and times what the user's lines give to devices."""
 
@@ -116,6 +123,12 @@ class Dispatches:
         del begun[at:]
         spent_ns = _now_ns() - begin_ns - (self._apart_ns() - apart_ns)
         self._places.add(slot, 0, max(0, spent_ns))
+
+    def missed(self) -> None:
+        """Count a call that JAX's fast path does not take: it goes through Python."""
+        begun = self._now.begun
+        if begun and not self.is_tracing():
+            self._places.add(begun[-1][1], 0, 0, 1)
 
     def operated(self, code: "CodeType") -> None:
         """Count an operator of arrays that begins, at the user's line."""

@@ -47,6 +47,8 @@ STYLES = {
 """The colours of the bar."""
 _WIDTH = 76
 MOST_FINDINGS, MOST_SITES = 8, 10
+_MANY = 100
+"""Calls that are worth a word."""
 _INDENT, _CHANGE = 4, 8
 
 
@@ -68,7 +70,7 @@ def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
         parts += [line(f"… and {left} more{why}: --verbose shows them", "dim"), line("")]
     if report.sites:
         parts += [_sites(report.sites if everything else report.sites[:MOST_SITES]), line("")]
-        parts += _memory(report)
+        parts += [*_memory(report), *_slow(report)]
     parts += [line(f"Not seen: {words(one)}.", "dim") for one in report.unseen]
     return Group(*parts, *_last(report))
 
@@ -86,6 +88,16 @@ def _memory(report: DoctorReport) -> list[RenderableType]:
         return []
     where = f"{place(one.path)}:{one.line}, {one.function}"
     return [line(f"Most temporary memory: {where}: {temporary(one)}"), line("")]
+
+
+def _slow(report: DoctorReport) -> list[RenderableType]:
+    """Return the line whose calls JAX's fast path does not take, where these are many."""
+    one = max(report.sites, key=lambda one: one.n_slow_calls or 0)
+    n, n_calls = one.n_slow_calls or 0, one.n_calls or 0
+    if n < _MANY or 2 * n < n_calls:
+        return []
+    what = f"{place(one.path)}:{one.line}, {one.function}: {n} of {n_calls} calls"
+    return [line(f"Through Python, not JAX's fast dispatch: {what}"), line("")]
 
 
 def _last(report: DoctorReport) -> Iterator[RenderableType]:

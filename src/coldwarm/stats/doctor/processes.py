@@ -78,15 +78,17 @@ def _added(group: Sequence[CallSite]) -> CallSite:
     causes: Counter[CauseKind] = Counter()
     for one in group:
         causes.update(one.causes)
-    reasons = {name: one for name, one in largest.null_reasons.items() if name != "n_calls"}
+    of_calls = {"n_calls", "n_slow_calls"}
+    reasons = {name: one for name, one in largest.null_reasons.items() if name not in of_calls}
     if untold is not None:
-        reasons["n_calls"] = untold.null_reasons["n_calls"]
+        reasons |= dict.fromkeys(of_calls, untold.null_reasons["n_calls"])
     return replace(
         group[0],
         n_processes=len(group),
         n_compiles=sum(one.n_compiles for one in group),
         n_reads=sum(one.n_reads for one in group),
         n_calls=sum(calls) if untold is None else None,
+        n_slow_calls=sum(one.n_slow_calls or 0 for one in group) if untold is None else None,
         total_s=sum(one.total_s for one in group),
         trace_s=sum(one.trace_s for one in group),
         lower_s=sum(one.lower_s for one in group),

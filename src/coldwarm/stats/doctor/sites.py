@@ -41,7 +41,9 @@ def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> Ca
     )
     reasons = {}
     if n_calls is None:
-        reasons["n_calls"] = because("called_elsewhere" if seen.sees_calls else "needs_monitoring")
+        reasons["n_calls"] = reasons["n_slow_calls"] = because(
+            "called_elsewhere" if seen.sees_calls else "needs_monitoring"
+        )
     if largest is None:
         reasons["temporary_bytes"] = reasons["arguments_bytes"] = because("memory_not_shown")
     return CallSite(
@@ -54,6 +56,7 @@ def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> Ca
         n_compiles=n_compiles + sum(one.n_compiles for one in untold),
         n_reads=n_reads + sum(one.n_reads for one in untold),
         n_calls=n_calls,
+        n_slow_calls=None if n_calls is None else _n_slow(seen, line, calls, untold),
         total_s=sum(own_s.values()),
         trace_s=own_s["trace"],
         lower_s=own_s["lower"],
@@ -72,6 +75,13 @@ def _n_calls(seen: Seen, line: Line, name: str) -> int | None:
     short = name.rpartition(".")[2]
     counted = [one.n for one in seen.places_at("jitted", line) if one.name == short]
     return sum(counted) if counted else None
+
+
+def _n_slow(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> int:
+    """Return how many calls went through Python, but for those that something was compiled for."""
+    short = calls[0].name.rpartition(".")[2]
+    n = sum(one.counts[2] for one in seen.places_at("jitted", line) if one.name == short)
+    return max(0, n - len(calls) - sum(one.n_compiles + one.n_reads for one in untold))
 
 
 def causes(calls: list[Call]) -> Counter[CauseKind]:
