@@ -11,7 +11,9 @@ from tests.cli.test_shown import COMMAND, HOSTILE
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S
 
+from coldwarm.report.doctor.html import as_html
 from coldwarm.report.doctor.saving import saved
+from coldwarm.report.doctor.summary import NOTHING, NOTHING_SEEN
 from coldwarm.report.doctor.terminal import shown
 from coldwarm.report.doctor.told import told
 from coldwarm.report.shown import PlainConsole
@@ -109,7 +111,24 @@ def test_the_parts_of_a_line_that_read_from_a_cache_are_all_shown(tmp_path: Path
     text = "\n".join(lines)
     assert "1 read  1.00 s  2.00 s   3.00 s  4.00 s  10.0 s" in text
     assert "2.50 s" in text
+    assert lines[0].endswith("(5 programs; 1 more from a cache).")
     assert "cache" not in "\n".join(printed(report(tmp_path / "none", faulty())))
+
+
+def test_it_says_that_all_programs_came_from_a_cache(tmp_path: Path) -> None:
+    own_s = {"trace": 1.0, "lower": 2.0, "cache_read": 4.0}
+    rows = [journals.process(), journals.call(1), journals.stage(1, 20.0, own_s, hit=True)]
+    made = report(tmp_path, [*rows, journals.end(END_S)])
+    said = "were getting 1 program from a cache, and nothing was compiled."
+    assert printed(made)[0] == f"Of 60.0 s, 7.00 s {said}"
+    assert "<th style='text-align:right'>cache</th>" in as_html(made)
+
+
+def test_nothing_is_said_to_be_right_that_was_not_seen(tmp_path: Path) -> None:
+    rows = [journals.process(sees_calls=False), journals.end(END_S)]
+    assert printed(report(tmp_path, rows))[-1] == NOTHING_SEEN
+    rows = [journals.process(), journals.end(END_S)]
+    assert printed(report(tmp_path, rows))[-1] == NOTHING
 
 
 def test_a_page_shows_what_was_read_from_a_cache(tmp_path: Path) -> None:

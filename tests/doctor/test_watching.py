@@ -122,7 +122,7 @@ def test_what_cannot_be_written_is_printed(form: str, status: int, tmp_path: Pat
     (tmp_path / "program.py").write_text(program, encoding="utf-8")
     done = run(tmp_path, "--format", form, "--out", "to/report")
     assert done.returncode == (status or 3)
-    known = "Nothing to change was found." if form != "json" else '"schema_version"'
+    known = "Nothing to change was found" if form != "json" else '"schema_version"'
     assert known in done.stderr
     assert "cannot be written" in done.stderr.splitlines()[-1]
 

@@ -10,7 +10,7 @@ from coldwarm.report import units
 from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.saving import saved
 from coldwarm.report.doctor.summary import first_change, headline, named_parts, place
-from coldwarm.report.doctor.terminal import MOST_FINDINGS, MOST_SITES, row
+from coldwarm.report.doctor.terminal import MOST_FINDINGS, MOST_SITES, reads, row, stages
 from coldwarm.report.page.doctor import COLOUR
 from coldwarm.report.reasons import words
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import Account, DoctorReport, Finding
 
-_COLUMNS = ("where it compiled", "what", "times", "trace", "lower", "compile", "in all")
-_N_TEXTS = 2
+_TEXTS = ("where it compiled", "what")
 """Columns that hold no numbers."""
 _LEFT, _RIGHT = "text-align:left", "text-align:right"
 # Each is read on a white page and on a dark one.
@@ -72,15 +71,17 @@ def _finding(one: Finding) -> str:
 
 
 def _sites(report: DoctorReport) -> str:
-    sides = [_LEFT if at < _N_TEXTS else _RIGHT for at in range(len(_COLUMNS))]
+    cache = reads(report.sites)
+    columns = (*_TEXTS, "times", *stages(cache=cache))
+    sides = [_LEFT if one in _TEXTS else _RIGHT for one in columns]
     head = "".join(
-        f"<th style='{side}'>{one}</th>" for one, side in zip(_COLUMNS, sides, strict=True)
+        f"<th style='{side}'>{one}</th>" for one, side in zip(columns, sides, strict=True)
     )
     lines = "".join(
         "<tr>"
         + "".join(
             f"<td style='{side}'>{_text(cell)}</td>"
-            for cell, side in zip(row(one), sides, strict=True)
+            for cell, side in zip(row(one, cache=cache), sides, strict=True)
         )
         + "</tr>"
         for one in report.sites[:MOST_SITES]

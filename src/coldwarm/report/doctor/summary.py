@@ -29,6 +29,7 @@ PARTS = (
 _BEFORE = {"imported_before", "devices_before"}
 """Reasons of parts that were over before a block began, and are no part of its time."""
 NOTHING = "Nothing to change was found."
+NOTHING_SEEN = "Nothing to change was found in what could be seen."
 UNKNOWN = "Nothing could be watched."
 
 
@@ -42,9 +43,7 @@ def headline(report: DoctorReport) -> str:
     if others is not None:
         total += f" of the first of {report.n_processes} processes"
     if compiling_s:
-        all_here = report.n_sites == len(report.sites)
-        n = sum(one.n_compiles for one in report.sites) - (others.n_compiles if others else 0)
-        said = f"{units.duration(compiling_s)} were compiling{_programs(n if all_here else 0)}"
+        said = _compiling(report, compiling_s)
     elif others is not None and others.compiling_s:
         said = "nothing was compiling"
     else:
@@ -52,8 +51,22 @@ def headline(report: DoctorReport) -> str:
     return f"Of {total}, {said}{_beside(report)}."
 
 
-def _programs(n: int) -> str:
-    return f" ({counted(n, 'program')})" if n else ""
+def _compiling(report: DoctorReport, seconds: float) -> str:
+    """Return how much of the time of the first process was compiling, or reading from a cache."""
+    spent, others = units.duration(seconds), report.others
+    n = sum(one.n_compiles for one in report.sites) - (others.n_compiles if others else 0)
+    n_reads = sum(one.n_reads for one in report.sites)
+    if report.n_sites > len(report.sites):
+        return f"{spent} were compiling"
+    if not n and n_reads:
+        what = "programs" if others else counted(n_reads, "program")
+        return f"{spent} were getting {what} from a cache, and nothing was compiled"
+    return f"{spent} were compiling{_programs(n, 0 if others else n_reads)}"
+
+
+def _programs(n: int, n_reads: int = 0) -> str:
+    read = f"; {n_reads} more from a cache" if n_reads else ""
+    return f" ({counted(n, 'program')}{read})" if n else ""
 
 
 def _beside(report: DoctorReport) -> str:
@@ -96,7 +109,9 @@ def ending(report: DoctorReport) -> str:
 def first_change(report: DoctorReport) -> str:
     """Return what to change first, in one sentence, or that nothing was found."""
     if not report.findings:
-        return NOTHING if is_known(report) else UNKNOWN
+        if not is_known(report):
+            return UNKNOWN
+        return NOTHING_SEEN if report.unseen else NOTHING
     one = report.findings[0]
     saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
     if saves and one.n_processes > 1:
