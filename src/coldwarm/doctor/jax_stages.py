@@ -10,6 +10,7 @@ import time
 
 from coldwarm.doctor import functions, signatures, sites
 from coldwarm.doctor.failures import failed
+from coldwarm.doctor.jax_calls import STAGES, Call, Counted, Open, Thread, goes_on, lowering, missed
 from coldwarm.doctor.programs import fingerprint, looked_into, memory_of
 from coldwarm.frameworks.jax import forgetting
 
@@ -22,80 +23,9 @@ if TYPE_CHECKING:
     from coldwarm.doctor.journal import Journal
 
 _now_ns = time.perf_counter_ns
-STAGES = {
-    "/jax/core/compile/jaxpr_trace_duration": "trace",
-    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
-    "/jax/core/compile/backend_compile_duration": "compile",
-}
 _ORDER = {"trace": 0, "lower": 1, "compile": 2}
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
 _HIT = "/jax/compilation_cache/cache_hits"
-_NEAR = 6
-"""Frames above a listener in which JAX holds what it lowers."""
-
-
-class _Open:
-    """A stage that has begun and not ended."""
-
-    __slots__ = ("begin_ns", "event", "inner_ns", "stage")
-
-    def __init__(self, event: str) -> None:
-        self.event = event
-        self.stage = STAGES[event]
-        self.inner_ns = 0
-        self.begin_ns = _now_ns()
-
-
-class _Counted:
-    """The calls at one line for one function."""
-
-    __slots__ = ("before", "n", "slot")
-
-    def __init__(self, slot: "int | None") -> None:
-        self.slot = slot
-        self.n = 0
-        self.before = 0
-        """As many as there were when the last reader came."""
-
-    def is_written(self, most: int) -> bool:
-        return self.n - self.before <= most
-
-
-class _Call:
-    """A call for which something is traced, lowered or compiled."""
-
-    __slots__ = (
-        "counted",
-        "fingerprint",
-        "hit",
-        "jitted",
-        "lowered",
-        "miss",
-        "number",
-        "order",
-        "own_ns",
-        "program",
-        "where",
-    )
-
-    def __init__(self, number: int, miss: int, counted: "_Counted", where: "Any") -> None:
-        self.number, self.miss, self.counted, self.where = number, miss, counted, where
-        self.order = -1
-        self.jitted = False
-        self.own_ns: dict[str, int] = {}
-        self.hit = False
-        self.lowered: Any = None
-        self.program: Any = None
-        self.fingerprint: str | None = None
-
-
-class _Thread(threading.local):
-    """What is open in one thread."""
-
-    def __init__(self) -> None:
-        self.open: list[_Open] = []
-        self.call: _Call | None = None
-        self.staged_ns = 0
 
 
 class JaxStages:
@@ -104,10 +34,10 @@ class JaxStages:
     def __init__(self, journal: "Journal") -> None:
         """Write into ``journal``."""
         self._journal = journal
-        self._threads = _Thread()
+        self._threads = Thread()
         self._functions = functions.Functions()
         self._lock = threading.RLock()
-        self._places: dict[Any, _Counted] = {}
+        self._places: dict[Any, Counted] = {}
         """By the user's line and the function."""
         self.spent_ns = 0
         """In here: no cost of the program's."""
@@ -157,7 +87,7 @@ class JaxStages:
             if not mine.open:
                 self._enter(event, fun_name)
                 if STAGES[event] == "lower" and mine.call is not None:
-                    mine.call.lowered = _lowering(sys._getframe(1))
+                    mine.call.lowered = lowering(sys._getframe(1))
                 if STAGES[event] == "compile" and mine.call and self._journal.fingerprints:
                     mine.call.fingerprint = fingerprint(sys._getframe(1))
         except Exception as error:
@@ -165,7 +95,7 @@ class JaxStages:
             failed(self._journal, error)
         finally:
             self._spent(_now_ns() - begin_ns)
-            mine.open.append(_Open(event))
+            mine.open.append(Open(event))
 
     def _spent(self, spent_ns: int) -> None:
         """Leave what was done here out of what is open, or of the call around it."""
@@ -221,16 +151,16 @@ class JaxStages:
         """Find out for which call an outermost stage begins."""
         order = _ORDER[STAGES[event]]
         frame: FrameType | None = sys._getframe(2)
-        miss = _miss(frame)
+        miss = missed(frame)
         known = self._threads.call
-        if known is not None and order > known.order and _goes_on(known, miss, frame):
+        if known is not None and order > known.order and goes_on(known, miss, frame):
             known.order = order
             known.hit = False  # a read from the cache inside of an earlier stage is another's
             return
         self._threads.call = call = self._new(frame, miss, name)
         call.order = order
 
-    def _new(self, frame: "FrameType | None", miss: "FrameType | None", name: str) -> _Call:
+    def _new(self, frame: "FrameType | None", miss: "FrameType | None", name: str) -> Call:
         stack = sites.stack(frame)
         held = miss.f_locals if miss is not None else {}
         function = held.get("fun")
@@ -240,9 +170,9 @@ class JaxStages:
             number = self._journal.number()
             counted = self._places.get(place)
             if counted is None:
-                counted = self._places[place] = _Counted(self._journal.slot())
+                counted = self._places[place] = Counted(self._journal.slot())
             counted.n += 1
-        call = _Call(number, id(miss), counted, place[0])
+        call = Call(number, id(miss), counted, place[0])
         call.jitted = function is not None and not functions.is_operation(function)
         cause: dict[str, Any] = {"kind": "apart"}  # of what is compiled without a call
         signature = None
@@ -273,7 +203,7 @@ class JaxStages:
             )
         return call
 
-    def _leave(self, call: _Call, stage: str, begin_ns: int, end_ns: int) -> None:
+    def _leave(self, call: Call, stage: str, begin_ns: int, end_ns: int) -> None:
         """Write that an outermost stage has ended."""
         begun_ns = _now_ns()
         slot = call.counted.slot
@@ -309,7 +239,7 @@ class JaxStages:
         """Begin anew: in a process that was forked."""
         self._places.clear()
         self._lock = threading.RLock()
-        self._threads = _Thread()
+        self._threads = Thread()
 
 
 def _bare(name: str) -> str:
@@ -319,37 +249,3 @@ def _bare(name: str) -> str:
 
 def _add(sums: "dict[str, int]", name: str, ns: int) -> None:
     sums[name] = sums.get(name, 0) + ns
-
-
-def _goes_on(known: _Call, miss: "FrameType | None", frame: "FrameType | None") -> bool:
-    """Say whether a stage belongs to the call of the stage before.
-
-    What is lowered or compiled by itself, without a call, does so where one line asks for both.
-    """
-    if known.miss != id(miss):
-        return False
-    return miss is not None or known.where == next(iter(sites.stack(frame)), None)
-
-
-def _miss(frame: "FrameType | None") -> "FrameType | None":
-    """Return the frame in which JAX holds the call that it has no program for."""
-    while frame is not None:
-        code = frame.f_code
-        if code.co_name == "cache_miss" and code.co_filename.endswith("pjit.py"):
-            return frame
-        if sites.is_users(code):
-            return None
-        frame = frame.f_back
-    return None
-
-
-def _lowering(frame: "FrameType | None") -> "Any":
-    """Return what is about to be lowered, and which of its inputs are given away."""
-    for _ in range(_NEAR):
-        if frame is None:
-            return None
-        if "closed_jaxpr" in frame.f_code.co_varnames:
-            held = frame.f_locals
-            return held.get("closed_jaxpr"), held.get("donated_invars") or ()
-        frame = frame.f_back
-    return None
