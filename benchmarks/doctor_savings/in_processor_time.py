@@ -10,7 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
-from coldwarm.doctor import jax_stages, recorder
+from coldwarm.doctor import recorder
+from coldwarm.doctor.compiles import jax_stages
 
 if __name__ == "__main__":
     journal, file = sys.argv[1:]

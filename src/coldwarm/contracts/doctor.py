@@ -23,6 +23,19 @@ CauseKind = Literal[
     "unknown",
 ]
 
+MissKind = Literal[
+    "nothing_kept",
+    "file_changed",
+    "types",
+    "code",
+    "captured",
+    "processor",
+    "version",
+    "unreadable",
+    "unknown",
+]
+"""Why a function was not in Numba's cache on disk, where it is to be kept."""
+
 
 class Cause(Record, frozen=True, kw_only=True):
     """Why something was compiled again: what differed from the earlier call that is most alike."""
@@ -102,6 +115,8 @@ class CallSite(Record, frozen=True, kw_only=True):
     cache_s: Seconds
     causes: dict[CauseKind, Count]
     """How often each kind of cause made it compile again."""
+    misses: dict[MissKind, Count] = {}
+    """Of Numba's functions with ``cache=True``: why they were not in its cache on disk."""
     temporary_bytes: Count | None
     """Memory that the program takes while it runs, besides its arguments and results; the most of
     all programs of this line."""

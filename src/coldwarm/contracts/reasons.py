@@ -363,7 +363,7 @@ CODES: dict[str, str] = {
     "counted": "count_name n_do n_dont",
     # What the doctor has seen.
     **{
-        f"doctor_{kind}": "function n_again argument n_values before now"
+        f"doctor_{kind}": "function n_again n_read argument n_values before now"
         for kind in (
             "static",
             "shape",
@@ -385,7 +385,7 @@ CODES: dict[str, str] = {
     "doctor_first_call": "clock compiled_s interval_s",
     "doctor_reads": "n_reads n_waited blocked_s",
     "doctor_reads_ready": "n_reads",
-    "doctor_no_array": "function n_again argument n_values before now",
+    "doctor_no_array": "function n_again n_read argument n_values before now",
     "doctor_new_body": "function n_compiles",
     "doctor_transfers": "call n_transfers sent_bytes",
     "doctor_growing": "call n_lengths",
@@ -404,6 +404,7 @@ CODES: dict[str, str] = {
     "cache_not_empty": "n_reads",
     "output_not_compared": "",
     "saving_again": "n_times",
+    "saving_read": "n_times n_read",
     "saving_kept": "",
     "saving_other": "other_names",
     "saving_turns": "n_turns",

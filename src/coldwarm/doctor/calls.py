@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-    from coldwarm.doctor.jax_stages import JaxStages
+    from coldwarm.doctor.compiles.jax_stages import JaxStages
     from coldwarm.doctor.journal import Journal
 
 _now_ns = time.perf_counter_ns

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-    from coldwarm.doctor.jax_stages import JaxStages
+    from coldwarm.doctor.compiles.jax_stages import JaxStages
     from coldwarm.doctor.places import Now, Places
 
 _now_ns = time.perf_counter_ns

@@ -182,7 +182,7 @@ class Recorder:
                 one.renew()
 
     def _jax(self) -> None:
-        from coldwarm.doctor.jax_stages import JaxStages
+        from coldwarm.doctor.compiles.jax_stages import JaxStages
 
         self.stages = JaxStages(self.journal)
         self._follow("jax", self.stages, "jax", "jaxlib", "numpy")
@@ -199,12 +199,12 @@ class Recorder:
             self.stages.compiled = self._calls.ask_again
 
     def _torch(self) -> None:
-        from coldwarm.doctor.torch_compiles import TorchCompiles
+        from coldwarm.doctor.compiles.torch_compiles import TorchCompiles
 
         self._follow("torch", TorchCompiles(self.journal), "torch")
 
     def _numba(self) -> None:
-        from coldwarm.doctor.numba_compiles import NumbaCompiles
+        from coldwarm.doctor.compiles.numba_compiles import NumbaCompiles
 
         self._follow("numba", NumbaCompiles(self.journal), "numba", "llvmlite")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from coldwarm.doctor.jax_stages import JaxStages
+    from coldwarm.doctor.compiles.jax_stages import JaxStages
     from coldwarm.doctor.journal import FileJournal
 
 FOLDER = "programs"

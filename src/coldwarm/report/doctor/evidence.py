@@ -104,6 +104,9 @@ EVIDENCE: dict[str, str] = {
     "doctor_key": "{name} uses a key that {first} has used: the same random numbers come again",
     "doctor_break": "torch.compile ends a graph here: {text}",
     "saving_again": "the time of the {n_times:# compilation} that this caused",
+    "saving_read": (
+        "the time of the {n_times:# program} that this caused, {n_read} of them found in a cache"
+    ),
     "saving_other": "{other_names} differed at the same time: both must change",
     "saving_kept": "the time of this compilation, in each later process",
     "saving_turns": (

@@ -11,6 +11,7 @@ from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.saving import saved
 from coldwarm.report.doctor.summary import first_change, headline, named_parts, place
 from coldwarm.report.doctor.terminal import MOST_FINDINGS, MOST_SITES, reads, row, stages
+from coldwarm.report.doctor.told import evidence
 from coldwarm.report.page.doctor import COLOUR
 from coldwarm.report.reasons import words
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import Account, DoctorReport, Finding
 
-_TEXTS = ("where it compiled", "what")
-"""Columns that hold no numbers."""
+_NAMES = ("where it compiled", "what")
+"""The columns before those of numbers."""
 _LEFT, _RIGHT = "text-align:left", "text-align:right"
 # Each is read on a white page and on a dark one.
 _PATTERN, _CHANGE = "#e0353f", "#1f8a3d"
@@ -67,13 +68,13 @@ def _finding(one: Finding) -> str:
     source = f"<br><code>{_text(one.source)}</code>" if one.source else ""
     change = f"<b style='color:{_CHANGE}'>change</b> {_text(change_of(one))}"
     saves = f"<b style='color:{_CHANGE}'>saves</b> {_text(saved(one))}"
-    return f"<li>{head}{source}<br>{_text(words(one.says))}<br>{change}<br>{saves}</li>"
+    return f"<li>{head}{source}<br>{_text(evidence(one))}<br>{change}<br>{saves}</li>"
 
 
 def _sites(report: DoctorReport) -> str:
     cache = reads(report.sites)
-    columns = (*_TEXTS, "times", *stages(cache=cache))
-    sides = [_LEFT if one in _TEXTS else _RIGHT for one in columns]
+    columns = (*_NAMES, "times", *stages(cache=cache))
+    sides = [_LEFT] * len(_NAMES) + [_RIGHT] * (len(columns) - len(_NAMES))
     head = "".join(
         f"<th style='{side}'>{one}</th>" for one, side in zip(columns, sides, strict=True)
     )

@@ -13,6 +13,7 @@ from coldwarm.report import units
 from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.learning import pattern_of
 from coldwarm.report.doctor.memory import most, temporary
+from coldwarm.report.doctor.misses import missed
 from coldwarm.report.doctor.saving import saved
 from coldwarm.report.doctor.summary import (
     ending,
@@ -47,6 +48,7 @@ STYLES = {
 """The colours of the bar."""
 _WIDTH = 76
 MOST_FINDINGS, MOST_SITES = 8, 10
+_MOST_MISSES = 2
 _MANY = 100
 """Calls that are worth a word."""
 _INDENT, _CHANGE = 4, 8
@@ -71,6 +73,8 @@ def shown(report: DoctorReport, *, everything: bool = False) -> RenderableType:
     if report.sites:
         parts += [_sites(report.sites if everything else report.sites[:MOST_SITES]), line("")]
         parts += [*_memory(report), *_slow(report)]
+        for said in missed(report.sites, MOST_SITES if everything else _MOST_MISSES):
+            parts += [line(said), line("")]
     parts += [line(f"Not seen: {words(one)}.", "dim") for one in report.unseen]
     return Group(*parts, *_last(report))
 

@@ -22,9 +22,14 @@ def told(report: DoctorReport) -> DoctorReport:
 
 def evidence(one: Finding) -> str:
     """Return what was seen, and in how many processes, in words."""
+    said = words(one.says)
+    n_read = one.says.values.get("n_read")
+    if n_read:
+        which = "all" if n_read == one.says.values.get("n_again") else str(n_read)
+        said += f"; {which} of these programs were found in a cache on disk"
     if one.n_processes == 1:
-        return words(one.says)
-    return f"{words(one.says)}; in {one.n_processes} processes: this is of one of them"
+        return said
+    return f"{said}; in {one.n_processes} processes: this is of one of them"
 
 
 def _told(one: Finding) -> Finding:

@@ -9,6 +9,7 @@ from coldwarm.report.charts.looks import COLOURS, PART_COLOURS
 from coldwarm.report.doctor.fix import lines
 from coldwarm.report.doctor.learning import page_of, pattern_of
 from coldwarm.report.doctor.memory import temporary
+from coldwarm.report.doctor.misses import missed
 from coldwarm.report.doctor.saving import saved
 from coldwarm.report.doctor.summary import (
     ending,
@@ -73,6 +74,7 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
         columns=("line", "what", "compiled", *stages(cache=cache), "called", "temporary memory"),
         table=[list(_cells(one, cache=cache)) for one in report.sites[:_MOST_SITES]],
         left=max(0, report.n_sites - _MOST_SITES),
+        missed=list(missed(report.sites, _MOST_SITES)),
         versions=", ".join(f"{name} {version}" for name, version in report.versions.items()),
         python=report.python,
         started_at=report.started_at,

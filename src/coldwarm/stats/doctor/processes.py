@@ -13,7 +13,7 @@ from coldwarm.stats.doctor.account import compiling_s
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coldwarm.contracts.doctor import CallSite, CauseKind, Finding
+    from coldwarm.contracts.doctor import CallSite, CauseKind, Finding, MissKind
     from coldwarm.stats.doctor.seen import Seen
 
 
@@ -76,8 +76,10 @@ def _added(group: Sequence[CallSite]) -> CallSite:
     untold = next((one for one in group if one.n_calls is None), None)
     largest = max(group, key=lambda one: -1 if one.temporary_bytes is None else one.temporary_bytes)
     causes: Counter[CauseKind] = Counter()
+    misses: Counter[MissKind] = Counter()
     for one in group:
         causes.update(one.causes)
+        misses.update(one.misses)
     of_calls = {"n_calls", "n_slow_calls"}
     reasons = {name: one for name, one in largest.null_reasons.items() if name not in of_calls}
     if untold is not None:
@@ -95,6 +97,7 @@ def _added(group: Sequence[CallSite]) -> CallSite:
         compile_s=sum(one.compile_s for one in group),
         cache_s=sum(one.cache_s for one in group),
         causes=dict(causes),
+        misses=dict(misses),
         temporary_bytes=largest.temporary_bytes,
         arguments_bytes=largest.arguments_bytes,
         null_reasons=reasons,

@@ -43,6 +43,8 @@ class Call:
     """Names of large arrays that the function takes from around it."""
     around: bool
     """Of Numba: whether it takes another compiled function from around it."""
+    missed: str | None
+    """Of Numba: why it was not in the cache on disk; ``None``: it was, or is not kept there."""
     from_host: Mapping[str, int]
     """Bytes of the arguments that were arrays of the host, by name."""
     own_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -241,6 +243,7 @@ def _call(row: Mapping[str, Any]) -> Call:
         keeps=row.get("keeps"),
         captured=list(row.get("captured") or ()),
         around=bool(row.get("around")),
+        missed=row.get("missed"),
         from_host=signature.get("from_host", {}),
     )
 

@@ -63,6 +63,7 @@ def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> Ca
         compile_s=own_s["compile"],
         cache_s=own_s["cache_read"],
         causes=dict(causes(calls)),
+        misses=dict(Counter(one.missed for one in calls if one.missed)),  # type: ignore[arg-type] # of these kinds
         temporary_bytes=largest["temporary"] if largest else None,
         arguments_bytes=largest["arguments"] if largest else None,
         null_reasons=reasons,

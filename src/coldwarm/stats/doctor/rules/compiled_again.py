@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from coldwarm.contracts.doctor import CauseKind
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.doctor.seen import Call, Line, Seen
 
 FEWEST: dict[CauseKind, int] = {
@@ -76,12 +77,13 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         n=len(calls),
         cost_s=cost_s,
         saving_s=sum(one.total_s for one in alone) if alone else None,
-        saving_from=because("saving_again", n_times=len(alone)) if alone else None,
+        saving_from=_estimate(alone) if alone else None,
         null_reasons={} if alone else {"saving_s": because("saving_other", other_names=mixed)},
         says=because(
             _code(kind, calls, cause),
             function=name,
             n_again=len(calls),
+            n_read=sum(one.hit for one in calls),
             argument=cause.argument,
             n_values=cause.n_values,
             before=cause.before,
@@ -89,6 +91,14 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
         ),
         cause=cause,
     )
+
+
+def _estimate(alone: list[Call]) -> Reason:
+    """Return how the saving is estimated of calls that this cause alone has compiled again."""
+    n_read = sum(one.hit for one in alone)
+    if n_read:
+        return because("saving_read", n_times=len(alone), n_read=n_read)
+    return because("saving_again", n_times=len(alone))
 
 
 def _others(kind: CauseKind, call: Call) -> set[str]:

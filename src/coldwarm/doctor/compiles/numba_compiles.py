@@ -1,4 +1,4 @@
-"""What Numba compiles: for which line of the user's, for which types, and whether it was kept.
+"""What Numba compiles or reads from its cache: for which line of the user's, for which types.
 
 Its events arrive in the thread that compiles, and carry the function and the types of the call.
 """
@@ -10,17 +10,19 @@ import weakref
 
 from coldwarm.doctor import sites
 from coldwarm.doctor.causes import apportioned
+from coldwarm.doctor.compiles.numba_cache import Reads, keeps, why_missed
 from coldwarm.doctor.failures import failed
 from coldwarm.frameworks.numba import NumbaWatch, forget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from coldwarm.doctor.journal import Journal
 
 _now_s = time.perf_counter
-_COMPILE = "numba:compile"
+_COMPILE, _LOCK = "numba:compile", "numba:compiler_lock"
 _LONGEST = 200
 
 
@@ -34,7 +36,9 @@ class NumbaCompiles:
         self._depth = 0
         self._open: tuple[int, float] | None = None
         self._types: weakref.WeakKeyDictionary[Any, list[list[str]]] = weakref.WeakKeyDictionary()
-        self._listener: Any = None
+        self._reads = Reads()
+        self._init_ns = 0
+        self._listeners: dict[str, Any] = {}
         self._n_objects: dict[Any, int] = {}
         """By the code that somebody wrote, how many functions were made of it."""
 
@@ -43,39 +47,74 @@ class NumbaCompiles:
         from numba.core import event
 
         self._watch.install()
-        ours = self
 
         class Listener(event.Listener):  # type: ignore[misc] # Numba has no types
+            def __init__(
+                self, start: "Callable[[Any], None]", end: "Callable[[Any], None]"
+            ) -> None:
+                self._start, self._end = start, end
+
             def on_start(self, event: "Any") -> None:
-                ours.on_start(event.data or {})
+                self._start(event.data or {})
 
             def on_end(self, event: "Any") -> None:
-                ours.on_end(event.data or {})
+                self._end(event.data or {})
 
-        self._listener = Listener()
-        event.register(_COMPILE, self._listener)
+        self._listeners = {
+            _COMPILE: Listener(self.on_start, self.on_end),
+            _LOCK: Listener(self.on_lock, self.on_release),
+        }
+        for kind, listener in self._listeners.items():
+            event.register(kind, listener)
 
     def end(self) -> None:
         """Follow no more, and leave Numba as it was."""
         from numba.core import event
 
-        forget(event, _COMPILE, self._listener)
+        for kind, listener in self._listeners.items():
+            forget(event, kind, listener)
         self._watch.uninstall()
+
+    def on_lock(self, _data: "dict[str, Any]") -> None:
+        """Note that a function is asked for that is not in memory."""
+        self._reads.locking()
+
+    def on_release(self, _data: "dict[str, Any]") -> None:
+        """Note that it is there now; write it down where it was read from the cache."""
+        try:
+            read = self._reads.released()
+            # Numba's target is initialised on the way, once: that is no reading.
+            init_s, self._init_ns = self._initialised_s(), self._watch.target_init_ns
+            if read is not None:
+                dispatcher, args, begin_s = read
+                seconds = max(0.0, _now_s() - begin_s - init_s)
+                number = self._call(dispatcher, args)
+                self._stage(number, begin_s, seconds, {"cache_read": seconds}, hit=True)
+        except Exception as error:
+            failed(self._journal, error)
+
+    def _initialised_s(self) -> float:
+        """Return the seconds of initialising Numba's target since this was last looked at."""
+        return (self._watch.target_init_ns - self._init_ns) / 1e9
 
     def on_start(self, data: "dict[str, Any]") -> None:
         """Note that compiling begins."""
+        self._reads.compiling()
         self._depth += 1
         if self._depth > 1:
             return
         try:
-            self._begun(data)
+            dispatcher, args = data.get("dispatcher"), data.get("args") or ()
+            number = self._call(dispatcher, args, missed=why_missed(dispatcher, args))
+            self._watch.begin_call()
+            self._open = number, _now_s()
         except Exception as error:
             self._open = None
             failed(self._journal, error)
 
-    def _begun(self, data: "dict[str, Any]") -> None:
-        dispatcher = data.get("dispatcher")
-        types = [str(one)[:_LONGEST] for one in data.get("args") or ()]
+    def _call(self, dispatcher: "Any", args: "Any", **more: "Any") -> int:
+        """Write which function is asked for, where, and for which types."""
+        types = [str(one)[:_LONGEST] for one in args]
         cause = self._new(dispatcher) or {"kind": "first"}
         earlier = self._types.setdefault(dispatcher, [])
         if earlier:
@@ -94,13 +133,13 @@ class NumbaCompiles:
                 "arguments": dict(zip(_names(dispatcher), types, strict=False)),
                 "static": {},
             },
-            keeps=type(getattr(dispatcher, "_cache", None)).__name__ == "FunctionCache",
+            keeps=keeps(dispatcher),
             around=_takes_compiled(dispatcher),
+            **more,
         )
         earlier.append(types)
         del earlier[:-16]
-        self._watch.begin_call()
-        self._open = number, _now_s()
+        return number
 
     def _new(self, dispatcher: "Any") -> "dict[str, Any] | None":
         """Return the cause where the same code was compiled as another function before."""
@@ -122,14 +161,20 @@ class NumbaCompiles:
 
     def _ended(self, number: int, begin_s: float) -> None:
         seconds = _now_s() - begin_s
+        own_s = apportioned(self._watch.parts(), seconds, "compile")
+        self._stage(number, begin_s, seconds, own_s, hit=False)
+
+    def _stage(
+        self, number: int, begin_s: float, seconds: float, own_s: "dict[str, float]", *, hit: bool
+    ) -> None:
         self._journal.write(
             "stage",
             call=number,
             stage="compile",
             begin_s=begin_s,
             seconds=seconds,
-            own_s=apportioned(self._watch.parts(), seconds, "compile"),
-            hit=False,
+            own_s=own_s,
+            hit=hit,
             program=None,
         )
 

@@ -9,8 +9,17 @@ import threading
 import time
 
 from coldwarm.doctor import functions, signatures, sites
+from coldwarm.doctor.compiles.jax_calls import (
+    STAGES,
+    Call,
+    Counted,
+    Open,
+    Thread,
+    goes_on,
+    lowering,
+    missed,
+)
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.jax_calls import STAGES, Call, Counted, Open, Thread, goes_on, lowering, missed
 from coldwarm.doctor.programs import fingerprint, looked_into, memory_of
 from coldwarm.frameworks.jax import forgetting
 
@@ -95,7 +104,7 @@ class JaxStages:
             failed(self._journal, error)
         finally:
             self._spent(_now_ns() - begin_ns)
-            mine.open.append(Open(event))
+            mine.open.append(Open(event, _now_ns()))
 
     def _spent(self, spent_ns: int) -> None:
         """Leave what was done here out of what is open, or of the call around it."""

@@ -1,7 +1,6 @@
 """Which stage of JAX is open in a thread, and which call it is for, by the stack of the moment."""
 
 import threading
-import time
 
 from coldwarm.doctor import sites
 
@@ -24,12 +23,12 @@ class Open:
 
     __slots__ = ("begin_ns", "event", "inner_ns", "stage")
 
-    def __init__(self, event: str) -> None:
-        """Begin now."""
+    def __init__(self, event: str, begin_ns: int) -> None:
+        """Of an event of ``STAGES``."""
         self.event = event
         self.stage = STAGES[event]
         self.inner_ns = 0
-        self.begin_ns = time.perf_counter_ns()
+        self.begin_ns = begin_ns
 
 
 class Counted:

@@ -1,0 +1,1 @@
+"""What each framework traces, lowers, compiles and reads from a cache, and why."""
