@@ -90,6 +90,16 @@ class Sources:
                     found |= targets & {name for each in call.args for name in _parts(each)}
         return found
 
+    def also_called(self, path: str) -> set[str]:
+        """Return the variables and attributes of a file that get a second name somewhere."""
+        tree = self.tree(path)
+        values = [
+            one.value
+            for one in (ast.walk(tree) if tree is not None else ())
+            if isinstance(one, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and one.value
+        ]
+        return {name for one in values for name in _parts(one)}
+
     def given(self, path: str, line: int, function: str) -> list[ast.expr]:
         """Return what a call of a function at a line is given by position.
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.elsewhere import called_at
 from coldwarm.stats.doctor.seen import Line
 from coldwarm.stats.doctor.sites import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.stats.doctor.seen import Call, Seen
 
@@ -96,29 +97,44 @@ def _header(seen: Seen, chain: Iterable[tuple[str, int, str]]) -> Line | None:
 def _not_donated(seen: Seen, call: Call) -> Draft | None:
     """Name state that goes in and comes out again, where its memory is not given away."""
     n_bytes = int(call.program["reusable_bytes"]) if call.program else 0
-    site = call.site
-    if site is None or n_bytes < LARGE_BYTES or not seen.sources.loop(site.path, site.line):
+    if n_bytes < LARGE_BYTES:
         return None
     name = call.name.rpartition(".")[2]
+    for stack in called_at(seen, call):
+        replaced = _replaced(seen, stack, name)
+        n_calls = _n_calls(seen, stack[0], name)
+        if replaced and n_calls >= FEWEST_CALLS:
+            return Draft(
+                pattern="no-donation",
+                framework=call.framework,
+                site=stack[0],
+                n=n_calls,
+                cost_s=None,
+                saving_s=None,
+                says=because(
+                    "doctor_donation",
+                    function=call.name,
+                    state_bytes=n_bytes,
+                    argument_names=sorted(replaced),
+                ),
+                null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_memory")),
+            )
+    return None
+
+
+def _replaced(seen: Seen, stack: Sequence[Line], name: str) -> set[str]:
+    """Return what a line of a loop gives to a function and replaces by what comes back.
+
+    In a method that a loop calls these are attributes: a variable may have another name outside.
+    """
+    site = stack[0]
     replaced = seen.sources.replaced(site.path, site.line, name)
-    n_calls = _n_calls(seen, site, name)
-    if not replaced or n_calls < FEWEST_CALLS:
-        return None
-    return Draft(
-        pattern="no-donation",
-        framework=call.framework,
-        site=site,
-        n=n_calls,
-        cost_s=None,
-        saving_s=None,
-        says=because(
-            "doctor_donation",
-            function=call.name,
-            state_bytes=n_bytes,
-            argument_names=sorted(replaced),
-        ),
-        null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_memory")),
-    )
+    if seen.sources.loop(site.path, site.line):
+        return replaced
+    if seen.turned(stack[1:]) is None:
+        return set()
+    kept = {one for one in replaced if one.startswith("self.")}
+    return kept - seen.sources.also_called(site.path)
 
 
 def _n_calls(seen: Seen, site: Line, name: str) -> int:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.elsewhere import called_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.stats.doctor.seen import Call, Line, Seen
 
@@ -31,14 +32,17 @@ def findings(seen: Seen) -> Iterator[Draft]:
             yield _draft(place.site, place.name, n_again + 1, n_bytes)
     done: set[Line] = set()
     for call in seen.calls:
-        site = call.site
-        if site is None or site in done or call.framework != "jax":
+        if call.site is None or not call.from_host or call.framework != "jax":
             continue
         name = call.name.rpartition(".")[2]
-        n = sum(one.n for one in seen.places_at("jitted", site) if one.name == name)
-        if n > FEWEST and (n_bytes := _sent_bytes(seen, call, site)):
-            done.add(site)
-            yield _draft(site, call.name, n, n_bytes * n)
+        for stack in called_at(seen, call):
+            site = stack[0]
+            n = sum(one.n for one in seen.places_at("jitted", site) if one.name == name)
+            if site in done or n <= FEWEST:
+                continue
+            if n_bytes := _sent_bytes(seen, call, stack):
+                done.add(site)
+                yield _draft(site, call.name, n, n_bytes * n)
 
 
 def _draft(site: Line, call: str, n: int, n_bytes: int) -> Draft:
@@ -54,23 +58,43 @@ def _draft(site: Line, call: str, n: int, n_bytes: int) -> Draft:
     )
 
 
-def _sent_bytes(seen: Seen, call: Call, site: Line) -> int:
+def _sent_bytes(seen: Seen, call: Call, stack: Sequence[Line]) -> int:
     """Return the size of the host's arrays that every turn of a loop gives to a function."""
-    if not call.from_host or seen.turned(call.stack) is None:
+    site = stack[0]
+    if seen.turned(stack) is None:
         return 0
-    given = seen.sources.given(site.path, site.line, call.name.rpartition(".")[2])
+    name = call.name.rpartition(".")[2]
+    given = seen.sources.given(site.path, site.line, name)
     parameters = list(dict.fromkeys(_root(name) for name in call.arguments))
     bound = {each for one in seen.places_at("jitted", site) for each in one.bound}
     first = sum(isinstance(each, int) for each in bound)
     total = 0
-    for name, n_bytes in call.from_host.items():
-        root = _root(name)
+    for argument, n_bytes in call.from_host.items():
+        root = _root(argument)
         at = parameters.index(root) if root in parameters else -1
         expression = given[at - first] if 0 <= at - first < len(given) else None
+        if site != call.site and not _as_there(seen, call, site, expression, at - first):
+            continue
         is_bound = root in bound or at in bound
         if n_bytes >= LARGE_BYTES and (is_bound or _stays(seen, site, expression)):
             total += n_bytes
     return total
+
+
+def _as_there(seen: Seen, call: Call, site: Line, expression: ast.expr | None, at: int) -> bool:
+    """Say whether a line gives what the line that compiled has given, an array of the host.
+
+    That is known of the line that compiled alone.
+    """
+    there = call.stack[0]
+    if expression is None or (there.path, there.function) != (site.path, site.function):
+        return False
+    given = seen.sources.given(there.path, there.line, call.name.rpartition(".")[2])
+    same = at < len(given) and ast.dump(given[at]) == ast.dump(expression)
+    lines = sorted((there.line, site.line))
+    changed = seen.sources.assigned_between(site.path, lines[0], lines[1] - 1)
+    names = {one.id for one in ast.walk(expression) if isinstance(one, ast.Name)}
+    return same and not names & changed
 
 
 def _stays(seen: Seen, site: Line, expression: ast.expr | None) -> bool:
