@@ -181,3 +181,50 @@ def test_perfetto_gets_every_stage(tmp_path: Path) -> None:
     compiled_s = sum(one["dur"] for one in events if one["cat"] == "compile") / 1e6
     assert compiled_s == pytest.approx(report["account"]["compile_s"], rel=0.05)
     assert all(0 <= one["ts"] <= report["account"]["total_s"] * 1e6 for one in events)
+
+
+CLEARED = """
+import jax, jax.numpy as jnp
+step = jax.jit(lambda x: x + 1)
+step(jnp.ones(1))
+jax.monitoring.clear_event_listeners()
+for n in range(2, 7):
+    step(jnp.ones(n))
+"""
+
+
+def test_listeners_that_the_program_clears_come_back(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    report, _ = doctor(CLEARED, tmp_path)
+    (found,) = report["findings"]
+    assert (found["pattern"], found["n"]) == ("shape-change", 5)
+
+
+def test_listeners_that_the_program_takes_are_missed(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    taken = "jax._src.monitoring._event_duration_secs_listeners.clear()"
+    report, _ = doctor(CLEARED.replace("jax.monitoring.clear_event_listeners()", taken), tmp_path)
+    assert "listeners_removed" in {one["code"] for one in report["unseen"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--out", "program.py"), "--out: program.py is the program itself"),
+        (("--perfetto", "./program.py"), "--perfetto: program.py is the program itself"),
+        (("--warmup", "program.py"), "--warmup: program.py is the program itself"),
+        (("--warmup", "mine.py"), "--warmup has not written it"),
+        (("--out", "a", "--perfetto", "a"), "--perfetto and --out both name a; name two files"),
+    ],
+)
+def test_nothing_is_written_over_the_program(
+    arguments: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    for name in ("program.py", "mine.py"):
+        (tmp_path / name).write_text("print('kept')\n")
+    done = run(tmp_path, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in " ".join(done.stderr.split())
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == dict.fromkeys(
+        ("program.py", "mine.py"), "print('kept')\n"
+    )

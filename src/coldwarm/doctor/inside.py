@@ -64,6 +64,8 @@ class Block(Reader):
             self.counts = self.counts[0], journal.counted()
             if error is not None:
                 self.take(_row("error", **told(error)))
+            if not recorder.is_told():
+                self.take(_row("untold", framework="jax"))
             if self.n_gone:
                 self.take(_row("cut"))
             self.take(_row("end", doctor_s=(recorder.spent_ns() - self._spent_ns) / 1e9))

@@ -232,11 +232,17 @@ class Recorder:
         if self.stays:
             self.journal.write("process", **self.process())
 
+    def is_told(self) -> bool:
+        """Say whether JAX still tells what it compiles."""
+        return self.stages is None or self.stages.is_told()
+
     def leave(self) -> None:
         """Write how the process ends."""
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         if error is not None and _went_through_all(error):
             self.journal.write("error", **told(error))
+        if not self.is_told():
+            self.journal.write("untold", framework="jax")
         self.journal.write("end", doctor_s=self.spent_ns() / 1e9)
 
 

@@ -225,6 +225,29 @@ def forgetting(name: str, listener: "Callable[..., None]") -> "Callable[[], None
     return forget
 
 
+def staying(listen: "Callable[[], None]") -> "Callable[[], None]":
+    """Call ``listen`` again whenever a program clears all listeners; return what ends that."""
+    monitoring, name = sys.modules["jax"].monitoring, "clear_event_listeners"
+    places = [one for one in (monitoring, sys.modules["jax._src.monitoring"]) if hasattr(one, name)]
+    known = {one: getattr(one, name) for one in places}
+    wanted = [True]
+
+    def clear_event_listeners() -> None:
+        known[places[0]]()
+        if wanted[0]:
+            listen()
+
+    def end() -> None:
+        wanted[0] = False
+        for one in places:
+            if getattr(one, name) is clear_event_listeners:
+                setattr(one, name, known[one])
+
+    for one in places:
+        setattr(one, name, clear_event_listeners)
+    return end
+
+
 def wait_for_array(array: "Any") -> None:
     """Wait for one array, without a walk through a tree."""
     array.block_until_ready()

@@ -180,7 +180,8 @@ def command(
         context.exit(ExitCode.REGRESSION if is_broken(found, allowed) else ExitCode.FINE)
     if not command_line:
         raise UsageError("name a program: coldwarm doctor train.py, or coldwarm doctor -m package")
-    written.refuse()
+    scripts = [] if warmup is None else [warmup, warming.archive_of(warmup)]
+    written.refuse(starting.files_of(command_line), scripts)
     if warmup is not None:
         warming.refuse(warmup)
     asked = _then.asked(then, before, caches, rounds, command_line)

@@ -13,7 +13,7 @@ import rich_click as click
 from coldwarm.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from coldwarm.contracts.doctor import DoctorReport
     from coldwarm.report.shown import PlainConsole
@@ -34,22 +34,28 @@ class Written:
     perfetto: Path | None
     verbose: bool
 
-    def refuse(self) -> None:
+    def refuse(self, program: Sequence[Path] = (), scripts: Sequence[Path] = ()) -> None:
         """Refuse places where no file can be made, before a program is run in vain.
 
+        ``program`` is where the program lies, which nothing is written over; ``scripts`` is what
+        ``--warmup`` writes.
+
         Raises:
-            UsageError: a place is a folder, lies in none, or cannot be written to.
+            UsageError: a place is a folder, lies in none, cannot be written to, is the program's,
+                or is asked for twice.
         """
         page = _PAGE if self.form == "html" else None
-        for option, path in (("--out", self.out or page), ("--perfetto", self.perfetto)):
+        asked = [("--out", self.out or page), ("--perfetto", self.perfetto)]
+        taken = dict.fromkeys((one.resolve() for one in program), "")
+        for option, path in [*asked, *(("--warmup", one) for one in scripts)]:
             if path is None:
                 continue
-            if path.is_dir():
-                raise UsageError(f"{option} {path} is a folder; name a file in it")
-            if not path.absolute().parent.is_dir():
-                raise UsageError(f"{option}: no file can be made at {path}; make its folder")
-            if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
-                raise UsageError(f"{option}: {path} cannot be written; name another file")
+            _refuse(option, path)
+            other = taken.setdefault(path.resolve(), option)
+            if not other:
+                raise UsageError(f"{option}: {path} is the program itself; name another file")
+            if other != option:
+                raise UsageError(f"{option} and {other} both name {path}; name two files")
 
     def write(
         self,
@@ -168,6 +174,15 @@ class Written:
                 raise
             reason = error.strerror or str(error)
             raise StorageError(f"{path} cannot be written: {reason}; name another file") from error
+
+
+def _refuse(option: str, path: Path) -> None:
+    if path.is_dir():
+        raise UsageError(f"{option} {path} is a folder; name a file in it")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{option}: no file can be made at {path}; make its folder")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise UsageError(f"{option}: {path} cannot be written; name another file")
 
 
 def _known(watched: Watched | None) -> Watched:

@@ -21,7 +21,7 @@ from coldwarm.doctor.compiles.jax_calls import (
 )
 from coldwarm.doctor.failures import failed
 from coldwarm.doctor.programs import fingerprint, looked_into, memory_of
-from coldwarm.frameworks.jax import forgetting
+from coldwarm.frameworks.jax import forgetting, staying
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from coldwarm.doctor.journal import Journal
 
+_LISTENERS = "_event_duration_secs_listeners"
 _now_ns = time.perf_counter_ns
 _ORDER = {"trace": 0, "lower": 1, "compile": 2}
 _RETRIEVAL = "/jax/compilation_cache/cache_retrieval_time_sec"
@@ -48,6 +49,7 @@ class JaxStages:
         self._lock = threading.RLock()
         self._places: dict[Any, Counted] = {}
         """By the user's line and the function."""
+        self._stop_staying: Callable[[], None] = lambda: None
         self.spent_ns = 0
         """In here: no cost of the program's."""
         self.compiled: Callable[[], None] | None = None
@@ -55,17 +57,32 @@ class JaxStages:
 
     def begin(self) -> None:
         """Listen from now on. JAX is loaded."""
+        self._listen()
+        self._stop_staying = staying(self._listen)
+
+    def end(self) -> None:
+        """Listen no more."""
+        self._stop_staying()
+        self._forget()
+
+    def _listen(self) -> None:
+        """Listen, once: some versions of JAX do not clear all listeners."""
+        self._forget()
         monitoring = sys.modules["jax"].monitoring
         monitoring.register_event_listener(self.on_event)
         monitoring.register_event_duration_secs_listener(self.on_duration)
         if hasattr(monitoring, "register_scalar_listener"):
             monitoring.register_scalar_listener(self.on_scalar)
 
-    def end(self) -> None:
-        """Listen no more."""
+    def _forget(self) -> None:
         forgetting("event_listener", self.on_event)()
         forgetting("event_duration_listener", self.on_duration)()
         forgetting("scalar_listener", self.on_scalar)()
+
+    def is_told(self) -> bool:
+        """Say whether JAX still tells of its stages: a program may have taken the listeners."""
+        listeners = getattr(sys.modules.get("jax._src.monitoring"), _LISTENERS, None)
+        return listeners is None or self.on_duration in listeners
 
     def renew(self) -> None:
         """Write again what was written often enough: for a reader who came later."""

@@ -218,6 +218,8 @@ def _unseen(processes: Sequence[Seen], ended: Ended | None) -> Iterator[Reason]:
         yield because("journal_cut")
     for one in processes:
         yield from _unfinished(one)
+    if any(True for one in processes for _ in one.of_kind("untold")):
+        yield because("listeners_removed", framework="JAX")
     failures = {
         (str(row["at"]), str(row["error"])) for one in processes for row in one.of_kind("failed")
     }

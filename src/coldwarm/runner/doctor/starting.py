@@ -59,6 +59,14 @@ def hook_path(before: str) -> str:
     return os.pathsep.join([str(HOOK), *others])
 
 
+def files_of(command: Sequence[str]) -> list[Path]:
+    """Return where a program lies; of a module the places in this folder where it would."""
+    if command[0] != "-m":
+        return [Path(command[0])]
+    place = Path(*command[1].split("."))
+    return [place.with_suffix(".py"), place / "__main__.py"]
+
+
 def run(
     command: Sequence[str],
     journal: Path,

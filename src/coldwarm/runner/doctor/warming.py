@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 ENDING = ".programs.zip"
 """Of the archive, in the place of the script's own."""
+_MARK = "Written by coldwarm on"
+"""In each script."""
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """Of each file in the archive: the same programs make the same bytes."""
 
@@ -25,13 +27,16 @@ def archive_of(script: Path) -> Path:
 
 
 def refuse(script: Path) -> None:
-    """Refuse a place where no script can be made, before a program is run in vain.
+    """Refuse to write over a file that is no such script, before a program is run in vain.
 
     Raises:
-        UsageError: it has no folder.
+        UsageError: there is one.
     """
-    if not script.absolute().parent.is_dir():
-        raise UsageError(f"--warmup: no file can be made at {script}; make its folder")
+    text = script.read_text(encoding="utf-8", errors="replace") if script.is_file() else ""
+    if text and _MARK not in text:
+        raise UsageError(
+            f"--warmup: {script} is there, and --warmup has not written it; name another file"
+        )
 
 
 def write(found: Programs, text: str, script: Path, journal: Path) -> None:
