@@ -51,6 +51,13 @@ def test_programs_of_the_first_process_stand_beside_its_time(tmp_path: Path) -> 
     assert said.endswith("(10 programs), added up.")
 
 
+def test_what_the_workers_read_from_a_cache_is_not_said_to_be_compiled(tmp_path: Path) -> None:
+    read = [journals.call(1), journals.stage(1, 20.0, {"cache_read": 0.25}, hit=True)]
+    said = headline(report(tmp_path, read, read))
+    assert "250 ms were getting 1 program from a cache, and nothing was compiled" in said
+    assert said.endswith("; the others spent 250 ms getting 1 program from a cache, added up.")
+
+
 def test_where_only_the_first_compiled_it_says_so(tmp_path: Path) -> None:
     said = headline(report(tmp_path, compiling(), []))
     assert "2.50 s were compiling (5 programs); the others compiled nothing." in said

@@ -153,6 +153,8 @@ class Others(Record, frozen=True, kw_only=True):
     """Tracing, lowering, compiling, and reading from a cache on disk."""
     n_compiles: Count
     """Programs, at lines of the user's."""
+    n_reads: Count = 0
+    """Programs that were read from a cache on disk, at lines of the user's."""
 
 
 CachesAs = Literal["empty", "filled"]

@@ -53,20 +53,21 @@ def headline(report: DoctorReport) -> str:
 
 def _compiling(report: DoctorReport, seconds: float) -> str:
     """Return how much of the time of the first process was compiling, or reading from a cache."""
-    spent, others = units.duration(seconds), report.others
+    others = report.others
     n = sum(one.n_compiles for one in report.sites) - (others.n_compiles if others else 0)
-    n_reads = sum(one.n_reads for one in report.sites)
+    n_reads = sum(one.n_reads for one in report.sites) - (others.n_reads if others else 0)
     if report.n_sites > len(report.sites):
-        return f"{spent} were compiling"
-    if not n and n_reads:
-        what = "programs" if others else counted(n_reads, "program")
-        return f"{spent} were getting {what} from a cache, and nothing was compiled"
-    return f"{spent} were compiling{_programs(n, 0 if others else n_reads)}"
+        return f"{units.duration(seconds)} were compiling"
+    said = f"{units.duration(seconds)} were {_spent_on(n, n_reads)}"
+    return said if n or not n_reads else f"{said}, and nothing was compiled"
 
 
-def _programs(n: int, n_reads: int = 0) -> str:
+def _spent_on(n: int, n_reads: int) -> str:
+    """Return what was done for so many programs that were compiled, and read from a cache."""
+    if n_reads and not n:
+        return f"getting {counted(n_reads, 'program')} from a cache"
     read = f"; {n_reads} more from a cache" if n_reads else ""
-    return f" ({counted(n, 'program')}{read})" if n else ""
+    return f"compiling ({counted(n, 'program')}{read})" if n else "compiling"
 
 
 def _beside(report: DoctorReport) -> str:
@@ -77,8 +78,8 @@ def _beside(report: DoctorReport) -> str:
     if not others.compiling_s:
         begun = any(one.code == "ended_compiling" for one in report.unseen)
         return f"; the others compiled nothing{' to its end' if begun else ''}"
-    spent = f"{units.duration(others.compiling_s)} compiling{_programs(others.n_compiles)}"
-    return f"; the others spent {spent}, added up"
+    spent = units.duration(others.compiling_s)
+    return f"; the others spent {spent} {_spent_on(others.n_compiles, others.n_reads)}, added up"
 
 
 def is_known(report: DoctorReport) -> bool:

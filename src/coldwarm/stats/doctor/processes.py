@@ -114,4 +114,5 @@ def others(processes: Sequence[Seen], sites: Sequence[Iterable[CallSite]]) -> Ot
     return Others(
         compiling_s=sum(map(compiling_s, processes[1:])),
         n_compiles=sum(one.n_compiles for found in sites[1:] for one in found),
+        n_reads=sum(one.n_reads for found in sites[1:] for one in found),
     )
