@@ -23,6 +23,7 @@ LOOPS = (
     ast.DictComp,
     ast.GeneratorExp,
 )
+_REPEATING = {"reduce", "functools.reduce"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -74,10 +75,17 @@ def _around(tree: ast.Module) -> dict[int, list[ast.AST]]:
             if reach is None:
                 continue
             nodes.append(child)
-            if isinstance(child, (*LOOPS, *FUNCTIONS)):
+            if isinstance(child, FUNCTIONS) or is_loop(child):
                 for line in range(reach[0], reach[1] + 1):
                     found.setdefault(line, []).append(child)
     return found
+
+
+def is_loop(node: ast.AST) -> bool:
+    """Say whether something repeats what stands in it; ``functools.reduce`` does so, too."""
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) in _REPEATING
+    return isinstance(node, LOOPS)
 
 
 def extent(node: ast.AST) -> Extent | None:

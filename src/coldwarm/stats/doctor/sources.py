@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.doctor.lines import FUNCTIONS, LOOPS, Lines, extent, lines_of
+from coldwarm.stats.doctor.lines import FUNCTIONS, Lines, extent, is_loop, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,7 +69,7 @@ class Sources:
         for node in self._standing(path).around.get(line, ()):
             if isinstance(node, FUNCTIONS):
                 found = None if line > _header(node) else found
-            elif isinstance(node, LOOPS) and _repeats(node, line):
+            elif is_loop(node) and _repeats(node, line):
                 inside = found is not None and not isinstance(node, _STATEMENTS)
                 found = found if inside else extent(node)
         return found
