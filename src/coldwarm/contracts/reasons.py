@@ -380,6 +380,9 @@ CODES: dict[str, str] = {
             "unknown",
         )
     },
+    "doctor_also": "argument before now n_times",
+    "doctor_too": "argument n_times",
+    "doctor_more": "n_arguments",
     "doctor_pending": "clock n_reads",
     "doctor_thrown_away": "clock n_reads",
     "doctor_first_call": "clock compiled_s interval_s",

@@ -52,6 +52,9 @@ EVIDENCE: dict[str, str] = {
     "doctor_unknown": (
         "{function} was compiled again {n_again:# time}, and nothing that is watched differed"
     ),
+    "doctor_also": "`{argument}` was {before}, then {now}, {n_times:# time}",
+    "doctor_too": "`{argument}` changed too, {n_times:# time}",
+    "doctor_more": "{n_arguments:# more argument} changed",
     "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
     "doctor_thrown_away": (
         "{clock}() was read {n_reads:# time} after calls whose results are not kept: nothing "
