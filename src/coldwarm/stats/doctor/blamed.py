@@ -54,6 +54,12 @@ class Blamed:
         """What else differed in some of the calls, by name."""
         return sorted({name for one in self.calls for name in _others(self.kind, one)})
 
+    @cached_property
+    def taken(self) -> list[str]:
+        """Arrays, or what arrays are in, that a function took from around it: not the same ones."""
+        found = Counter(name for one in self.calls for name in one.cause.get("taken") or ())
+        return [name for name, _ in found.most_common()]
+
     def example(self, argument: str) -> Difference:
         """Return how an argument changed: last of all where nothing else did, if there is that."""
         found = [

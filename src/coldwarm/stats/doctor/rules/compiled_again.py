@@ -10,6 +10,7 @@ from coldwarm.stats.doctor.blamed import Blamed, blamed
 from coldwarm.stats.doctor.drafts import Draft
 from coldwarm.stats.doctor.sites import kind_of
 from coldwarm.stats.doctor.spent import freed_s, spent_s
+from coldwarm.stats.doctor.values import kind_of_types, kind_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ PATTERNS: dict[CauseKind, str] = {
 }
 _MOST_NAMED = 2
 """Arguments that are named besides the one that changed most often."""
-_BOTH_TOLD: set[CauseKind] = {"static", "dtype", "weak_type", "type", "context"}
+_BOTH_TOLD: set[CauseKind] = {"static", "dtype", "weak_type", "type", "context", "new_function"}
 """Causes of which both values say something a second time."""
 
 
@@ -70,20 +71,19 @@ def findings(seen: Seen) -> Iterator[Draft]:
 
 
 def _draft(seen: Seen, site: Line, name: str, group: Blamed) -> Draft:
-    calls, alone = group.calls, group.alone
+    calls = group.calls
     is_first_seen = _is_first_seen(seen, calls[0])
     cause = _cause(group, is_first_seen=is_first_seen)
+    untold = _untold(group, cause)
     return Draft(
         pattern=_pattern(seen, site, group.kind, calls),
         framework=calls[0].framework,
         site=site,
         n=len(calls),
         cost_s=spent_s(calls),
-        saving_s=freed_s(seen, alone) if alone else None,
-        saving_from=_estimate(alone) if alone else None,
-        null_reasons={}
-        if alone
-        else {"saving_s": because("saving_other", other_names=group.others)},
+        saving_s=None if untold else freed_s(seen, group.alone),
+        saving_from=None if untold else _estimate(group.alone),
+        null_reasons={"saving_s": untold} if untold else {},
         says=because(
             _code(group, cause),
             *_more(group),
@@ -97,6 +97,19 @@ def _draft(seen: Seen, site: Line, name: str, group: Blamed) -> Draft:
         ),
         cause=cause,
     )
+
+
+def _untold(group: Blamed, cause: Cause) -> Reason | None:
+    """Return why there is no figure of what a change saves; ``None``: there is one."""
+    if group.kind == "unknown":
+        return because("saving_unknown")
+    if not group.alone:
+        return because("saving_other", other_names=group.others)
+    is_value = group.kind in {"static", "new_function"} and cause.argument
+    # Each text is compiled for itself in any case.
+    if is_value and kind_of_values(cause.before, cause.now) == "text":
+        return because("doctor_depends")
+    return None
 
 
 def _estimate(alone: list[Call]) -> Reason:
@@ -118,6 +131,8 @@ def _more(group: Blamed) -> Iterator[Reason]:
             yield because("doctor_also", argument=name, n_times=n_times, **values)
         else:
             yield because("doctor_too", argument=name, n_times=n_times)
+    for name in group.taken[:_MOST_NAMED]:
+        yield because("doctor_taken", argument=name)
     if len(more) > _MOST_NAMED:
         yield because("doctor_more", n_arguments=len(more) - _MOST_NAMED)
 
@@ -138,6 +153,8 @@ def _code(group: Blamed, cause: Cause) -> str:
         return "doctor_no_array"  # a package has made it static, not the user
     if group.kind == "new_function" and cause.argument:
         return "doctor_new_closure"
+    if group.kind == "type" and kind_of_types(cause.before, cause.now) == "function":
+        return "doctor_functions"
     return f"doctor_{group.kind}"
 
 
