@@ -159,6 +159,7 @@ def _with_arguments(finding: Finding, before: str, now: str) -> str:
     held = held[says.code != "doctor_new_closure" :]
     is_named = all(map(str.isidentifier, held))
     given = ", ".join(f"`{one}`" for one in held) if is_named else "what it holds"
-    what = "a static argument" if kind_of_values(before, now) == "text" else "an argument"
+    is_text = bool(before or now) and kind_of_values(before, now) == "text"
+    what = "a static argument" if is_text else "an argument"
     change = CHANGES[finding.pattern].partition(", and keep")[0]
     return f"{change}, and give it {given} as {what}: else it keeps the first value"
