@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 LARGE_BYTES = 2**20
 """Of an array that is worth a word."""
 _MOST_WRAPPERS = 8
+_LONGEST = 10_000
+"""Characters of a text that is compared."""
 _MOST_PARTS = 16
 """Of a list or a dictionary that are looked at."""
 _PLAIN = (bool, int, float, str, bytes, type(None))
@@ -35,7 +37,7 @@ class Taken:
             inner = _written(value)
             if inner is not None:
                 found = {**_closure(inner), **found}
-        self._held = {name: text(one) for name, one in found.items() if isinstance(one, _PLAIN)}
+        self._held = {name: text(one) for name, one in found.items() if _is_plain(one)}
         self._arrays = {name: id(one) for name, one in found.items() if _has_arrays(one)}
 
     def since(self, before: "Taken") -> "dict[str, Any]":
@@ -57,6 +59,12 @@ def _written(value: "Any") -> "Any":
         return value
     is_numbas = type(value).__module__.partition(".")[0] == "numba"
     return getattr(value, "py_func", None) if is_numbas else None
+
+
+def _is_plain(value: "Any") -> bool:
+    """Say whether it is a number, or a text that is soon written."""
+    is_long = isinstance(value, (str, bytes)) and len(value) > _LONGEST
+    return isinstance(value, _PLAIN) and not is_long
 
 
 def _has_arrays(value: "Any", depth: int = 2) -> bool:
