@@ -32,7 +32,7 @@ MEMORY = {"temporary": 3 * 2**20, "arguments": 2**20}
 
 def again(number: int, text: str = "rate") -> list[dict[str, Any]]:
     """Return the rows of one call that was compiled for another static value."""
-    values = {"before": f"{text}{number}", "now": f"{text}{number + 1}"}
+    values = {"before": f"0.{number}", "now": f"0.{number + 1}"}
     difference = {"kind": "static", "argument": text, **values}
     cause = {"kind": "again", "differences": [difference]} if number > 1 else {"kind": "first"}
     function = {"name": text, "path": f"/{text}.py", "line": 1}

@@ -5,7 +5,7 @@ import inspect
 import weakref
 
 from coldwarm.doctor import causes, sites
-from coldwarm.doctor.signatures import text
+from coldwarm.doctor.taken import Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     Cause = dict[str, Any]
 
-LARGE_BYTES = 2**20
-"""Of an array that is worth a word."""
-_MOST_WRAPPERS = 8
-_PLAIN = (bool, int, float, str, bytes, type(None))
 KEPT = 16
 """Signatures of one function that later ones are compared with, the last ones."""
 _OPERATION = "prim_fun"
@@ -35,7 +31,7 @@ class _Known:
 
     def __init__(self, function: "Any", inner: "Any" = None) -> None:
         self.signatures: list[Signature] = []
-        self.held = held(inner or function)
+        self.taken = Taken(inner or function)
         self._refs = [_ref(function), _ref(inner)]
 
     def is_of(self, function: "Any", inner: "Any") -> bool:
@@ -104,18 +100,13 @@ class Functions:
         del others[:-_MOST_OBJECTS]
         if differing is None:
             return {"kind": "first"}
-        changed = [
-            {"argument": name, "before": before, "now": known.held[name]}
-            for name, before in others[-2].held.items()
-            if known.held.get(name, before) != before
-        ]
         # What a package made of the arguments has the function in it, which is another one.
         differing = [one for one in differing if one["argument"] not in signature.behind]
         return {
             "kind": "new_function",
             "n_objects": n_objects,
             "differences": differing,
-            "held": changed,
+            **known.taken.since(others[-2].taken),
         }
 
     @staticmethod
@@ -177,53 +168,6 @@ def described(function: "Any", name: str) -> "dict[str, Any]":
         "kind": _kind(function),
         "whose": sites.WHOSE[sites.kind(code.co_filename)],
     }
-
-
-def held(function: "Any") -> "dict[str, str]":
-    """Return the numbers and texts that a function object holds, in a closure or a partial."""
-    found: dict[str, Any] = {}
-    for _ in range(_MOST_WRAPPERS):
-        if isinstance(function, functools.partial):
-            found |= {f"argument {at}": value for at, value in enumerate(function.args, 1)}
-            found |= function.keywords
-        found |= _closure(function)
-        inner = getattr(function, "func", getattr(function, "__wrapped__", None))
-        if inner is None or not callable(inner):
-            break
-        function = inner
-    return {name: text(value) for name, value in found.items() if isinstance(value, _PLAIN)}
-
-
-def _closure(function: "Any") -> "dict[str, Any]":
-    """Return what a function takes from the functions around it, by name."""
-    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
-    found: dict[str, Any] = {}
-    for name, cell in zip(names, getattr(function, "__closure__", None) or (), strict=False):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # an empty cell
-            continue
-    return found
-
-
-def captured(function: "Any") -> "list[str]":
-    """Return the names of large arrays that a function takes from around it."""
-    for _ in range(_MOST_WRAPPERS):
-        inner = getattr(function, "func", getattr(function, "__wrapped__", None))
-        if inner is None or not callable(inner):
-            break
-        function = inner
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return []
-    taken = {name: getattr(function, "__globals__", {}).get(name) for name in code.co_names}
-    taken |= _closure(function)
-    return [name for name, value in taken.items() if _n_bytes(value) >= LARGE_BYTES]
-
-
-def _n_bytes(value: "Any") -> int:
-    n_bytes = getattr(value, "nbytes", 0)
-    return n_bytes if isinstance(n_bytes, int) else 0
 
 
 def _kind(function: "Any") -> str:

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from coldwarm.doctor import functions, signatures, sites
+from coldwarm.doctor import functions, signatures, sites, taken
 from coldwarm.doctor.compiles.jax_calls import (
     STAGES,
     Call,
@@ -223,7 +223,7 @@ class JaxStages:
                 stack=stack,
                 thread=threading.get_ident(),
                 function=functions.described(function, name) if function else {"name": _bare(name)},
-                captured=functions.captured(function) if function else [],
+                captured=taken.captured(function) if function else [],
                 cause=cause,
                 signature=signature.told() if signature else None,
             )

@@ -12,6 +12,7 @@ from coldwarm.doctor import sites
 from coldwarm.doctor.causes import apportioned
 from coldwarm.doctor.compiles.numba_cache import Reads, keeps, why_missed
 from coldwarm.doctor.failures import failed
+from coldwarm.doctor.taken import Taken
 from coldwarm.frameworks.numba import NumbaWatch, forget
 
 TYPE_CHECKING = False
@@ -39,8 +40,9 @@ class NumbaCompiles:
         self._reads = Reads()
         self._init_ns = 0
         self._listeners: dict[str, Any] = {}
-        self._n_objects: dict[Any, int] = {}
-        """By the code that somebody wrote, how many functions were made of it."""
+        self._made: dict[Any, tuple[int, Taken]] = {}
+        """By the code that somebody wrote, how many functions were made of it, and what the last
+        of them takes from around it."""
 
     def begin(self) -> None:
         """Follow compilations from now on. Numba is loaded."""
@@ -143,11 +145,17 @@ class NumbaCompiles:
 
     def _new(self, dispatcher: "Any") -> "dict[str, Any] | None":
         """Return the cause where the same code was compiled as another function before."""
-        code = getattr(getattr(dispatcher, "py_func", None), "__code__", None)
+        function = getattr(dispatcher, "py_func", None)
+        code = getattr(function, "__code__", None)
         if code is None or dispatcher in self._types:
             return None
-        self._n_objects[code] = n = self._n_objects.get(code, 0) + 1
-        return {"kind": "new_function", "n_objects": n, "differences": []} if n > 1 else None
+        n, before = self._made.get(code, (0, None))
+        taken = Taken(function)
+        self._made[code] = n + 1, taken
+        if before is None:
+            return None
+        more = taken.since(before)
+        return {"kind": "new_function", "n_objects": n + 1, "differences": [], **more}
 
     def on_end(self, _data: "dict[str, Any]") -> None:
         """Note that compiling has ended."""

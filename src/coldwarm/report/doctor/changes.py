@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.stats.doctor.values import kind_of_types, kind_of_values
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from coldwarm.contracts.doctor import Finding
+    from coldwarm.stats.doctor.values import TypeKind, ValueKind
+
+PLAIN = "pass it as a plain argument: leave it out of static_argnums and static_argnames"
+LAYOUT = "convert to one dtype and layout before the call, or declare the signatures"
 
 CHANGES: dict[str, str] = {
-    "varying-static-arg": (
-        "pass it as a plain argument: leave it out of static_argnums and static_argnames"
-    ),
+    "varying-static-arg": PLAIN,
     "shape-change": "pad to a few fixed sizes, or sort what is of one size together",
     "dtype-change": "make it of one dtype before the call",
     "weak-type-flip": (
@@ -18,9 +24,7 @@ CHANGES: dict[str, str] = {
     ),
     "tree-change": "give the same keys and lengths in each call; begin with all of them",
     "list-argument": "make it one array with jnp.asarray before the call",
-    "numba-signatures": (
-        "convert to one dtype and layout before the call, or declare the signatures"
-    ),
+    "numba-signatures": LAYOUT,
     "recompile-by-commitment": (
         "put the argument on its device before the first call, with jax.device_put"
     ),
@@ -30,7 +34,7 @@ CHANGES: dict[str, str] = {
         "make the function once, outside of what is called again, and keep what jit returns"
     ),
     "jit-in-loop": "move the function and its jit out of the loop",
-    "recompile": "look at what changed between the calls",
+    "recompile": "set JAX_EXPLAIN_CACHE_MISSES=1, and JAX says what differed",
     "torch-changing-scalar": "pass it as a tensor, or mark it with torch._dynamo.mark_dynamic",
     "torch-graph-break": "move this out of the compiled function, or use a torch operation for it",
     "missing-sync-timing": "wait before the clock is read: jax.block_until_ready(result)",
@@ -60,13 +64,102 @@ CHANGES: dict[str, str] = {
     "key-reuse": "split the key, and use each part once",
 }
 """Each in the words of somebody who has seen the line."""
-_BY_EVIDENCE = {
-    "doctor_no_array": "make it an array with jnp.asarray: its value is no part of a program then",
-    "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
+_STATIC: dict[ValueKind, str] = {
+    "whole": (
+        "pass it as a plain argument (leave it out of static_argnums and static_argnames); where"
+        " it makes a shape, pad to a few fixed sizes"
+    ),
+    "number": PLAIN,
+    "sizes": "pad to a few fixed sizes, so that it takes few values",
+    "text": "let it take few values: each of them is compiled for itself",
+    "callable": "make the function once, and pass the same one in each call",
+    "object": (
+        "keep one instance, or give its class __eq__ and __hash__; what changes in it becomes an"
+        " argument"
+    ),
+    "values": "pass what changes in it as an argument of its own",
 }
-"""Where what was seen asks for another change than its pattern does in general."""
+"""Of a static argument, by what its values are."""
+_NUMBA: dict[TypeKind, str] = {
+    "function": "give it one function, or declare a signature with numba.types.FunctionType",
+    "length": "pass an array instead of a tuple of changing length",
+    "ndim": "give it one number of dimensions, with reshape before the call",
+    "array": LAYOUT,
+    "number": "convert to one type before the call, with int() or float()",
+    "omitted": "pass it in each call, with a value of one type",
+    "other": "pass values of one type in each call",
+}
+_TELLS = {
+    "jax": CHANGES["recompile"],
+    "torch": "set TORCH_LOGS=recompiles, and PyTorch says what differed",
+    "numba": "see what its attribute `signatures` has more after each of these calls",
+}
+"""Where nothing that is watched differed: what shows more, by framework."""
+_NEW_BODY = "put what the line is part of under jax.jit, and make that once"
+_IS_ARRAY = "make it an array with jnp.asarray: its value is no part of a program then"
+_EACH = {
+    "dtype-change",
+    "weak-type-flip",
+    "numba-signatures",
+    "recompile-by-commitment",
+    "torch-changing-scalar",
+    "varying-static-arg",
+}
+"""Where the change is said of one argument, and others that changed with it need it, too."""
 
 
 def change_of(finding: Finding) -> str:
     """Return what to change."""
-    return _BY_EVIDENCE.get(finding.says.code) or CHANGES.get(finding.pattern, "")
+    says, cause = finding.says, finding.cause
+    before, now = (cause.before, cause.now) if cause is not None else ("", "")
+    if says.code == "doctor_new_body":
+        return _NEW_BODY
+    if says.code == "doctor_new_closure" or (says.code == "doctor_new_function" and says.parts):
+        return _with_arguments(finding, before, now)
+    change = _change(finding, before, now)
+    if finding.pattern not in _EACH:
+        return change
+    return "; ".join([change, *_of_others(finding, change)])
+
+
+def _change(finding: Finding, before: str, now: str) -> str:
+    """Return what to change of an argument that was one thing, and then another."""
+    general = CHANGES.get(finding.pattern, "")
+    if finding.pattern == "recompile":
+        return _TELLS.get(finding.framework, general)
+    if finding.pattern == "numba-signatures":
+        return _NUMBA[kind_of_types(before, now)]
+    kind = kind_of_values(before, now)
+    if finding.pattern == "torch-changing-scalar":
+        return _STATIC["text"] if kind == "text" else general
+    if finding.pattern != "varying-static-arg":
+        return general
+    is_number = kind in {"whole", "number"}
+    return _IS_ARRAY if is_number and finding.says.code == "doctor_no_array" else _STATIC[kind]
+
+
+def _of_others(finding: Finding, change: str) -> Iterator[str]:
+    """Say what to change of the other arguments that changed."""
+    same: list[str] = []
+    for one in finding.says.parts:
+        name, before, now = (str(one.values.get(at, "")) for at in ("argument", "before", "now"))
+        its = _change(finding, before, now) if before or now else change
+        if name and its != change:
+            yield f"of `{name}`, {its}"
+        else:
+            same.append(f"`{name}`" if name else "the others")
+    if same:
+        yield f"the same for {', '.join(same)}"
+
+
+def _with_arguments(finding: Finding, before: str, now: str) -> str:
+    """Return what to change where a function that is made anew holds what changes."""
+    says = finding.says
+    held = [str(one.values.get("argument", "")) for one in (says, *says.parts)]
+    held = held[says.code != "doctor_new_closure" :]
+    is_named = all(map(str.isidentifier, held))
+    given = ", ".join(f"`{one}`" for one in held) if is_named else "what it holds"
+    is_text = bool(before or now) and kind_of_values(before, now) == "text"
+    what = "a static argument" if is_text else "an argument"
+    change = CHANGES[finding.pattern].partition(", and keep")[0]
+    return f"{change}, and give it {given} as {what}: else it keeps the first value"

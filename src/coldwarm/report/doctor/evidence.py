@@ -26,6 +26,10 @@ EVIDENCE: dict[str, str] = {
     "doctor_type": (
         "{function} was compiled again {n_again:# time}: `{argument}` was {before}, then {now}"
     ),
+    "doctor_functions": (
+        "{function} was compiled again {n_again:# time}: its argument `{argument}` took"
+        " {n_values:# function}, and each of them is a type of its own"
+    ),
     "doctor_commitment": (
         "{function} was compiled again {n_again:# time}: `{argument}` was put on a device once "
         "and not the other time"
@@ -52,6 +56,10 @@ EVIDENCE: dict[str, str] = {
     "doctor_unknown": (
         "{function} was compiled again {n_again:# time}, and nothing that is watched differed"
     ),
+    "doctor_also": "`{argument}` changed {n_times:# time}, such as from {before} to {now}",
+    "doctor_too": "`{argument}` changed {n_times:# time}",
+    "doctor_more": "{n_arguments:# more argument} changed",
+    "doctor_taken": "`{argument}`, which it takes from around it, was another object",
     "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
     "doctor_thrown_away": (
         "{clock}() was read {n_reads:# time} after calls whose results are not kept: nothing "
@@ -108,6 +116,7 @@ EVIDENCE: dict[str, str] = {
         "the time of the {n_times:# program} that this caused, {n_read} of them found in a cache"
     ),
     "saving_other": "{other_names} differed at the same time: both must change",
+    "saving_unknown": "it depends on what differed, which is not known",
     "saving_kept": "the time of this compilation, in each later process",
     "saving_turns": (
         "what the loop took to compile, by its share of the equations, less one turn of {n_turns}"

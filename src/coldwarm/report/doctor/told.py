@@ -22,7 +22,7 @@ def told(report: DoctorReport) -> DoctorReport:
 
 def evidence(one: Finding) -> str:
     """Return what was seen, and in how many processes, in words."""
-    said = words(one.says)
+    said = "; ".join([words(one.says), *map(words, one.says.parts)])
     n_read = one.says.values.get("n_read")
     if n_read:
         which = "all" if n_read == one.says.values.get("n_again") else str(n_read)

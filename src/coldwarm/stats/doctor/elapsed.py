@@ -50,8 +50,10 @@ def shared(spans: Sequence[Span]) -> Callable[[Span], float]:
     parts = [(b - a) / n if n else 0.0 for (a, b), n in zip(pairwise(times), active, strict=False)]
     before = [0.0, *accumulate(parts)]
 
-    def share(span: Span) -> float:
-        begin, end = (bisect_right(times, at) - 1 for at in span)
-        return before[end] - before[begin]
+    def until(at_s: float) -> float:
+        last = bisect_right(times, at_s) - 1
+        if last < 0:
+            return 0.0
+        return before[last] + ((at_s - times[last]) / active[last] if active[last] else 0.0)
 
-    return share
+    return lambda span: until(span[1]) - until(span[0])

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+from coldwarm.stats.doctor.elapsed import shared, union
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from coldwarm.stats.doctor.elapsed import Span
     from coldwarm.stats.doctor.sources import Sources
 
 FIELDS = 4
@@ -154,6 +157,14 @@ class Seen:
     def lasted_s(self) -> float:
         """From the first line of the journal to the last."""
         return float(self.rows[-1]["at_s"] - self.rows[0]["at_s"]) if self.rows else 0.0
+
+    @cached_property
+    def share(self) -> Callable[[Span], float]:
+        """What gives a part of a thread's time its share, where other threads compile meanwhile."""
+        by_thread: dict[int, list[Span]] = {}
+        for one in self.calls:
+            by_thread.setdefault(one.thread, []).extend(one.spans)
+        return shared([span for spans in by_thread.values() for span in union(spans)])
 
     @cached_property
     def places(self) -> list[Place]:

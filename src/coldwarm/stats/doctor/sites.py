@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from coldwarm.stats.doctor.seen import Call, Line, Seen
 
 
+_FIRST: tuple[CauseKind, ...] = ("static", "tree", "shape")
+"""Causes that count before others of the same call: a call with other shapes is another input,
+whatever its dtypes are."""
+
+
 def call_sites(seen: Seen) -> list[CallSite]:
     """Return the lines of the user's at which something was compiled, the slowest first."""
     groups: dict[tuple[Line, str], list[Call]] = {}
@@ -103,4 +108,4 @@ def kind_of(call: Call) -> CauseKind | None:
     if kind != "again":
         return None
     kinds: list[CauseKind] = [one["kind"] for one in call.differences]  # type: ignore[misc] # of these kinds
-    return kinds[0] if kinds else "unknown"
+    return next((one for one in _FIRST if one in kinds), kinds[0] if kinds else "unknown")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.blamed import Blamed, blamed
 from coldwarm.stats.doctor.drafts import Draft
 from coldwarm.stats.doctor.sites import kind_of
+from coldwarm.stats.doctor.spent import freed_s, spent_s
+from coldwarm.stats.doctor.values import kind_of_types, kind_of_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from coldwarm.contracts.doctor import CauseKind
     from coldwarm.contracts.reasons import Reason
@@ -47,10 +49,14 @@ PATTERNS: dict[CauseKind, str] = {
     "new_function": "fresh-callable",
     "unknown": "recompile",
 }
+_MOST_NAMED = 2
+"""Arguments that are named besides the one that changed most often."""
+_BOTH_TOLD: set[CauseKind] = {"static", "dtype", "weak_type", "type", "context", "new_function"}
+"""Causes of which both values say something a second time."""
 
 
 def findings(seen: Seen) -> Iterator[Draft]:
-    """Name each line at which one cause made a function compile again."""
+    """Name each line at which one cause made a function compile again, by its arguments."""
     groups: dict[tuple[Line, str, CauseKind], list[Call]] = {}
     for call in seen.calls:
         kind = kind_of(call)
@@ -60,27 +66,27 @@ def findings(seen: Seen) -> Iterator[Draft]:
             groups.setdefault((call.site, call.name, kind), []).append(call)
     for (site, name, kind), calls in groups.items():
         if len(calls) >= FEWEST[kind]:
-            yield _draft(seen, site, name, kind, calls)
+            for one in blamed(kind, calls):
+                yield _draft(seen, site, name, one)
 
 
-def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]) -> Draft:
-    cost_s = sum(one.total_s for one in calls)
-    others = [_others(kind, one) for one in calls]
-    alone = [one for one, more in zip(calls, others, strict=True) if not more]
-    mixed = sorted({name for more in others for name in more})
+def _draft(seen: Seen, site: Line, name: str, group: Blamed) -> Draft:
+    calls = group.calls
     is_first_seen = _is_first_seen(seen, calls[0])
-    cause = _cause(kind, calls, is_first_seen=is_first_seen)
+    cause = _cause(group, is_first_seen=is_first_seen)
+    untold = _untold(group, cause)
     return Draft(
-        pattern=_pattern(seen, site, kind, calls),
+        pattern=_pattern(seen, site, group.kind, calls),
         framework=calls[0].framework,
         site=site,
         n=len(calls),
-        cost_s=cost_s,
-        saving_s=sum(one.total_s for one in alone) if alone else None,
-        saving_from=_estimate(alone) if alone else None,
-        null_reasons={} if alone else {"saving_s": because("saving_other", other_names=mixed)},
+        cost_s=spent_s(calls),
+        saving_s=None if untold else freed_s(seen, group.alone),
+        saving_from=None if untold else _estimate(group.alone),
+        null_reasons={"saving_s": untold} if untold else {},
         says=because(
-            _code(kind, calls, cause),
+            _code(group, cause),
+            *_more(group),
             function=name,
             n_again=len(calls),
             n_read=sum(one.hit for one in calls),
@@ -93,6 +99,19 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
     )
 
 
+def _untold(group: Blamed, cause: Cause) -> Reason | None:
+    """Return why there is no figure of what a change saves; ``None``: there is one."""
+    if group.kind == "unknown":
+        return because("saving_unknown")
+    if not group.alone:
+        return because("saving_other", other_names=group.others)
+    is_value = group.kind in {"static", "new_function"} and cause.argument
+    # Each text is compiled for itself in any case.
+    if is_value and kind_of_values(cause.before, cause.now) == "text":
+        return because("doctor_depends")
+    return None
+
+
 def _estimate(alone: list[Call]) -> Reason:
     """Return how the saving is estimated of calls that this cause alone has compiled again."""
     n_read = sum(one.hit for one in alone)
@@ -101,16 +120,21 @@ def _estimate(alone: list[Call]) -> Reason:
     return because("saving_again", n_times=len(alone))
 
 
-def _others(kind: CauseKind, call: Call) -> set[str]:
-    """Return which other arguments differed too, in another way.
-
-    Without this cause such a call would have been compiled all the same.
-    """
-    if call.cause["kind"] != "again":
-        return set()
-    ours = {one["argument"] for one in call.differences if one["kind"] == kind}
-    differing = (one for one in call.differences if one["argument"] not in ours)
-    return {one["argument"] or one["kind"] for one in differing if one["kind"] != kind}
+def _more(group: Blamed) -> Iterator[Reason]:
+    """Name the other arguments that changed in these calls, or say how many there are."""
+    more = group.arguments[1:]
+    for name in more[:_MOST_NAMED]:
+        n_times = group.n_times(name)
+        if group.kind in _BOTH_TOLD:
+            example = group.example(name)
+            values = {"before": example["before"], "now": example["now"]}
+            yield because("doctor_also", argument=name, n_times=n_times, **values)
+        else:
+            yield because("doctor_too", argument=name, n_times=n_times)
+    for name in group.taken[:_MOST_NAMED]:
+        yield because("doctor_taken", argument=name)
+    if len(more) > _MOST_NAMED:
+        yield because("doctor_more", n_arguments=len(more) - _MOST_NAMED)
 
 
 def _is_first_seen(seen: Seen, call: Call) -> bool:
@@ -123,38 +147,29 @@ def _where(call: Call) -> tuple[object, ...]:
     return call.framework, call.name, call.function.get("path"), call.function.get("line")
 
 
-def _code(kind: CauseKind, calls: list[Call], cause: Cause) -> str:
+def _code(group: Blamed, cause: Cause) -> str:
     """Return which words fit."""
-    if any(one.get("fixed") for call in calls for one in call.differences[:1]):
+    if any(one.get("fixed") for call in group.calls for one in call.differences[:1]):
         return "doctor_no_array"  # a package has made it static, not the user
-    if kind == "new_function" and cause.argument:
+    if group.kind == "new_function" and cause.argument:
         return "doctor_new_closure"
-    return f"doctor_{kind}"
+    if group.kind == "type" and kind_of_types(cause.before, cause.now) == "function":
+        return "doctor_functions"
+    return f"doctor_{group.kind}"
 
 
-def _cause(kind: CauseKind, calls: list[Call], *, is_first_seen: bool) -> Cause:
-    differing = [one for call in calls for one in _differing(kind, call)]
-    if not differing:
-        return Cause(kind=kind, n_values=len(calls) + is_first_seen)
-    argument = Counter(one["argument"] for one in differing).most_common(1)[0][0]
-    ours = [one for one in differing if one["argument"] == argument]
-    sides = ("before", "now") if is_first_seen else ("now",)
-    values = {one[side] for one in ours for side in sides}
-    last = ours[-1]
+def _cause(group: Blamed, *, is_first_seen: bool) -> Cause:
+    if not group.arguments:
+        return Cause(kind=group.kind, n_values=len(group.calls) + is_first_seen)
+    argument = group.arguments[0]
+    example = group.example(argument)
     return Cause(
-        kind=kind,
+        kind=group.kind,
         argument=argument,
-        before=last["before"],
-        now=last["now"],
-        n_values=len(values),
+        before=example["before"],
+        now=example["now"],
+        n_values=group.n_values(argument, with_first=is_first_seen),
     )
-
-
-def _differing(kind: CauseKind, call: Call) -> Sequence[Mapping[str, str]]:
-    if kind == "new_function":
-        held: Sequence[Mapping[str, str]] = call.cause.get("held") or ()
-        return held
-    return [one for one in call.differences if one["kind"] == kind]
 
 
 def _pattern(seen: Seen, site: Line, kind: CauseKind, calls: list[Call]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.spent import freed_s, spent_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,14 +77,13 @@ def _new_bodies(seen: Seen) -> Iterator[Draft]:
     for (site, name), calls in groups.items():
         again = [one for one in calls[1:] if not one.differences]
         if len(again) >= FEWEST_BODIES - 1:
-            cost_s = sum(one.total_s for one in again)
             yield Draft(
                 pattern="fresh-callable",
                 framework="jax",
                 site=site,
                 n=len(again),
-                cost_s=cost_s,
-                saving_s=cost_s,
+                cost_s=spent_s(again),
+                saving_s=freed_s(seen, again),
                 saving_from=because("saving_again", n_times=len(again)),
                 says=because("doctor_new_body", function=name, n_compiles=len(calls)),
                 cause=Cause(kind="new_function", n_values=len(calls)),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.spent import freed_s, spent_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,14 +30,13 @@ def findings(seen: Seen) -> Iterator[Draft]:
             if call.site == site and call.is_frameworks and _grows(call.differences)
         ]
         if len(calls) >= FEWEST:
-            cost_s = sum(call.total_s for call in calls)
             yield Draft(
                 pattern="growing-array-concat",
                 framework="jax",
                 site=site,
                 n=len(calls),
-                cost_s=cost_s,
-                saving_s=cost_s,
+                cost_s=spent_s(calls),
+                saving_s=freed_s(seen, calls),
                 saving_from=because("saving_again", n_times=len(calls)),
                 says=because("doctor_growing", call=name, n_lengths=len(calls) + 1),
             )

@@ -1,0 +1,85 @@
+"""What changing values and types are, from the texts that a journal has of them. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+ValueKind = Literal["whole", "number", "sizes", "text", "callable", "object", "values"]
+"""Of a static argument. ``whole``: it may make a shape; ``text``: texts, none, true and false, and
+classes; ``object``: one that is told from others by where it lies; ``values``: one by what it
+holds."""
+TypeKind = Literal["function", "length", "ndim", "array", "number", "omitted", "other"]
+"""How two types of Numba's differ."""
+
+_CALLABLE = (
+    "<function ",
+    "<bound method ",
+    "<built-in ",
+    "<PjitFunction",
+    "<numpy.ufunc",
+    "<ufunc",
+    "functools.partial(",
+    "CPUDispatcher(",
+)
+_TEXT = ("'", '"', "b'", 'b"', "True", "False", "None", "absent", "<class ", "dtype(")
+_WHOLE = re.compile(r"(np\.u?int\d*\()?[-+]?\d+\)?")
+_NUMBER = re.compile(r"(np\.(float|complex)\d*\(|\()?[-+]?(\d|\.\d|inf|nan)[-+\d.einfaj]*\)?")
+_SIZES = re.compile(r"\([-\d, ()]*(\)|…\w*)")
+_ENUM = re.compile(r"<\w+\.\w+: ")
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
+_ARRAY = re.compile(r"(?:[Aa]rray|readonly array)\(.*, (\d+)d, .*\)")
+_TUPLE = re.compile(r"(?:UniTuple|Tuple)\((.*)\)", re.DOTALL)
+_SCALAR = re.compile(r"u?int\d+|float\d+|complex\d+|bool(ean)?")
+_NOT_GIVEN = ("omitted(", "none")
+
+
+def kind_of_values(before: str, now: str) -> ValueKind:
+    """Return what the values of an argument are: the later one, unless that is none."""
+    given = [one for one in (now, before) if one not in {"", "absent", "None"}]
+    return _kind(given[0] if given else "None")
+
+
+def _kind(value: str) -> ValueKind:
+    if value.startswith(_CALLABLE):
+        return "callable"
+    if _WHOLE.fullmatch(value):
+        return "whole"
+    if _SIZES.fullmatch(value):
+        return "sizes"
+    if _NUMBER.fullmatch(value):
+        return "number"
+    if value.startswith(_TEXT) or _ENUM.match(value):
+        return "text"
+    return "object" if _ADDRESS.search(value) else "values"
+
+
+def kind_of_types(before: str, now: str) -> TypeKind:
+    """Return how two types of Numba's differ."""
+    both = before, now
+    if all("CPUDispatcher(" in one or one.startswith("FunctionType[") for one in both):
+        return "function"
+    if any(one.startswith(_NOT_GIVEN) for one in both):
+        return "omitted"
+    arrays = [_ARRAY.fullmatch(one) for one in both]
+    if arrays[0] and arrays[1]:
+        return "array" if arrays[0][1] == arrays[1][1] else "ndim"
+    if all(_SCALAR.fullmatch(one) for one in both):
+        return "number"
+    lengths = {_length(one) for one in both}
+    return "length" if None not in lengths and len(lengths) > 1 else "other"
+
+
+def _length(written: str) -> int | None:
+    """Return how long a tuple is; ``None``: it is none."""
+    found = _TUPLE.fullmatch(written)
+    if found is None:
+        return None
+    if written.startswith("Uni"):
+        return int(found[1].rpartition(" x ")[2])
+    depth = 0
+    parts = int(bool(found[1].strip()))
+    for one in found[1]:
+        depth += (one in "([<") - (one in ")]>")
+        parts += one == "," and depth == 0
+    return parts
