@@ -74,7 +74,7 @@ class Functions:
 
         ``kind`` is ``first``, ``again`` (with ``differences``; empty where nothing that is known
         differs), ``new_function`` (the same code in another function object, with the number of
-        these so far), or ``operation`` (one outside of ``jit``).
+        these so far, and of those that are still there), or ``operation`` (one outside of ``jit``).
         """
         if is_operation(function):
             known = self._operations.setdefault(name, _Known(function))
@@ -105,6 +105,7 @@ class Functions:
         return {
             "kind": "new_function",
             "n_objects": n_objects,
+            "n_kept": sum(not one.is_gone() for one in others),
             "differences": differing,
             **known.taken.since(others[-2].taken),
         }

@@ -49,6 +49,8 @@ PATTERNS: dict[CauseKind, str] = {
     "new_function": "fresh-callable",
     "unknown": "recompile",
 }
+_FEW, _USED_AGAIN = 16, 3
+"""Functions that are kept, and calls of each, for them to be made on purpose."""
 _MOST_NAMED = 2
 """Arguments that are named besides the one that changed most often."""
 _BOTH_TOLD: set[CauseKind] = {"static", "dtype", "weak_type", "type", "context", "new_function"}
@@ -60,14 +62,29 @@ def findings(seen: Seen) -> Iterator[Draft]:
     groups: dict[tuple[Line, str, CauseKind], list[Call]] = {}
     for call in seen.calls:
         kind = kind_of(call)
-        if kind is None or call.site is None or call.is_frameworks:
+        if kind is None or call.site is None or call.is_frameworks or not call.compiled:
             continue
         if not seen.sources.defines(call.site.path, call.site.line):
             groups.setdefault((call.site, call.name, kind), []).append(call)
     for (site, name, kind), calls in groups.items():
-        if len(calls) >= FEWEST[kind]:
+        if len(calls) >= FEWEST[kind] and not _are_kept(seen, site, kind, calls):
             for one in blamed(kind, calls):
                 yield _draft(seen, site, name, one)
+
+
+def _are_kept(seen: Seen, site: Line, kind: CauseKind, calls: list[Call]) -> bool:
+    """Say whether these are a few functions that the program has made once and calls again.
+
+    A program that makes them anew in each turn keeps one at a time.
+    """
+    cause = calls[-1].cause
+    if kind != "new_function" or cause.get("n_kept") != cause.get("n_objects", 0):
+        return False
+    if not seen.sees_calls:
+        return len(calls) < _FEW
+    name = calls[0].name.rpartition(".")[2]
+    n = sum(one.n for one in seen.places_at("jitted", site) if one.name == name)
+    return n >= _USED_AGAIN * (len(calls) + 1)
 
 
 def _draft(seen: Seen, site: Line, name: str, group: Blamed) -> Draft:
