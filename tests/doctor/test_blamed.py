@@ -209,3 +209,25 @@ def test_what_to_change_for_numba_is_told_by_the_types(before: str, now: str, sa
     if said == "FunctionType":
         assert "took 2 functions" in evidence(one)
         assert "0x" not in evidence(one)
+
+
+def test_a_structure_that_holds_another_function_is_to_hold_one() -> None:
+    before, now = (f"Node[<function init at 0x7f00a1b2c3{at}>]" for at in (1, 2))
+    (one, *_) = found(*(again(differs("tree", "state", before, now)) for _ in range(3)))
+    assert change_of(one).startswith("make the function or object in it once")
+    (one, *_) = found(*(again(differs("tree", "state", "{a}", "{a, b}")) for _ in range(3)))
+    assert change_of(one).startswith("give the same keys")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ("f32[2,3]", "f32[2,4]", "pad to"),
+        ("f32[3]", "f32[4]", "pad to"),
+        ("f32[3]", "f32[3,1]", "one number of dimensions"),
+        ("f32[]", "f32[3]", "one number of dimensions"),
+    ],
+)
+def test_other_dimensions_are_not_to_be_padded(before: str, now: str, said: str) -> None:
+    (one,) = found(*(again(differs("shape", "x", before, now)) for _ in range(4)))
+    assert said in change_of(one)

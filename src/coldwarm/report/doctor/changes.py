@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.doctor.values import kind_of_types, kind_of_values
+from coldwarm.stats.doctor.values import have_one_rank, hold_objects, kind_of_types, kind_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,10 +80,11 @@ _STATIC: dict[ValueKind, str] = {
     "values": "pass what changes in it as an argument of its own",
 }
 """Of a static argument, by what its values are."""
+_ONE_RANK = "give it one number of dimensions, with reshape before the call"
 _NUMBA: dict[TypeKind, str] = {
     "function": "give it one function, or declare a signature with numba.types.FunctionType",
     "length": "pass an array instead of a tuple of changing length",
-    "ndim": "give it one number of dimensions, with reshape before the call",
+    "ndim": _ONE_RANK,
     "array": LAYOUT,
     "number": "convert to one type before the call, with int() or float()",
     "omitted": "pass it in each call, with a value of one type",
@@ -96,6 +97,7 @@ _TELLS = {
 }
 """Where nothing that is watched differed: what shows more, by framework."""
 _NEW_BODY = "put what the line is part of under jax.jit, and make that once"
+_ONE_OBJECT = "make the function or object in it once, such as an optimizer, and keep it"
 _IS_ARRAY = "make it an array with jnp.asarray: its value is no part of a program then"
 _EACH = {
     "dtype-change",
@@ -129,6 +131,10 @@ def _change(finding: Finding, before: str, now: str) -> str:
         return _TELLS.get(finding.framework, general)
     if finding.pattern == "numba-signatures":
         return _NUMBA[kind_of_types(before, now)]
+    if finding.pattern == "shape-change" and not have_one_rank(before, now):
+        return _ONE_RANK
+    if finding.pattern == "tree-change" and hold_objects(before, now):
+        return _ONE_OBJECT
     kind = kind_of_values(before, now)
     if finding.pattern == "torch-changing-scalar":
         return _STATIC["text"] if kind == "text" else general

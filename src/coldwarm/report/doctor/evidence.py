@@ -20,8 +20,8 @@ EVIDENCE: dict[str, str] = {
         "{function} was compiled again {n_again:# time}: `{argument}` was {before}, then {now}"
     ),
     "doctor_tree": (
-        "{function} was compiled again {n_again:# time}: `{argument}` was built otherwise, "
-        "{before}, then {now}"
+        "{function} was compiled again {n_again:# time}: the structure of `{argument}` "
+        "changed, such as from {before} to {now}"
     ),
     "doctor_type": (
         "{function} was compiled again {n_again:# time}: `{argument}` was {before}, then {now}"

@@ -54,6 +54,16 @@ def _kind(value: str) -> ValueKind:
     return "object" if _ADDRESS.search(value) else "values"
 
 
+def have_one_rank(before: str, now: str) -> bool:
+    """Say whether two arrays, written as ``f32[2,3]``, have as many dimensions."""
+    return before.count(",") == now.count(",") and before.endswith("[]") == now.endswith("[]")
+
+
+def hold_objects(before: str, now: str) -> bool:
+    """Say whether two structures hold functions or objects that are told by where they lie."""
+    return all(_ADDRESS.search(one) for one in (before, now))
+
+
 def kind_of_types(before: str, now: str) -> TypeKind:
     """Return how two types of Numba's differ."""
     both = before, now
