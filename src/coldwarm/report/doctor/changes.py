@@ -126,15 +126,11 @@ def change_of(finding: Finding) -> str:
 
 def _change(finding: Finding, before: str, now: str) -> str:
     """Return what to change of an argument that was one thing, and then another."""
-    general = CHANGES.get(finding.pattern, "")
+    general = _general(finding.pattern, before, now)
     if finding.pattern == "recompile":
         return _TELLS.get(finding.framework, general)
     if finding.pattern == "numba-signatures":
         return _NUMBA[kind_of_types(before, now)]
-    if finding.pattern == "shape-change" and not have_one_rank(before, now):
-        return _ONE_RANK
-    if finding.pattern == "tree-change" and hold_objects(before, now):
-        return _ONE_OBJECT
     kind = kind_of_values(before, now)
     if finding.pattern == "torch-changing-scalar":
         return _STATIC["text"] if kind == "text" else general
@@ -142,6 +138,14 @@ def _change(finding: Finding, before: str, now: str) -> str:
         return general
     is_number = kind in {"whole", "number"}
     return _IS_ARRAY if is_number and finding.says.code == "doctor_no_array" else _STATIC[kind]
+
+
+def _general(pattern: str, before: str, now: str) -> str:
+    if pattern == "shape-change" and not have_one_rank(before, now):
+        return _ONE_RANK
+    if pattern == "tree-change" and hold_objects(before, now):
+        return _ONE_OBJECT
+    return CHANGES.get(pattern, "")
 
 
 def _of_others(finding: Finding, change: str) -> Iterator[str]:
