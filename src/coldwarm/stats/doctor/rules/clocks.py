@@ -22,11 +22,7 @@ MOST_COMPILING = 0.25
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name clocks by what was wrong when they were read."""
     clocks = {one.slot: one for one in seen.places_of("clock")}
-    ends = {
-        slot: one
-        for slot, one in clocks.items()
-        if seen.sources.ends_interval(one.site.path, one.site.line)
-    }
+    ends = {slot: one for slot, one in clocks.items() if _ends(seen, one)}
     reads = [row for row in seen.of_kind("clock") if row["slot"] in clocks]
     first = {
         slot: one for slot, one in ends.items() if _measured_first_call(seen, slot, reads, clocks)
@@ -42,6 +38,10 @@ def findings(seen: Seen) -> Iterator[Draft]:
             yield replace(_missing_sync(one), n=thrown, says=says)
         elif slot in first and not _timed_again(seen, slot, reads, clocks):
             yield _first_call(seen, one, *_longest(seen, slot, reads))
+
+
+def _ends(seen: Seen, one: Place) -> bool:
+    return seen.sources.ends_interval(one.site.path, one.site.line, one.name)
 
 
 def _thrown_away(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> int:
@@ -115,7 +115,7 @@ def _timed_again(
         if not call.is_operation and any(_overlap_s(call, begin, end) for begin, end in spans)
     }
     for other, clock in clocks.items():
-        is_other = other != slot and seen.sources.ends_interval(clock.site.path, clock.site.line)
+        is_other = other != slot and _ends(seen, clock)
         rest = [times for _, *times in _intervals(other, reads, clocks)] if is_other else []
         if rest and not any(_compiling_s(seen.calls, *times) for times in rest):
             inside = (clock.site.path, clock.site.function)
