@@ -14,12 +14,23 @@ if TYPE_CHECKING:
 
     from coldwarm.doctor.places import Now, Places
 
-CLOCKS = ("perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "monotonic_ns")
+CLOCKS = (
+    *("perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "monotonic_ns"),
+    *("process_time", "process_time_ns"),
+)
+_OF_DAY = ("datetime.now", "datetime.utcnow")
 _MOST_SHARE = 0.01
 """Of the time so far that may go into looking for arrays that are not ready."""
 _MOST_MOMENTS = 64
 """Readings of one place that are written."""
 _now_ns = time.perf_counter_ns
+
+
+def is_of_day(called: "Any") -> bool:
+    """Say whether a call is of ``datetime.now``, which is another object each time."""
+    owner = getattr(called, "__self__", None)
+    is_class = isinstance(owner, type) and owner.__module__ == "datetime"
+    return is_class and getattr(called, "__qualname__", "") in _OF_DAY
 
 
 class Clocks:

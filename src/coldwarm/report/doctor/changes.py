@@ -62,6 +62,7 @@ CHANGES: dict[str, str] = {
 """Each in the words of somebody who has seen the line."""
 _BY_EVIDENCE = {
     "doctor_no_array": "make it an array with jnp.asarray: its value is no part of a program then",
+    "doctor_draw": "pass a key to the function, and draw with jax.random",
     "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
 }
 """Where what was seen asks for another change than its pattern does in general."""

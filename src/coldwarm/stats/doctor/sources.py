@@ -136,6 +136,13 @@ class Sources:
         """Return the function whose first line, decorators included, this is."""
         return self._standing(path).functions.get(line)
 
+    def functions_around(
+        self, path: str, line: int
+    ) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Return the functions that a line is inside of, the innermost first."""
+        around = self._standing(path).around.get(line, ())
+        return [one for one in reversed(around) if isinstance(one, FUNCTIONS)]
+
     def defines(self, path: str, line: int) -> bool:
         """Say whether a line belongs to what defines a function: its decorators, its header."""
         return any(isinstance(one, FUNCTIONS) for one in self.statements(path, line))
