@@ -64,8 +64,11 @@ for turn in range(3):
 
 def test_a_helper_that_is_given_a_key_twice_is_right_and_its_callers_are_not() -> None:
     first, second = [(3, "init"), (6, MAIN)], [(3, "init"), (7, MAIN)]
-    cascade = [[(5, "init"), line] for line in ((6, MAIN), (7, MAIN))]
-    (one,) = found(KEYS, key("split", first, second, 1), key("normal", *cascade, 1))
+    rows = [
+        key("split", first, second, 1),
+        key("normal", [(5, "init"), (6, MAIN)], [(5, "init"), (7, MAIN)], 1),
+    ]
+    (one,) = found(KEYS, *rows)
     assert (one.pattern, one.line) == ("key-reuse", 7)
     assert "a key that line 6 has used" in evidence(one)
 
@@ -110,6 +113,9 @@ def test_a_count_may_be_meant_and_a_value_of_a_trace_that_is_kept_is_wrong() -> 
         ("def step(x):\n    rng = default_rng()\n    return x + rng.normal()\n", True),
         ("def step(x):\n    rng = default_rng(0)\n    return x + rng.normal()\n", False),
         ("def step(x):\n    y = x\n    return y + default_rng(seed=3).normal()\n", False),
+        ("def step(x):\n    rng = make()\n    return x + rng.normal()\n", False),
+        ("def step(self):\n    y = self.x\n    return y + self.rng.normal()\n", True),
+        ("def step(x, state):\n    y = x\n    return y + state.rng.normal()\n", False),
         ("def step(x, rng):\n    y = x\n    return y + rng.normal()\n", False),
         ("def step(x):\n    np.random.seed(3)\n    return x + np.random.normal()\n", False),
     ],

@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from types import BuiltinMethodType
 
 from coldwarm.doctor import sites
 
@@ -28,9 +29,9 @@ _now_ns = time.perf_counter_ns
 
 def is_of_day(called: "Any") -> bool:
     """Say whether a call is of ``datetime.now``, which is another object each time."""
-    owner = getattr(called, "__self__", None)
-    is_class = isinstance(owner, type) and owner.__module__ == "datetime"
-    return is_class and getattr(called, "__qualname__", "") in _OF_DAY
+    if type(called) is not BuiltinMethodType or type(called.__self__) is not type:
+        return False
+    return called.__self__.__module__ == "datetime" and called.__qualname__ in _OF_DAY
 
 
 class Clocks:

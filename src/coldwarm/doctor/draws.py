@@ -1,10 +1,13 @@
 """Random numbers of NumPy and of Python: drawn in a trace, they are the same in every call."""
 
+from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _OWNERS = ("RandomState", "Generator", "Random", "SystemRandom")
+_MODULES = ("numpy", "random")
 _NO_DRAW = ("seed", "getstate", "setstate", "get_state", "set_state", "spawn")
 
 
@@ -12,12 +15,18 @@ def is_draw(called: "Any", first: "Any") -> bool:
     """Say whether a call draws a random number; ``first`` is what it is given first.
 
     A method that is called at once is told of as a function, with the object as the first argument.
+    Objects of other kinds are asked nothing: that may run code of the user's.
     """
-    name = getattr(called, "__name__", "_")
-    if name.startswith("_") or name in _NO_DRAW:
+    kind = type(called)
+    if kind is BuiltinMethodType or kind is MethodType:
+        owner = type(called.__self__)
+    elif kind is FunctionType and called.__module__ != "random":
+        return False  # it will call what draws itself
+    elif kind in (FunctionType, MethodDescriptorType) or kind.__name__.startswith("cython_"):
+        owner = type(first)
+    else:
         return False
-    owner = getattr(called, "__self__", None)
-    if owner is None:
-        owner = first if hasattr(type(first), name) else None
-    kind = type(owner)
-    return kind.__name__ in _OWNERS and kind.__module__.startswith(("numpy.random", "random"))
+    if owner.__name__ not in _OWNERS or owner.__module__.partition(".")[0] not in _MODULES:
+        return False
+    name = called.__name__
+    return name[0] != "_" and name not in _NO_DRAW and hasattr(owner, name)

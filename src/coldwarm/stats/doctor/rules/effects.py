@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+_GENERATORS = ("default_rng", "RandomState", "Random", "SystemRandom")
 _NO_FIGURES = ("print", "input", "open")
 """What may well be meant to happen once for each compilation; a clock in a trace is not."""
 
@@ -54,10 +55,10 @@ def _draft(one: Place, says: Reason, why: Reason) -> Draft:
 
 
 def _has_seed(seen: Seen, one: Place) -> bool:
-    """Say whether a function makes its generator itself, from a seed, or is given one.
+    """Say whether the numbers may be those of a seed, which are the same in every call anyway.
 
-    The numbers of a seed are the same in every call, compiled or not; where a generator comes from
-    that a function is given is not known.
+    So they are where a function sets a seed, or has made its generator from one. Where a generator
+    comes from that a function is given, or takes from another call, is not known.
     """
     path, line = one.site.path, one.site.line
     roots = {call.function.get("line") for call in seen.calls if call.function.get("path") == path}
@@ -65,38 +66,42 @@ def _has_seed(seen: Seen, one: Place) -> bool:
     nodes = [node for function in functions for node in ast.walk(function)]
     if any(isinstance(node, ast.Call) and _called(node) == "seed" and node.args for node in nodes):
         return True
-    given = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    seeded = {
+    fresh = {
         target.id
         for node in nodes
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _given(node.value)
+        if isinstance(node, ast.Assign) and _is_fresh(node.value)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    name = _method(one)
-    for node in nodes:
-        match node:
-            case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr == name:
-                if node.lineno <= line <= (node.end_lineno or line) and (
-                    (isinstance(owner, ast.Name) and owner.id in given | seeded)
-                    or (isinstance(owner, ast.Call) and _given(owner))
-                ):
-                    return True
-    return False
+    own = {node.arg for node in nodes if isinstance(node, ast.arg)} - {"self"}
+    own |= {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    owners = (
+        node.func.value
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == _method(one)
+        and node.lineno <= line <= (node.end_lineno or line)
+    )
+    return any(_may_have_one(owner, own - fresh) for owner in owners)
 
 
-def _traced(seen: Seen, path: str, line: int, roots: set[object]) -> list[Function]:
-    """Return the functions around a line, the innermost first, up to one that is compiled."""
-    found: list[Function] = []
-    for function in seen.sources.functions_around(path, line):
-        found.append(function)
-        if (reach := extent(function)) is not None and reach[0] in roots:
-            return found
-    return found[:1]
+def _may_have_one(owner: ast.expr, own: set[str]) -> bool:
+    """Say whether a generator may be of a seed; ``own`` are names of which this is not known."""
+    while isinstance(owner, (ast.Attribute, ast.Subscript)):
+        owner = owner.value
+    if isinstance(owner, ast.Call):
+        return not _is_fresh(owner)
+    return isinstance(owner, ast.Name) and owner.id in own
 
 
-def _given(call: ast.Call) -> bool:
-    return bool(call.args or call.keywords)
+def _is_fresh(node: ast.expr) -> bool:
+    """Say whether a generator is made without a seed."""
+    if not isinstance(node, ast.Call) or _called(node) not in _GENERATORS:
+        return False
+    return not (node.args or node.keywords)
 
 
 def _called(call: ast.Call) -> str:
