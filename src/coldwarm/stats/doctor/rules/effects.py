@@ -104,5 +104,15 @@ def _is_fresh(node: ast.expr) -> bool:
     return not (node.args or node.keywords)
 
 
+def _traced(seen: Seen, path: str, line: int, roots: set[object]) -> list[Function]:
+    """Return the functions around a line, the innermost first, up to one that is compiled."""
+    found: list[Function] = []
+    for function in seen.sources.functions_around(path, line):
+        found.append(function)
+        if (reach := extent(function)) is not None and reach[0] in roots:
+            return found
+    return found[:1]
+
+
 def _called(call: ast.Call) -> str:
     return ast.unparse(call.func).rpartition(".")[2]
