@@ -14,8 +14,9 @@ from functools import partial
 from types import MethodType
 
 from coldwarm.doctor import sites
-from coldwarm.doctor.clocks import Clocks
+from coldwarm.doctor.clocks import Clocks, is_of_day
 from coldwarm.doctor.dispatches import Dispatches, slow_path
+from coldwarm.doctor.draws import is_draw
 from coldwarm.doctor.failures import failed
 from coldwarm.doctor.places import Now, Places
 from coldwarm.doctor.transfers import Transfers
@@ -206,15 +207,27 @@ class Calls:
                 self._dispatches.call(code, offset, called, named)
                 return None
             known = self._wanted.get(id(called))
-            if known is None:
+            taken = known[1] if known is not None else self._by_owner(named, first)
+            if taken is None:
                 return self._monitoring.DISABLE
-            if known[1] == self._clocks.read and self._dispatches.is_tracing():
+            if known is None:
+                called = named.__qualname__
+            if taken == self._clocks.read and self._dispatches.is_tracing():
                 self._effect(code, offset, called, first)
             else:
-                known[1](code, offset, called, first)
+                taken(code, offset, called, first)
         except Exception as error:
             failed(self._journal, error)
             return None
+        return None
+
+    def _by_owner(self, called: "Any", first: "Any") -> "Callable[..., None] | None":
+        """Return what takes note of a method that is known by what it is of, not by itself."""
+        if is_of_day(called):
+            return self._clocks.read
+        # Otherwise the place is silent: drawing is what a program does most of the time.
+        if self._dispatches.is_tracing() and is_draw(called, first):
+            return self._draw
         return None
 
     def _returned(self, _code: "CodeType", _offset: int, called: "Any", _first: "Any") -> "Any":
@@ -234,6 +247,11 @@ class Calls:
         """Count what happens while a function is traced, and not when it is called."""
         if sites.kind(code.co_filename) == sites.USERS and self._dispatches.is_tracing():
             self._places.add(self._places.at("effect", code, offset, called), 1)
+
+    def _draw(self, code: "CodeType", offset: int, called: "Any", _first: "Any") -> None:
+        """Count a random number that is drawn while a function is traced."""
+        if sites.kind(code.co_filename) == sites.USERS:
+            self._places.add(self._places.at("draw", code, offset, called), 1)
 
     def forget(self) -> None:
         """Begin anew: in a process that was forked."""

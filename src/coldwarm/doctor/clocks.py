@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from types import BuiltinMethodType
 
 from coldwarm.doctor import sites
 
@@ -14,12 +15,23 @@ if TYPE_CHECKING:
 
     from coldwarm.doctor.places import Now, Places
 
-CLOCKS = ("perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "monotonic_ns")
+CLOCKS = (
+    *("perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "monotonic_ns"),
+    *("process_time", "process_time_ns"),
+)
+_OF_DAY = ("datetime.now", "datetime.utcnow")
 _MOST_SHARE = 0.01
 """Of the time so far that may go into looking for arrays that are not ready."""
 _MOST_MOMENTS = 64
 """Readings of one place that are written."""
 _now_ns = time.perf_counter_ns
+
+
+def is_of_day(called: "Any") -> bool:
+    """Say whether a call is of ``datetime.now``, which is another object each time."""
+    if type(called) is not BuiltinMethodType or type(called.__self__) is not type:
+        return False
+    return called.__self__.__module__ == "datetime" and called.__qualname__ in _OF_DAY
 
 
 class Clocks:

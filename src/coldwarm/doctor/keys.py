@@ -34,8 +34,9 @@ class Keys:
     def __init__(self, journal: "Journal") -> None:
         """Write into ``journal``."""
         self._journal = journal
-        self._used: dict[bytes, list[Site]] = {}
-        self._made: dict[bytes, list[Any]] = {}
+        self._used: dict[Any, tuple[list[Site], list[int]]] = {}
+        """By value: the lines that led to the first use, and where in their code."""
+        self._made: dict[Any, list[Any]] = {}
         """By value: where such a key was made, and how often."""
         self._told: dict[Any, int] = {}
 
@@ -72,9 +73,9 @@ class Keys:
             return
         before = self._used.get(value)
         if before is not None:
-            self._tell(name, before, stack, self._made.get(value))
+            self._tell(name, before, (stack, _offsets(frame)), self._made.get(value))
         elif len(self._used) < MOST_KEYS:
-            self._used[value] = stack
+            self._used[value] = stack, _offsets(frame)
 
     def _make(self, key: "Any", frame: "FrameType | None") -> None:
         value, stack = _value(key), sites.stack(frame)
@@ -83,19 +84,45 @@ class Keys:
             known[1] += known[0][0] == stack[0]
 
     def _tell(
-        self, name: str, before: "list[Site]", now: "list[Site]", made: "list[Any] | None"
+        self,
+        name: str,
+        before: "tuple[list[Site], list[int]]",
+        now: "tuple[list[Site], list[int]]",
+        made: "list[Any] | None",
     ) -> None:
-        pair = before[0], now[0], made[0][0] if made else None
+        apart = _apart(before, now)
+        (first, _), (stack, _) = before, now
+        lines = (*stack,) if apart is None else (first[apart], stack[apart])
+        pair = lines, made[0][0] if made else None
         self._told[pair] = self._told.get(pair, 0) + 1
         if self._told[pair] == 1 and len(self._told) <= MOST_LINES:
             self._journal.write(
                 "key",
                 name=name,
-                before=before,
-                stack=now,
+                before=first,
+                stack=stack,
                 made=made[0] if made else [],
                 n_made=made[1] if made else 0,
+                apart=apart,
             )
+
+
+def _apart(
+    before: "tuple[list[Site], list[int]]", now: "tuple[list[Site], list[int]]"
+) -> "int | None":
+    """Return which is the innermost call that two uses have not in common; ``None``: none is."""
+    both = zip(zip(*before, strict=False), zip(*now, strict=False), strict=False)
+    return next((at for at, (one, other) in enumerate(both) if one != other), None)
+
+
+def _offsets(frame: "FrameType | None") -> "list[int]":
+    """Return at which instructions the user's frames of a stack are: two calls may share a line."""
+    found: list[int] = []
+    while frame is not None and len(found) < sites.MOST:
+        if sites.is_users(frame.f_code):
+            found.append(frame.f_lasti)
+        frame = frame.f_back
+    return found or [0]
 
 
 def _inside(frame: "FrameType | None") -> bool:
@@ -107,12 +134,36 @@ def _inside(frame: "FrameType | None") -> bool:
     return False
 
 
-def _value(key: "Any") -> "bytes | None":
-    """Return the value of one key; ``None``: it has none yet, or they are several."""
+def _value(key: "Any") -> "Any":
+    """Return the value of one key, or of all keys of a batch; ``None``: it has none yet."""
+    if type(key).__name__ == "BatchTracer":
+        key = _batch(key)
+        base = getattr(key, "_base_array", key)
+        data = _data(base)
+        # Kept short: a batch may be large.
+        return None if data is None else (hash(data), tuple(base.shape))
     base = getattr(key, "_base_array", key)
-    if type(base).__name__.endswith("Tracer") or getattr(base, "ndim", 0) != 1:
+    return _data(base) if getattr(base, "ndim", 0) == 1 else None
+
+
+def _batch(key: "Any") -> "Any":
+    """Return all keys of which ``vmap`` gives one at a time.
+
+    ``None``: ``vmap`` itself is being traced, as where both branches of a condition are, of which
+    one is taken.
+    """
+    held = getattr(sys.modules.get("jax._src.core"), "trace_ctx", None)
+    if type(getattr(held, "trace", None)).__name__ != "BatchTrace":
+        return None
+    while type(key).__name__ == "BatchTracer":
+        key = key.val
+    return key
+
+
+def _data(base: "Any") -> "bytes | None":
+    if base is None or type(base).__name__.endswith("Tracer"):
         return None
     try:
-        return bytes(sys.modules["numpy"].asarray(base).data)
+        return bytes(sys.modules["numpy"].asarray(base).tobytes())
     except Exception:
         return None

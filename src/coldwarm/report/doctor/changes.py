@@ -96,7 +96,11 @@ _TELLS = {
     "numba": "see what its attribute `signatures` has more after each of these calls",
 }
 """Where nothing that is watched differed: what shows more, by framework."""
-_NEW_BODY = "put what the line is part of under jax.jit, and make that once"
+_BY_EVIDENCE = {
+    "doctor_draw": "pass a key to the function, and draw with jax.random",
+    "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
+}
+"""Where what was seen asks for another change than its pattern does in general."""
 _ONE_OBJECT = "make the function or object in it once, such as an optimizer, and keep it"
 _IS_ARRAY = "make it an array with jnp.asarray: its value is no part of a program then"
 _EACH = {
@@ -114,8 +118,8 @@ def change_of(finding: Finding) -> str:
     """Return what to change."""
     says, cause = finding.says, finding.cause
     before, now = (cause.before, cause.now) if cause is not None else ("", "")
-    if says.code == "doctor_new_body":
-        return _NEW_BODY
+    if says.code in _BY_EVIDENCE:
+        return _BY_EVIDENCE[says.code]
     if says.code == "doctor_new_closure" or (says.code == "doctor_new_function" and says.parts):
         return _with_arguments(finding, before, now)
     change = _change(finding, before, now)

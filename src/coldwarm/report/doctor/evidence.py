@@ -96,6 +96,10 @@ EVIDENCE: dict[str, str] = {
         "{call}() ran {n_times:# time} while its function was traced, and does not run when "
         "the compiled function is called"
     ),
+    "doctor_draw": (
+        "{call}() drew random numbers while {function} was traced: each call of the compiled"
+        " function gets the same ones"
+    ),
     "doctor_error": "{error} was raised here",
     "doctor_operations": (
         "this loop dispatched {n_operations:# operation} one by one, outside of `jit`"
@@ -134,6 +138,7 @@ EVIDENCE: dict[str, str] = {
     ),
     "doctor_wrong_figure": "it makes a figure wrong, and costs no time",
     "doctor_wrong_result": "it makes a result other than what the code says, and costs no time",
+    "doctor_once": "it costs no time, and is right where it is to happen once for each compilation",
     "doctor_ended": "an error ended it here",
     "doctor_overlap": "how much the host could do meanwhile is not known",
     "doctor_untimed": "its time is not measured by itself",

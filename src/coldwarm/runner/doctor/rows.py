@@ -100,6 +100,7 @@ class _Key(_Row):
     stack: Stack
     made: Stack
     n_made: int
+    apart: int | None
 
 
 class _Error(_Row):

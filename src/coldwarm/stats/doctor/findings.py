@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Rule = Callable[[Seen], Iterator[Draft]]
 
 
+_WITHOUT_COST = {"doctor_ended": -1, "doctor_once": 2}
+"""By the reason why there is no cost: where such a finding stands, if not in the middle."""
 SMALL = 0.01
 """The share of a run below which a cost is of little matter."""
 
@@ -27,14 +29,14 @@ def ranked(found: Iterable[Finding], total_s: float) -> list[Finding]:
     """Return findings in the order in which they matter: those that cost most first.
 
     What ended the program comes first of all. What makes a figure or a result wrong costs no time,
-    and comes before what costs little.
+    and comes before what costs little; what may be meant as it is comes behind it.
     """
 
     def rank(one: Finding) -> tuple[int, float]:
         if one.cost_s is None:
             reason = one.null_reasons.get("cost_s")
-            return (-1 if reason is not None and reason.code == "doctor_ended" else 1), 0.0
-        return (2 if is_small(one, total_s) else 0), -one.cost_s
+            return _WITHOUT_COST.get(reason.code if reason is not None else "", 1), 0.0
+        return (3 if is_small(one, total_s) else 0), -one.cost_s
 
     return sorted(found, key=rank)
 

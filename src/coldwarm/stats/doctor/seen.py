@@ -98,7 +98,7 @@ class Place:
     """A line of the user's that calls something of interest, and how often."""
 
     what: str
-    """``jitted``, ``clock``, ``read``, ``transfer``, ``concatenation`` or ``effect``."""
+    """``jitted``, ``clock``, ``read``, ``transfer``, ``concatenation``, ``effect`` or ``draw``."""
     name: str
     """Of what is called."""
     stack: list[Line]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from coldwarm.stats.doctor.intervals import Intervals
 from coldwarm.stats.doctor.lines import FUNCTIONS, Lines, extent, is_loop, lines_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Sources:
 
     texts: Mapping[str, str]
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
-    _minuends: dict[str, set[str]] = field(default_factory=dict)
+    _intervals: dict[str, Intervals] = field(default_factory=dict)
     _split: dict[str, list[str]] = field(default_factory=dict)
     _files: dict[str, Lines] = field(default_factory=dict)
     _loops: dict[tuple[str, int], Extent | None] = field(default_factory=dict)
@@ -145,6 +146,13 @@ class Sources:
         """Return the function whose first line, decorators included, this is."""
         return self._standing(path).functions.get(line)
 
+    def functions_around(
+        self, path: str, line: int
+    ) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Return the functions that a line is inside of, the innermost first."""
+        around = self._standing(path).around.get(line, ())
+        return [one for one in reversed(around) if isinstance(one, FUNCTIONS)]
+
     def defines(self, path: str, line: int) -> bool:
         """Say whether a line belongs to what defines a function: its decorators, its header."""
         return any(isinstance(one, FUNCTIONS) for one in self.statements(path, line))
@@ -155,16 +163,14 @@ class Sources:
         if found is not None:
             yield found
 
-    def ends_interval(self, path: str, line: int) -> bool:
-        """Say whether a clock that is read at a line is what an earlier reading is taken from."""
-        for node in self.statements(path, line):
-            if any(_takes_from_call(one, line) for one in ast.walk(node)):
-                return True
-            if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With)):
-                return False  # the clock is in its header
-            names = {ast.unparse(target) for target in getattr(node, "targets", ())}
-            return bool(names & self._taken_from(path))
-        return False
+    def ends_interval(self, path: str, line: int, clock: str = "") -> bool:
+        """Say whether a clock that is read at a line ends an interval that is measured."""
+        tree = self.tree(path)
+        if tree is not None and path not in self._intervals:
+            self._intervals[path] = Intervals(tree)
+        return any(
+            self._intervals[path].ends(node, line, clock) for node in self.statements(path, line)
+        )
 
     def throws_away(self, path: str, line: int) -> bool:
         """Say whether a line is a call alone, whose result is not kept."""
@@ -175,27 +181,6 @@ class Sources:
                 inner = (one for each in given for one in ast.walk(each))
                 return not any(isinstance(one, ast.Call) for one in inner)
         return False
-
-    def _taken_from(self, path: str) -> set[str]:
-        """Return the names of a file from which something is subtracted."""
-        if path not in self._minuends:
-            tree = self.tree(path)
-            self._minuends[path] = {
-                ast.unparse(one.left)
-                for one in (ast.walk(tree) if tree is not None else ())
-                if isinstance(one, ast.BinOp)
-                and isinstance(one.op, ast.Sub)
-                and isinstance(one.left, (ast.Name, ast.Attribute))
-            }
-        return self._minuends[path]
-
-
-def _takes_from_call(node: ast.AST, line: int) -> bool:
-    """Say whether something is subtracted from what a call without arguments at a line returns."""
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Sub):
-        return False
-    left = node.left
-    return isinstance(left, ast.Call) and left.lineno == line and not left.args
 
 
 def _repeats(node: ast.AST, line: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import because
@@ -22,11 +23,7 @@ MOST_COMPILING = 0.25
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name clocks by what was wrong when they were read."""
     clocks = {one.slot: one for one in seen.places_of("clock")}
-    ends = {
-        slot: one
-        for slot, one in clocks.items()
-        if seen.sources.ends_interval(one.site.path, one.site.line)
-    }
+    ends = {slot: one for slot, one in clocks.items() if _ends(seen, one)}
     reads = [row for row in seen.of_kind("clock") if row["slot"] in clocks]
     first = {
         slot: one for slot, one in ends.items() if _measured_first_call(seen, slot, reads, clocks)
@@ -36,12 +33,19 @@ def findings(seen: Seen) -> Iterator[Draft]:
     for slot, one in ends.items():
         thrown = _thrown_away(seen, slot, reads)
         if one.counts[1]:
-            yield _missing_sync(one)
+            early = [row for row in reads if row["slot"] == slot and row.get("pending")]
+            yield _missing_sync(one, _caller(seen, one, early, reads))
         elif thrown and slot not in first:
             says = because("doctor_thrown_away", clock=one.name, n_reads=thrown)
             yield replace(_missing_sync(one), n=thrown, says=says)
         elif slot in first and not _timed_again(seen, slot, reads, clocks):
-            yield _first_call(seen, one, *_longest(seen, slot, reads))
+            begin, end = _longest(seen, slot, reads)
+            last = [row for row in reads if row["slot"] == slot and row["at_s"] == end]
+            yield _first_call(seen, one, begin, end, _caller(seen, one, last, reads))
+
+
+def _ends(seen: Seen, one: Place) -> bool:
+    return seen.sources.ends_interval(one.site.path, one.site.line, one.name)
 
 
 def _thrown_away(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> int:
@@ -55,7 +59,28 @@ def _thrown_away(seen: Seen, slot: int, reads: list[Mapping[str, Any]]) -> int:
     return sum(seen.sources.throws_away(one.path, one.line) for one in sites)
 
 
-def _missing_sync(one: Place) -> Draft:
+def _caller(
+    seen: Seen, one: Place, early: list[Mapping[str, Any]], reads: list[Mapping[str, Any]]
+) -> str:
+    """Return for which line a helper has read a clock first; empty where it is no helper.
+
+    A helper is called from several lines, wraps a function, or times what others dispatch.
+    """
+    callers = [row["caller"][0] for row in early if row.get("caller")]
+    if not callers:
+        return ""
+    calls = {place.slot: place.site for place in seen.places_of("jitted")}
+    timed = calls.get(early[0].get("after") or 0)
+    lines = {str(row.get("caller")) for row in reads if row["slot"] == one.slot}
+    here = (one.site.path, one.site.function)
+    others = timed is not None and (timed.path, timed.function) != here
+    if not others and len(lines) == 1 and "<locals>" not in one.site.function:
+        return ""
+    path, line, _ = callers[0]
+    return f"{PurePath(path).name}:{line}"
+
+
+def _missing_sync(one: Place, caller: str = "") -> Draft:
     return Draft(
         pattern="missing-sync-timing",
         framework="jax",
@@ -63,12 +88,12 @@ def _missing_sync(one: Place) -> Draft:
         n=one.counts[1],
         cost_s=None,
         saving_s=None,
-        says=because("doctor_pending", clock=one.name, n_reads=one.counts[1]),
+        says=because("doctor_pending", clock=one.name, n_reads=one.counts[1], caller=caller),
         null_reasons=_no_time(),
     )
 
 
-def _first_call(seen: Seen, one: Place, begin: float, end: float) -> Draft:
+def _first_call(seen: Seen, one: Place, begin: float, end: float, caller: str) -> Draft:
     compiled_s, interval_s = _compiling_s(seen.calls, begin, end), end - begin
     most = max(seen.calls, key=lambda call: _overlap_s(call, begin, end))
     return Draft(
@@ -79,7 +104,11 @@ def _first_call(seen: Seen, one: Place, begin: float, end: float) -> Draft:
         cost_s=None,
         saving_s=None,
         says=because(
-            "doctor_first_call", clock=one.name, compiled_s=compiled_s, interval_s=interval_s
+            "doctor_first_call",
+            clock=one.name,
+            compiled_s=compiled_s,
+            interval_s=interval_s,
+            caller=caller,
         ),
         null_reasons=_no_time(),
     )
@@ -115,7 +144,7 @@ def _timed_again(
         if not call.is_operation and any(_overlap_s(call, begin, end) for begin, end in spans)
     }
     for other, clock in clocks.items():
-        is_other = other != slot and seen.sources.ends_interval(clock.site.path, clock.site.line)
+        is_other = other != slot and _ends(seen, clock)
         rest = [times for _, *times in _intervals(other, reads, clocks)] if is_other else []
         if rest and not any(_compiling_s(seen.calls, *times) for times in rest):
             inside = (clock.site.path, clock.site.function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
@@ -20,8 +21,11 @@ _TWICE = 2
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name each line that uses a key again, and how it came to that."""
     done: set[tuple[str, Line]] = set()
+    split: set[Line] = set()
     for row in seen.of_kind("key"):
-        pattern, site = _pattern(seen, row)
+        pattern, site, first = _pattern(seen, row, split)
+        if pattern == "key-not-split-in-loop" and row["name"] == "split":
+            split.add(site)
         if (pattern, site) not in done:
             done.add((pattern, site))
             yield Draft(
@@ -31,20 +35,32 @@ def findings(seen: Seen) -> Iterator[Draft]:
                 n=1,
                 cost_s=None,
                 saving_s=None,
-                says=because("doctor_key", name=row["name"], first=_place(row["before"])),
+                says=because("doctor_key", name=row["name"], first=_place(first, site)),
                 null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_wrong_result")),
             )
 
 
-def _pattern(seen: Seen, row: Mapping[str, Any]) -> tuple[str, Line]:
+def _pattern(seen: Seen, row: Mapping[str, Any], split: set[Line]) -> tuple[str, Line, Line]:
+    """Return the pattern, the line to change, and the line that used the key first.
+
+    A function that is given the same key twice is right; its callers are not: what is named are the
+    innermost calls that are not the same. Where all are the same, the line is in a loop: in the
+    innermost one, unless in another one around it a key is split again in each turn.
+    """
+    before = [Line(*one) for one in row["before"]]
     stack = [Line(*one) for one in row["stack"]]
     if row["n_made"] >= _TWICE:
-        return "key-constant-in-loop", Line(*row["made"][0])
-    if stack[0] != Line(*row["before"][0]):
-        return "key-reuse", stack[0]
+        return "key-constant-in-loop", Line(*row["made"][0]), before[0]
+    if row["apart"] is not None:
+        return "key-reuse", stack[row["apart"]], before[row["apart"]]
     turns = [one for one in stack if seen.sources.loop(one.path, one.line)]
-    return ("key-not-split-in-loop", turns[0]) if turns else ("key-reuse", stack[0])
+    if not turns:
+        return "key-reuse", stack[0], before[0]
+    turn = next((one for one in turns if one in split), turns[0])
+    return "key-not-split-in-loop", turn, turn
 
 
-def _place(stack: list[list[Any]]) -> str:
-    return f"line {stack[0][1]}"
+def _place(first: Line, site: Line) -> str:
+    """Return a line; with its file, where that is another one than the finding's."""
+    file = "" if first.path == site.path else f" of {PurePath(first.path).name}"
+    return f"line {first.line}{file}"

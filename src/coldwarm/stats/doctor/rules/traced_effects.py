@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _CHANGING = {"append", "extend", "add", "update", "insert", "setdefault"}
 """Methods of lists, sets and dicts that change them."""
+_KNOWN = {"shape", "ndim", "size", "dtype", "aval"}
+"""Of an array that is traced: what is known then."""
 
 
 def findings(seen: Seen) -> Iterator[Draft]:
@@ -31,13 +33,13 @@ def findings(seen: Seen) -> Iterator[Draft]:
         if function is None:
             continue
         modules = _modules(seen, str(path))
-        for at, what in _changes(function, _is_plain(seen, str(path), function)):
+        for at, what, why in _changes(function, _is_plain(seen, str(path), function)):
             if what in modules:
                 continue
             site = Line(str(path), at, call.name)
             if site not in done:
                 done.add(site)
-                yield _draft(site, what, call)
+                yield _draft(site, what, call, why)
 
 
 def _modules(seen: Seen, path: str) -> set[str]:
@@ -51,7 +53,7 @@ def _modules(seen: Seen, path: str) -> set[str]:
     }
 
 
-def _draft(site: Line, what: str, call: Call) -> Draft:
+def _draft(site: Line, what: str, call: Call, why: str) -> Draft:
     return Draft(
         pattern="side-effect-in-traced",
         framework=call.framework,
@@ -60,12 +62,16 @@ def _draft(site: Line, what: str, call: Call) -> Draft:
         cost_s=None,
         saving_s=None,
         says=because("doctor_changes", function=call.name, what=what),
-        null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_wrong_result")),
+        null_reasons=dict.fromkeys(("cost_s", "saving_s"), because(why)),
     )
 
 
-def _changes(function: Function, plain: bool) -> Iterator[tuple[int, str]]:  # noqa: FBT001 - a fact
-    """Yield lines that change a global, a list from outside, or an attribute, and what of."""
+def _changes(function: Function, plain: bool) -> Iterator[tuple[int, str, str]]:  # noqa: FBT001 - a fact
+    """Yield lines that change a global, a list from outside, or an attribute, what, and the harm.
+
+    What is computed in the function has no value while it is traced: keeping it is always wrong.
+    To count, or to keep a shape, may be what is wanted.
+    """
     parameters = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
     local = parameters | {
         node.id
@@ -78,17 +84,43 @@ def _changes(function: Function, plain: bool) -> Iterator[tuple[int, str]]:  # n
         if isinstance(node, (ast.Global, ast.Nonlocal))
         for name in node.names
     }
+    own = local - shared
     for node in ast.walk(function):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)):
-                if name in shared:
-                    yield node.lineno, name
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AugAssign(target=ast.Name(id=name), value=value)
+            ) if name in shared:
+                yield node.lineno, name, _harm([value], own)
             case ast.Expr(
-                value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method))
-            ) if method in _CHANGING and name not in local - shared:
-                yield node.lineno, name
-            case ast.AugAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=name)) if plain:
-                yield node.lineno, f"self.{name}"
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=name), attr=method),
+                    args=args,
+                    keywords=named,
+                )
+            ) if method in _CHANGING and name not in own:
+                yield node.lineno, name, _harm([*args, *(one.value for one in named)], own)
+            case ast.AugAssign(
+                target=ast.Attribute(value=ast.Name(id="self"), attr=name), value=value
+            ) if plain:
+                yield node.lineno, f"self.{name}", _harm([value], own)
+
+
+def _harm(values: list[ast.expr], own: set[str]) -> str:
+    """Return why a change costs no time: it keeps what is computed, or not."""
+    return "doctor_wrong_result" if any(_has(one, own) for one in values) else "doctor_once"
+
+
+def _has(node: ast.AST, own: set[str]) -> bool:
+    """Say whether an expression takes the value of a function's own variable."""
+    match node:
+        case ast.Attribute(attr=attr) if attr in _KNOWN:
+            return False
+        case ast.Call(func=ast.Name(id="len")):
+            return False
+        case ast.Name(id=name):
+            return name in own
+    return any(_has(one, own) for one in ast.iter_child_nodes(node))
 
 
 def _is_plain(seen: Seen, path: str, function: Function) -> bool:
