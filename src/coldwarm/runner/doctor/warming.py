@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 ENDING = ".programs.zip"
 """Of the archive, in the place of the script's own."""
-_MARK = "Written by coldwarm on"
-"""In each script."""
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """Of each file in the archive: the same programs make the same bytes."""
 
@@ -32,8 +30,8 @@ def refuse(script: Path) -> None:
     Raises:
         UsageError: there is one.
     """
-    text = script.read_text(encoding="utf-8", errors="replace") if script.is_file() else ""
-    if text and _MARK not in text:
+    has_text = script.is_file() and script.stat().st_size > 0
+    if has_text and not archive_of(script).is_file():
         raise UsageError(
             f"--warmup: {script} is there, and --warmup has not written it; name another file"
         )
