@@ -7,10 +7,12 @@ needs it. The stack of that moment has the user's line, and the call's function 
 import sys
 import threading
 import time
+from functools import partial
 
 from coldwarm.doctor import functions, signatures, sites
 from coldwarm.doctor.compiles.jax_calls import (
     STAGES,
+    UNTOLD,
     Call,
     Counted,
     Open,
@@ -84,7 +86,37 @@ class JaxStages:
 
     def is_tracing(self) -> bool:
         """Say whether this thread traces a function."""
+        if not self._threads.open:
+            return False
+        self._threads.drop_broken(sys._getframe(1))
         return any(one.stage == "trace" for one in self._threads.open)
+
+    def called(self, frame: "FrameType") -> None:
+        """Note that JAX's slow path begins: a call that had this frame before is over."""
+        call = self._threads.call
+        if call is not None and call.miss == id(frame):
+            call.miss = 0
+
+    def trace_begins(self, frame: "FrameType") -> None:
+        """Note that a function is traced by a frame of JAX's, where JAX tells of nothing."""
+        begin_ns = _now_ns()
+        mine = self._threads
+        mine.drop_broken(frame)
+        if mine.open:
+            return
+        miss = missed(frame.f_back)
+        if miss is None:
+            return  # no call of a compiled function
+        if mine.call is None or mine.call.miss != id(miss):  # what `grad` makes of it goes on
+            mine.call = self._new(frame, miss, _name(miss.f_locals.get("fun")))
+            mine.call.order = _ORDER["trace"]
+        self._spent(_now_ns() - begin_ns)
+        mine.open.append(Open(UNTOLD, _now_ns(), id(frame)))
+
+    def trace_ended(self, frame: "FrameType") -> None:
+        """Note that a frame of JAX's has ended that traced."""
+        if any(one.frame == id(frame) for one in self._threads.open):
+            self._ended(UNTOLD, 0.0)
 
     def on_scalar(self, event: str, _value: float, fun_name: str = "?", **_more: "Any") -> None:
         """Note that a stage begins."""
@@ -93,6 +125,7 @@ class JaxStages:
         begin_ns = _now_ns()
         mine = self._threads
         try:
+            mine.drop_broken(sys._getframe(1))
             if not mine.open:
                 self._enter(event, fun_name)
                 if STAGES[event] == "lower" and mine.call is not None:
@@ -254,6 +287,13 @@ class JaxStages:
 def _bare(name: str) -> str:
     """Return the name of a function that JAX calls ``jit(name)`` from its lowering on."""
     return name[4:-1] if name.startswith("jit(") and name.endswith(")") else name
+
+
+def _name(function: "Any") -> str:
+    """Return the name that JAX tells of a function."""
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__name__", "<unnamed function>")
 
 
 def _add(sums: "dict[str, int]", name: str, ns: int) -> None:

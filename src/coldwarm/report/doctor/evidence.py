@@ -62,12 +62,12 @@ EVIDENCE: dict[str, str] = {
         "compiling"
     ),
     "doctor_reads": (
-        "the loop reads a value {n_reads:# time}, and waited {n_waited:# time}: "
-        "{blocked_s:time} in all"
+        "the loop reads from the device {n_reads:# time}; the program waited for it"
+        " {n_waited:# time}, {blocked_s:time} in all, which is {each_s:time} a read"
     ),
     "doctor_reads_ready": (
-        "the loop reads a value {n_reads:# time}; each was ready, so it cost little here, and "
-        "with a device that works beside the host the loop would wait"
+        "the loop reads from the device {n_reads:# time}; each value was ready, so no time was"
+        " lost here, and with a device that works beside the host the program would wait"
     ),
     "doctor_new_body": (
         "{function} was compiled {n_compiles:# time} outside of `jit`: each time its body was "

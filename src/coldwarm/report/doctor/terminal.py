@@ -106,7 +106,7 @@ def _slow(report: DoctorReport) -> list[RenderableType]:
 
 def _last(report: DoctorReport) -> Iterator[RenderableType]:
     """Yield the last lines, which are those that a terminal still shows."""
-    for one in report.findings[:1]:
+    for one in _worth(report)[:1]:
         spec = pattern_of(one.pattern)
         if spec is not None:
             yield line(f"coldwarm patterns show {spec.id}: what to do instead, and why", "dim")
