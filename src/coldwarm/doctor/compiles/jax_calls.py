@@ -22,6 +22,8 @@ STAGES = {
 }
 _TRACERS = ("trace_to_jaxpr_nocache", "trace_to_jaxpr", "trace_to_jaxpr_dynamic")
 """Functions of JAX in which a function is traced, by version."""
+NOBODYS = -1
+"""The number of a call that is not known to compile anything."""
 _NEAR = 6
 """Frames above a listener in which JAX holds what it lowers."""
 
@@ -97,6 +99,11 @@ class Thread(threading.local):
         self.open: list[Open] = []
         self.call: Call | None = None
         self.staged_ns = 0
+        self.before: Call | None = None
+        """The call before what JAX tells nothing of was traced."""
+        self.traced: dict[int, list[tuple[int, int, dict[str, int]]]] = {}
+        """By the frame of a call that nothing is told of yet: what was traced in it, from when to
+        when, with the nanoseconds of its parts."""
 
     def drop_broken(self, frame: "FrameType | None") -> None:
         """Forget what is open where the frame that traced has gone: an error ended it.
@@ -110,7 +117,7 @@ class Thread(threading.local):
                 return
             frame = frame.f_back
         self.open.clear()
-        self.call = None
+        self.call = self.before
 
 
 @cache

@@ -66,8 +66,8 @@ EVIDENCE: dict[str, str] = {
         " {n_waited:# time}, {blocked_s:time} in all, which is {each_s:time} a read"
     ),
     "doctor_reads_ready": (
-        "the loop reads from the device {n_reads:# time}; each value was ready, so no time was"
-        " lost here, and with a device that works beside the host the program would wait"
+        "the loop reads from the device {n_reads:# time}, and {n_ready:# time} the value was ready:"
+        " it hardly waits here, and with a device that works beside the host it would"
     ),
     "doctor_new_body": (
         "{function} was compiled {n_compiles:# time} outside of `jit`: each time its body was "

@@ -106,9 +106,9 @@ def _slow(report: DoctorReport) -> list[RenderableType]:
 
 def _last(report: DoctorReport) -> Iterator[RenderableType]:
     """Yield the last lines, which are those that a terminal still shows."""
-    for one in _worth(report)[:1]:
+    for one in report.findings[:1]:
         spec = pattern_of(one.pattern)
-        if spec is not None:
+        if spec is not None and not is_small(one, report.account.total_s):
             yield line(f"coldwarm patterns show {spec.id}: what to do instead, and why", "dim")
     yield line(first_change(report), "bold green")
 
