@@ -9,9 +9,10 @@ import pytest
 from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.account import account
-from coldwarm.stats.doctor.findings import is_small, ranked
+from coldwarm.stats.doctor.findings import ranked
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
+from coldwarm.stats.doctor.small import is_small
 from coldwarm.stats.doctor.sources import Sources
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from coldwarm.report import units
 from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.reasons import counted
-from coldwarm.stats.doctor.findings import SMALL, is_small
+from coldwarm.stats.doctor.small import SMALL, is_small
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Account, DoctorReport

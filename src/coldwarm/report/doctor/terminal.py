@@ -26,7 +26,7 @@ from coldwarm.report.doctor.summary import (
 from coldwarm.report.doctor.told import evidence
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
-from coldwarm.stats.doctor.findings import SMALL, is_small
+from coldwarm.stats.doctor.small import SMALL, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

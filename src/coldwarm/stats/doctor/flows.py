@@ -64,8 +64,8 @@ def _statements(sources: Sources, path: str, first: int, last: int) -> Iterator[
             yield one
 
 
-def _is_among(row: ast.stmt, lines: Container[int]) -> bool:
-    return any(line in lines for line in range(row.lineno, (row.end_lineno or row.lineno) + 1))
+def _is_among(row: ast.stmt, numbers: Container[int]) -> bool:
+    return any(at in numbers for at in range(row.lineno, (row.end_lineno or row.lineno) + 1))
 
 
 def _is_made(row: ast.stmt, *, below: bool, computes: bool) -> bool:
