@@ -416,6 +416,7 @@ CODES: dict[str, str] = {
     "doctor_depends": "",
     "doctor_memory": "",
     "needs_monitoring": "",
+    "trace_untold": "",
     "journal_cut": "",
     "end_not_seen": "",
     "jit_off": "",

@@ -134,6 +134,10 @@ EVIDENCE: dict[str, str] = {
         "calls, clocks and reads of values can be watched from Python 3.12 on, unless other "
         "tools take all places"
     ),
+    "trace_untold": (
+        "JAX does not tell of what is traced below jax.grad or jax.vmap; from Python 3.12 on it is"
+        " seen all the same"
+    ),
     "end_not_seen": (
         "how the program ended: it was killed, left by os._exit, or still runs; its time is told "
         "up to the last event"

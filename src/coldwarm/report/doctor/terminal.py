@@ -197,4 +197,4 @@ def row(one: CallSite, *, cache: bool = False) -> Iterator[str]:
     yield "+".join(filter(None, (str(one.n_compiles) if one.n_compiles or not read else "", read)))
     cached = (one.cache_s,) if cache else ()
     for seconds in (one.trace_s, one.lower_s, one.compile_s, *cached, one.total_s):
-        yield units.duration(seconds)
+        yield units.MISSING if seconds is None else units.duration(seconds)
