@@ -9,9 +9,10 @@ import pytest
 from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.account import account
-from coldwarm.stats.doctor.findings import is_small, ranked
+from coldwarm.stats.doctor.findings import ranked
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
+from coldwarm.stats.doctor.small import is_small
 from coldwarm.stats.doctor.sources import Sources
 
 
@@ -133,5 +134,17 @@ def test_the_parts_of_a_line_are_all_of_it() -> None:
     rows = compiled(1, "step", 0) + read_from_cache(2, 0) + traced(3, 0)
     (site,) = call_sites(seen_of(rows, 30, 9_000_000_000, 12, 15))
     assert (site.n_compiles, site.n_reads) == (12, 15)
+    assert site.trace_s is not None
     parts = site.trace_s + site.lower_s + site.compile_s + site.cache_s
     assert (parts, site.total_s) == pytest.approx((9.0, 9.0))
+
+
+def test_what_was_not_told_is_no_zero() -> None:
+    (site,) = call_sites(Seen(compiled(1, "step", 0), [], Sources({})))
+    assert site.trace_s is None
+    assert site.null_reasons["trace_s"] == because("trace_untold")
+    followed = [{"kind": "process", "at_s": 0.0, "sees_calls": True}, *compiled(1, "step", 0)]
+    (site,) = call_sites(Seen(followed, [], Sources({})))
+    assert site.trace_s == 0.0
+    (site,) = call_sites(Seen(read_from_cache(1, 0), [], Sources({})))
+    assert site.trace_s == 0.25

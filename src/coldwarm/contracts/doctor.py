@@ -109,7 +109,8 @@ class CallSite(Record, frozen=True, kw_only=True):
     """Of these, those that went through Python though nothing was compiled: JAX's fast path of
     dispatch does not take them."""
     total_s: Seconds
-    trace_s: Seconds
+    """Of the parts that are known."""
+    trace_s: Seconds | None
     lower_s: Seconds
     compile_s: Seconds
     cache_s: Seconds

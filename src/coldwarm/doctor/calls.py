@@ -15,6 +15,7 @@ from types import MethodType
 
 from coldwarm.doctor import sites
 from coldwarm.doctor.clocks import Clocks, is_of_day
+from coldwarm.doctor.compiles.jax_calls import tracers
 from coldwarm.doctor.dispatches import Dispatches, slow_path
 from coldwarm.doctor.draws import is_draw
 from coldwarm.doctor.failures import failed
@@ -45,6 +46,7 @@ class Calls:
         """Write into ``journal``; ``stages`` knows what is being traced."""
         self._journal = journal
         self._now = Now()
+        self._stages = stages
         self._places = Places(journal)
         self._clocks = Clocks(self._places, self._now)
         self._dispatches = Dispatches(self._places, self._now, stages)
@@ -55,6 +57,8 @@ class Calls:
         """Code of frameworks that is told of each time that it starts."""
         self._timed: set[CodeType] = set()
         """Code of operations of JAX's that is told of each time that it ends."""
+        self._tracers: frozenset[CodeType] = frozenset()
+        """Code of JAX's in which a function is traced."""
         self._devices: CodeType | None = None
         self._timeit: CodeType | None = None
         self._told: dict[int, weakref.ref[CodeType]] = {}
@@ -113,12 +117,14 @@ class Calls:
         jax = sys.modules["jax"]
         self._want(self._transfers.wanted(jax))
         self._clocks.jax_is_here()
-        self._started |= dict.fromkeys(slow_path(), self._dispatches.missed)
+        self._started |= dict.fromkeys(slow_path(), self._missed)
+        self._tracers = tracers()
+        self._started |= dict.fromkeys(self._tracers, self._trace_begins)
         self._started |= dict.fromkeys(self._transfers.reads(), self._transfers.read)
         operators = self._dispatches.begin(jax)
         self._started |= {code: partial(self._dispatches.operated, code) for code in operators}
         self._timed = operators | self._dispatches.ends()
-        for code in self._timed:
+        for code in self._timed | self._tracers:
             self._tell_end(code)
         backends = getattr(sys.modules.get("jax._src.xla_bridge"), "backends", None)
         if backends is not None:
@@ -174,6 +180,10 @@ class Calls:
             if code in self._timed:
                 self._dispatches.returned(code)
                 return None
+            stages = self._stages()
+            if code in self._tracers and stages is not None:
+                stages.trace_ended(sys._getframe(1))
+                return None
             if code is self._timeit:
                 self._clocks.timed_by_timeit(sys._getframe(1))
                 return None
@@ -185,6 +195,18 @@ class Calls:
             failed(self._journal, error)
             return None
         return self._monitoring.DISABLE
+
+    def _missed(self) -> None:
+        """Take note of a call that JAX's fast path does not take."""
+        stages = self._stages()
+        if stages is not None:
+            stages.called(sys._getframe(2))
+        self._dispatches.missed()
+
+    def _trace_begins(self) -> None:
+        stages = self._stages()
+        if stages is not None:
+            stages.trace_begins(sys._getframe(2))
 
     def _devices_started(self, spent_ns: int) -> None:
         if spent_ns >= _WORTH_S * 1e9:

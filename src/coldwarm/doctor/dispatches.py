@@ -92,6 +92,7 @@ class Dispatches:
         slot = None
         if id(called) not in self._operations:
             slot = self._places.at("jitted", code, offset, named)
+            self._now.n_jitted += not tracing
         elif not tracing:
             kind = "concatenation" if id(called) in self._growing else "operation"
             slot = self._places.at(kind, code, offset, called)

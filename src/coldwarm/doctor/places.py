@@ -24,6 +24,10 @@ class Now(threading.local):
         """Whether something was given to a device since the last clock or wait."""
         self.last: int | None = None
         """Where the call is counted that was dispatched last; ``None``: not by the user's code."""
+        self.n_jitted = 0
+        """Calls of compiled functions so far."""
+        self.read_after: dict[int | None, int] = {}
+        """By place of a read: how many such calls there were before the last one."""
         self.begun: list[tuple[int, int | None, int, int]] = []
         """Calls that have not returned: of what, where they count, since when, what was apart."""
         self.starting = False

@@ -83,6 +83,7 @@ class Transfers:
     def forget(self) -> None:
         """Begin anew: in a process that was forked."""
         self._sent.clear()
+        self._now.read_after.clear()
 
     def _to_host(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
         if type(first) is self._array:
@@ -91,12 +92,20 @@ class Transfers:
             self._now.reading = id(first)  # on a GPU the same read is told once more
 
     def _count(self, slot: "int | None", array: "Any") -> None:
+        """Count a read: also whether it is the first here since a compiled function was called.
+
+        The leaves of a tree are read one by one, and are waited for once.
+        """
+        now = self._now
+        first = now.read_after.get(slot) != now.n_jitted
+        if first:
+            now.read_after[slot] = now.n_jitted
         if array.is_ready():
-            self._places.add(slot, 1)
+            self._places.add(slot, 1, 0, 0, first)
             return
         begin_ns = _now_ns()
         array.block_until_ready()  # the read would wait as long
-        self._places.add(slot, 1, 1, _now_ns() - begin_ns)
+        self._places.add(slot, 1, 1, _now_ns() - begin_ns, first)
 
     def _wait(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> None:
         """Time a wait for a result, by waiting first."""

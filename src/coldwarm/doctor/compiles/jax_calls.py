@@ -1,19 +1,29 @@
 """Which stage of JAX is open in a thread, and which call it is for, by the stack of the moment."""
 
+import inspect
+import sys
 import threading
+from functools import cache
 
 from coldwarm.doctor import sites
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
     from typing import Any
 
+UNTOLD = "coldwarm/trace"
+"""No event of JAX's: it tells of none where a function is traced below ``grad`` or ``vmap``."""
 STAGES = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
     "/jax/core/compile/backend_compile_duration": "compile",
+    UNTOLD: "trace",
 }
+_TRACERS = ("trace_to_jaxpr_nocache", "trace_to_jaxpr", "trace_to_jaxpr_dynamic")
+"""Functions of JAX in which a function is traced, by version."""
+NOBODYS = -1
+"""The number of a call that is not known to compile anything."""
 _NEAR = 6
 """Frames above a listener in which JAX holds what it lowers."""
 
@@ -21,11 +31,15 @@ _NEAR = 6
 class Open:
     """A stage that has begun and not ended."""
 
-    __slots__ = ("begin_ns", "event", "inner_ns", "stage")
+    __slots__ = ("begin_ns", "event", "frame", "inner_ns", "stage")
 
-    def __init__(self, event: str, begin_ns: int) -> None:
-        """Of an event of ``STAGES``."""
+    def __init__(self, event: str, begin_ns: int, frame: int = 0) -> None:
+        """Of an event of ``STAGES``.
+
+        ``frame`` is the identity of the frame that traces, unless JAX tells of the end.
+        """
         self.event = event
+        self.frame = frame
         self.stage = STAGES[event]
         self.inner_ns = 0
         self.begin_ns = begin_ns
@@ -85,6 +99,34 @@ class Thread(threading.local):
         self.open: list[Open] = []
         self.call: Call | None = None
         self.staged_ns = 0
+        self.before: Call | None = None
+        """The call before what JAX tells nothing of was traced."""
+        self.traced: dict[int, list[tuple[int, int, dict[str, int]]]] = {}
+        """By the frame of a call that nothing is told of yet: what was traced in it, from when to
+        when, with the nanoseconds of its parts."""
+
+    def drop_broken(self, frame: "FrameType | None") -> None:
+        """Forget what is open where the frame that traced has gone: an error ended it.
+
+        JAX would have told of the end of its own events, and of this nobody tells.
+        """
+        if not self.open or not self.open[0].frame:
+            return
+        while frame is not None:
+            if id(frame) == self.open[0].frame and frame.f_code in tracers():
+                return
+            frame = frame.f_back
+        self.open.clear()
+        self.call = self.before
+
+
+@cache
+def tracers() -> "frozenset[CodeType]":
+    """Return the code of JAX in which a function is traced. JAX is loaded."""
+    space = sys.modules["jax._src.interpreters.partial_eval"]
+    found = (inspect.unwrap(getattr(space, name)) for name in _TRACERS if hasattr(space, name))
+    codes = (getattr(one, "__code__", None) for one in found)
+    return frozenset(code for code in codes if code is not None)
 
 
 def goes_on(known: Call, miss: "FrameType | None", frame: "FrameType | None") -> bool:

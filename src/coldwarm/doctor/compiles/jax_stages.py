@@ -10,7 +10,9 @@ import time
 
 from coldwarm.doctor import functions, signatures, sites, taken
 from coldwarm.doctor.compiles.jax_calls import (
+    NOBODYS,
     STAGES,
+    UNTOLD,
     Call,
     Counted,
     Open,
@@ -97,11 +99,60 @@ class JaxStages:
     def number(self) -> "int | None":
         """Return the number of the call that this thread compiles something for."""
         call = self._threads.call
-        return call.number if call is not None else None
+        return call.number if call is not None and call.number != NOBODYS else None
 
     def is_tracing(self) -> bool:
         """Say whether this thread traces a function."""
+        if not self._threads.open:
+            return False
+        self._threads.drop_broken(sys._getframe(1))
         return any(one.stage == "trace" for one in self._threads.open)
+
+    def called(self, frame: "FrameType") -> None:
+        """Note that JAX's slow path begins: a call that had this frame before is over."""
+        mine = self._threads
+        mine.traced.pop(id(frame), None)
+        if mine.call is not None and mine.call.miss == id(frame):
+            mine.call.miss = 0
+
+    def trace_begins(self, frame: "FrameType") -> None:
+        """Note that a function is traced by a frame of JAX's, where JAX tells of nothing.
+
+        Whether something is compiled for it is not known before that begins.
+        """
+        begin_ns = _now_ns()
+        mine = self._threads
+        mine.drop_broken(frame)
+        if mine.open:
+            return
+        miss = missed(frame.f_back)
+        if miss is None:
+            return  # no call of a compiled function
+        mine.before, mine.call = mine.call, Call(NOBODYS, id(miss), Counted(None), None)
+        self._spent(_now_ns() - begin_ns)
+        mine.open.append(Open(UNTOLD, _now_ns(), id(frame)))
+
+    def trace_ended(self, frame: "FrameType") -> None:
+        """Note that a frame of JAX's has ended that traced."""
+        mine = self._threads
+        if not mine.open or mine.open[0].frame != id(frame):
+            return
+        begin_ns, ended = mine.open[0].begin_ns, mine.call
+        self._ended(UNTOLD, 0.0)
+        mine.call, mine.before = mine.before, None
+        if ended is None:
+            return  # something failed meanwhile, and was told
+        part = begin_ns, _now_ns(), ended.own_ns
+        if mine.call is not None and mine.call.miss == ended.miss:
+            self._traced(mine.call, [part])
+        else:
+            mine.traced.setdefault(ended.miss, []).append(part)
+
+    def _traced(self, call: Call, parts: "list[tuple[int, int, dict[str, int]]]") -> None:
+        """Write what was traced for a call, which JAX has not told of."""
+        for begin_ns, end_ns, own_ns in parts:
+            call.own_ns = own_ns
+            self._leave(call, "trace", begin_ns, end_ns)
 
     def on_scalar(self, event: str, _value: float, fun_name: str = "?", **_more: "Any") -> None:
         """Note that a stage begins."""
@@ -110,6 +161,7 @@ class JaxStages:
         begin_ns = _now_ns()
         mine = self._threads
         try:
+            mine.drop_broken(sys._getframe(1))
             if not mine.open:
                 self._enter(event, fun_name)
                 if STAGES[event] == "lower" and mine.call is not None:
@@ -164,7 +216,7 @@ class JaxStages:
                 break
         if not mine.open:
             mine.staged_ns += end_ns - one.begin_ns
-        if not mine.open and mine.call is not None:
+        if not mine.open and mine.call is not None and mine.call.number != NOBODYS:
             self._leave(mine.call, one.stage, one.begin_ns, end_ns)
 
     def on_event(self, event: str, **_more: "Any") -> None:
@@ -185,6 +237,7 @@ class JaxStages:
             return
         self._threads.call = call = self._new(frame, miss, name)
         call.order = order
+        self._traced(call, self._threads.traced.pop(id(miss), []) if miss is not None else [])
 
     def _new(self, frame: "FrameType | None", miss: "FrameType | None", name: str) -> Call:
         stack = sites.stack(frame)

@@ -70,12 +70,12 @@ EVIDENCE: dict[str, str] = {
         "compiling"
     ),
     "doctor_reads": (
-        "the loop reads a value {n_reads:# time}, and waited {n_waited:# time}: "
-        "{blocked_s:time} in all"
+        "the loop reads from the device {n_reads:# time}; the program waited for it"
+        " {n_waited:# time}, {blocked_s:time} in all, which is {each_s:time} a read"
     ),
     "doctor_reads_ready": (
-        "the loop reads a value {n_reads:# time}; each was ready, so it cost little here, and "
-        "with a device that works beside the host the loop would wait"
+        "the loop reads from the device {n_reads:# time}, and {n_ready:# time} the value was ready:"
+        " it hardly waits here, and with a device that works beside the host it would"
     ),
     "doctor_new_body": (
         "{function} was compiled {n_compiles:# time} outside of `jit`: each time its body was "
@@ -147,6 +147,10 @@ EVIDENCE: dict[str, str] = {
     "needs_monitoring": (
         "calls, clocks and reads of values can be watched from Python 3.12 on, unless other "
         "tools take all places"
+    ),
+    "trace_untold": (
+        "JAX does not tell of what is traced below jax.grad or jax.vmap; from Python 3.12 on it is"
+        " seen all the same"
     ),
     "end_not_seen": (
         "how the program ended: it was killed, left by os._exit, or still runs; its time is told "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from coldwarm.report import units
 from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.reasons import counted
+from coldwarm.stats.doctor.small import SMALL, is_small
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Account, DoctorReport
@@ -30,6 +31,7 @@ _BEFORE = {"imported_before", "devices_before"}
 """Reasons of parts that were over before a block began, and are no part of its time."""
 NOTHING = "Nothing to change was found."
 NOTHING_SEEN = "Nothing to change was found in what could be seen."
+NOTHING_LARGE = f"Nothing that matters was found: all of it is less than {SMALL:.0%} of the time."
 UNKNOWN = "Nothing could be watched."
 
 
@@ -114,6 +116,8 @@ def first_change(report: DoctorReport) -> str:
             return UNKNOWN
         return NOTHING_SEEN if report.unseen else NOTHING
     one = report.findings[0]
+    if is_small(one, report.account.total_s):  # then all others are: those that matter come first
+        return NOTHING_LARGE
     saves = f"; saves about {units.duration(one.saving_s)}" if one.saving_s else ""
     if saves and one.n_processes > 1:
         saves += f" in one of {one.n_processes} processes"

@@ -26,7 +26,7 @@ from coldwarm.report.doctor.summary import (
 from coldwarm.report.doctor.told import evidence
 from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
-from coldwarm.stats.doctor.findings import SMALL, is_small
+from coldwarm.stats.doctor.small import SMALL, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -108,7 +108,7 @@ def _last(report: DoctorReport) -> Iterator[RenderableType]:
     """Yield the last lines, which are those that a terminal still shows."""
     for one in report.findings[:1]:
         spec = pattern_of(one.pattern)
-        if spec is not None:
+        if spec is not None and not is_small(one, report.account.total_s):
             yield line(f"coldwarm patterns show {spec.id}: what to do instead, and why", "dim")
     yield line(first_change(report), "bold green")
 
@@ -197,4 +197,4 @@ def row(one: CallSite, *, cache: bool = False) -> Iterator[str]:
     yield "+".join(filter(None, (str(one.n_compiles) if one.n_compiles or not read else "", read)))
     cached = (one.cache_s,) if cache else ()
     for seconds in (one.trace_s, one.lower_s, one.compile_s, *cached, one.total_s):
-        yield units.duration(seconds)
+        yield units.MISSING if seconds is None else units.duration(seconds)

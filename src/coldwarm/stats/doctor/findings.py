@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Finding
 from coldwarm.stats.doctor import rules
+from coldwarm.stats.doctor.small import is_small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 _WITHOUT_COST = {"doctor_ended": -1, "doctor_once": 2}
 """By the reason why there is no cost: where such a finding stands, if not in the middle."""
-SMALL = 0.01
-"""The share of a run below which a cost is of little matter."""
 
 
 def ranked(found: Iterable[Finding], total_s: float) -> list[Finding]:
@@ -39,11 +38,6 @@ def ranked(found: Iterable[Finding], total_s: float) -> list[Finding]:
         return (3 if is_small(one, total_s) else 0), -one.cost_s
 
     return sorted(found, key=rank)
-
-
-def is_small(one: Finding, total_s: float) -> bool:
-    """Say whether a finding costs next to nothing of a run of so many seconds."""
-    return one.cost_s is not None and one.cost_s < SMALL * total_s
 
 
 @cache

@@ -80,8 +80,12 @@ def _added(group: Sequence[CallSite]) -> CallSite:
     for one in group:
         causes.update(one.causes)
         misses.update(one.misses)
+    untraced = next((one for one in group if one.trace_s is None), None)
     of_calls = {"n_calls", "n_slow_calls"}
-    reasons = {name: one for name, one in largest.null_reasons.items() if name not in of_calls}
+    left_out = of_calls | {"trace_s"}
+    reasons = {name: one for name, one in largest.null_reasons.items() if name not in left_out}
+    if untraced is not None:
+        reasons["trace_s"] = untraced.null_reasons["trace_s"]
     if untold is not None:
         reasons |= dict.fromkeys(of_calls, untold.null_reasons["n_calls"])
     return replace(
@@ -92,7 +96,7 @@ def _added(group: Sequence[CallSite]) -> CallSite:
         n_calls=sum(calls) if untold is None else None,
         n_slow_calls=sum(one.n_slow_calls or 0 for one in group) if untold is None else None,
         total_s=sum(one.total_s for one in group),
-        trace_s=sum(one.trace_s for one in group),
+        trace_s=None if untraced is not None else sum(one.trace_s or 0.0 for one in group),
         lower_s=sum(one.lower_s for one in group),
         compile_s=sum(one.compile_s for one in group),
         cache_s=sum(one.cache_s for one in group),

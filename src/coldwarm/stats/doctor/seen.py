@@ -227,11 +227,17 @@ class Seen:
                 one.n
                 for kind in kinds
                 for one in self.places_of(kind)
-                if any(
-                    line.path == site.path and loop[0] <= line.line <= loop[1] for line in one.stack
-                )
+                if self.lines_within(one, site)
             )
         return self._below[key]
+
+    def lines_within(self, one: Place, site: Line) -> set[int]:
+        """Return the lines of the innermost loop around a line through which a place is reached."""
+        loop = self.sources.loop(site.path, site.line)
+        if loop is None:
+            return set()
+        first, last = loop
+        return {at.line for at in one.stack if at.path == site.path and first <= at.line <= last}
 
 
 def _stack(rows: Iterable[Sequence[Any]]) -> list[Line]:

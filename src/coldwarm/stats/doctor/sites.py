@@ -49,6 +49,8 @@ def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> Ca
         reasons["n_calls"] = reasons["n_slow_calls"] = because(
             "called_elsewhere" if seen.sees_calls else "needs_monitoring"
         )
+    if untraced := _is_untraced(seen, calls, own_s["trace"]):
+        reasons["trace_s"] = because("trace_untold")
     if largest is None:
         reasons["temporary_bytes"] = reasons["arguments_bytes"] = because("memory_not_shown")
     return CallSite(
@@ -63,7 +65,7 @@ def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> Ca
         n_calls=n_calls,
         n_slow_calls=None if n_calls is None else _n_slow(seen, line, calls, untold),
         total_s=sum(own_s.values()),
-        trace_s=own_s["trace"],
+        trace_s=None if untraced else own_s["trace"],
         lower_s=own_s["lower"],
         compile_s=own_s["compile"],
         cache_s=own_s["cache_read"],
@@ -73,6 +75,15 @@ def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> Ca
         arguments_bytes=largest["arguments"] if largest else None,
         null_reasons=reasons,
     )
+
+
+def _is_untraced(seen: Seen, calls: list[Call], trace_s: float) -> bool:
+    """Say whether JAX has told of no tracing, though a call was compiled.
+
+    Who follows calls sees it in any case.
+    """
+    compiled = any(one.compiled for one in calls)
+    return compiled and not trace_s and not seen.sees_calls and calls[0].framework == "jax"
 
 
 def _n_calls(seen: Seen, line: Line, name: str) -> int | None:

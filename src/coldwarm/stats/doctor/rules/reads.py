@@ -6,54 +6,91 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.flows import decides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.stats.doctor.seen import Place, Seen
+    from coldwarm.stats.doctor.seen import Line, Place, Seen
 
 FEWEST = 20
 OFTEN = 0.5
 """Reads for each call of a compiled function in the same loop."""
+SELDOM = 0.05
+"""Of reads: where fewer of them waited, the loop does not wait."""
 FEWEST_OPERATIONS = 3
 """For each read, in a loop that calls nothing compiled."""
+_EACH_TURN = 0.9
+"""Readings of a clock for each read, where every turn is timed."""
 
 
 def findings(seen: Seen) -> Iterator[Draft]:
-    """Name each line of a loop that reads a value in nearly every turn."""
+    """Name each line of a loop that reads from the device in nearly every turn."""
     for one in seen.places_of("read"):
-        if one.n >= FEWEST and _often(seen, one):
-            blocked_s = one.counts[2] / 1e9
-            yield Draft(
-                pattern="host-sync-in-loop",
-                framework="jax",
-                site=one.site,
-                n=one.n,
-                cost_s=blocked_s,
-                saving_s=None,
-                says=_says(one, blocked_s),
-                null_reasons={"saving_s": because("doctor_overlap")},
-            )
+        turned = seen.turned(one.stack)
+        n = _n_reads(seen, one, turned) if turned is not None else 0
+        if turned is None or n < FEWEST or _is_needed(seen, one, turned, n):
+            continue
+        says, cost_s = _says(n, min(n, one.counts[1]), one.counts[2] / 1e9)
+        yield Draft(
+            pattern="host-sync-in-loop",
+            framework="jax",
+            site=one.site,
+            n=n,
+            cost_s=cost_s,
+            saving_s=None,
+            says=says,
+            null_reasons={"saving_s": because("doctor_overlap")},
+        )
 
 
-def _says(one: Place, blocked_s: float) -> Reason:
-    n_waited = one.counts[1]
-    if not n_waited:
-        return because("doctor_reads_ready", n_reads=one.n)
-    return because("doctor_reads", n_reads=one.n, n_waited=n_waited, blocked_s=blocked_s)
+def _says(n: int, n_waited: int, blocked_s: float) -> tuple[Reason, float]:
+    """Return what is said of reads, and what they cost.
 
-
-def _often(seen: Seen, one: Place) -> bool:
-    """Say whether a loop that computes reads a value for every call or two.
-
-    A loop that only takes an array apart, for a plot or a table, computes nothing.
+    Where few of them waited, these were the first: what a program's first runs take is waited for
+    in any case, and the reads cost nothing.
     """
-    turned = seen.turned(one.stack)
-    if turned is None:
-        return False
+    if n_waited < SELDOM * n:
+        return because("doctor_reads_ready", n_reads=n, n_ready=n - n_waited), 0.0
+    each_s = blocked_s / n
+    return because(
+        "doctor_reads", n_reads=n, n_waited=n_waited, blocked_s=blocked_s, each_s=each_s
+    ), blocked_s
+
+
+def _n_reads(seen: Seen, one: Place, turned: Line) -> int:
+    """Return how often a loop that computes reads, where that is for every call or two; else 0.
+
+    What is read with no call of a compiled function in between is read at once: the leaves of a
+    tree, a dictionary of metrics. A loop that only takes an array apart, for a plot or a table,
+    computes nothing.
+    """
     n_compiled = seen.n_below(turned, "jitted")
-    n_operations = seen.n_below(turned, "operation", "concatenation")
     if n_compiled:
-        return one.n / n_compiled >= OFTEN
-    return n_operations >= FEWEST_OPERATIONS * one.n
+        n = one.counts[3]
+        return n if n >= OFTEN * n_compiled else 0
+    n_operations = seen.n_below(turned, "operation", "concatenation")
+    return one.n if n_operations >= FEWEST_OPERATIONS * one.n else 0
+
+
+def _is_needed(seen: Seen, one: Place, turned: Line, n: int) -> bool:
+    """Say whether the program can't go on without what it reads, or times how long it takes."""
+    if _is_timed(seen, turned, n):
+        return True
+    places = seen.places_of("jitted")
+    calls = {line for each in places for line in seen.lines_within(each, turned)}
+    return decides(seen.sources, turned.path, turned.line, calls, below=turned != one.site)
+
+
+def _is_timed(seen: Seen, turned: Line, n: int) -> bool:
+    """Say whether every turn is timed, and the read is what makes the clock wait."""
+    clocks = [
+        one.site
+        for one in seen.places_of("clock")
+        if one.n >= _EACH_TURN * n and one.site.line in seen.lines_within(one, turned)
+    ]
+    begun = any(one.line <= turned.line for one in clocks) or len(clocks) == 1
+    return begun and any(
+        one.line >= turned.line and seen.sources.ends_interval(one.path, one.line) for one in clocks
+    )

@@ -1,0 +1,129 @@
+"""Reads by the host: counted by the moment, and let alone where the program needs each value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.doctor.reports import report
+
+from coldwarm.contracts.reasons import because
+from coldwarm.report.doctor.summary import NOTHING_LARGE, first_change
+from coldwarm.stats.doctor.findings import findings
+from coldwarm.stats.doctor.flows import decides
+from coldwarm.stats.doctor.seen import FIELDS, Seen
+from coldwarm.stats.doctor.sources import Sources
+
+FILE = "/a.py"
+LOOP = (
+    "for batch in batches:\n    state, loss = step(state, batch)\n    losses.append(float(loss))\n"
+)
+
+
+def seen(
+    *places: tuple[str, int, tuple[int, ...]], text: str = LOOP, name: str = "step"
+) -> list[Any]:
+    """Return what is found where these places of a file were counted: kind, line and numbers."""
+    rows: list[dict[str, Any]] = [
+        {"kind": "process", "at_s": 0.0, "sees_calls": True},
+        *(
+            {
+                "kind": "place",
+                "at_s": 1.0,
+                "what": what,
+                "name": name,
+                "slot": at * FIELDS,
+                "stack": [[FILE, line, "<module>"]],
+            }
+            for at, (what, line, _) in enumerate(places)
+        ),
+        {"kind": "end", "at_s": 10.0},
+    ]
+    counts = [number for *_, numbers in places for number in (*numbers, 0, 0, 0, 0)[:FIELDS]]
+    found = findings(Seen(rows, counts, Sources({FILE: text})))
+    return [one for one in found if one.pattern == "host-sync-in-loop"]
+
+
+def test_a_loop_that_reads_in_each_turn_says_how_often_it_waited() -> None:
+    (found,) = seen(("jitted", 2, (100,)), ("read", 3, (100, 40, 2_000_000_000, 100)))
+    assert (found.line, found.n, found.cost_s) == (3, 100, 2.0)
+    assert found.says == because(
+        "doctor_reads", n_reads=100, n_waited=40, blocked_s=2.0, each_s=0.02
+    )
+
+
+def test_leaves_that_are_read_together_count_once() -> None:
+    assert seen(("jitted", 2, (120,)), ("read", 3, (144, 3, 5_000_000, 3))) == []
+    (found,) = seen(("jitted", 2, (120,)), ("read", 3, (480, 480, 5_000_000, 120)))
+    assert (found.n, found.says.values["n_waited"]) == (120, 120)
+
+
+def test_where_only_the_first_reads_waited_the_loop_does_not_wait() -> None:
+    (found,) = seen(("jitted", 2, (200,)), ("read", 3, (200, 2, 900_000_000, 200)))
+    assert found.cost_s == 0.0
+    assert found.says == because("doctor_reads_ready", n_reads=200, n_ready=198)
+
+
+CLOCKED = """
+while requests:
+    begin = time.perf_counter()
+    answers.append(float(step(requests.pop())))
+    took.append(time.perf_counter() - begin)
+"""
+BUDGET = """
+while time.perf_counter() < limit:
+    state, loss = step(state)
+    losses.append(float(loss))
+"""
+
+
+def test_where_each_turn_is_timed_the_clock_needs_the_read() -> None:
+    calls = ("jitted", 4, (50,)), ("read", 4, (50, 50, 10**9, 50))
+    assert seen(*calls, ("clock", 3, (50,)), ("clock", 5, (50,)), text=CLOCKED) == []
+    assert len(seen(*calls, ("clock", 3, (5,)), ("clock", 5, (5,)), text=CLOCKED)) == 1
+    calls = ("jitted", 3, (50,)), ("read", 4, (50, 50, 10**9, 50))
+    assert len(seen(*calls, ("clock", 2, (51,)), text=BUDGET)) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "decided"),
+    [
+        ("action = int(policy(w, obs))@|obs, reward = env.step(action)", True),
+        ("action = int(policy(w, env.obs))@|env.step(action)", True),
+        ("obs, reward = env.step(int(policy(w, obs)@))", True),
+        ("p = np.asarray(policy(w, obs))@|obs = draw(p)|seen.append(obs)", True),
+        ("obs = rng.choice(4, p=np.asarray(policy(w, obs)))@", True),
+        ("a = policy(w, obs)@|b = a.item()#|c = simulate(b); obs = c", True),
+        ("w, loss = step(w, obs)@|total += float(loss)#", False),
+        ("w, loss = step(w, obs)@|loss = float(loss)#|mean = averaged(mean, loss)", False),
+        ("w, loss = step(w, obs)@|self.losses.append(loss.item())#|meter.update(1)", False),
+        ("w = np.asarray(step(w, obs))@", False),
+        ("w = step(w, np.asarray(obs))@", False),
+        ("w, loss = step(w, obs)@|if float(loss) < best:#|    kept = w", False),
+    ],
+)
+def test_what_the_host_makes_of_a_value_decides_the_next_call(lines: str, decided: bool) -> None:  # noqa: FBT001 - a parameter
+    """``@`` is where a compiled function is called, ``#`` where its result is read if not there."""
+    rows = ["while True:", *(f"    {row}" for row in lines.split("|"))]
+    calls = {at for at, row in enumerate(rows, 1) if "@" in row}
+    line = next((at for at, row in enumerate(rows, 1) if "#" in row), min(calls))
+    text = "\n".join(row.replace("@", "").replace("#", "") for row in rows)
+    assert decides(Sources({FILE: text}), FILE, line, calls) == decided
+
+
+def test_what_a_function_reads_that_the_loop_calls() -> None:
+    text = "while True:\n    obs = env.step(agent.act(obs))\n"
+    assert decides(Sources({FILE: text}), FILE, 2, {2}, below=True)
+    text = "while True:\n    w, loss = train(w, batch)\n    shown = text_of(loss)\n"
+    assert not decides(Sources({FILE: text}), FILE, 2, {2}, below=True)
+    assert not decides(Sources({FILE: text}), FILE, 1, {2})
+    assert not decides(Sources({FILE: "a = 1\n"}), FILE, 1, {1})
+
+
+def test_what_costs_next_to_nothing_is_not_to_be_changed_first() -> None:
+    found = seen(("jitted", 2, (100,)), ("read", 3, (100, 90, 10_000_000, 100)))
+    made = report(found)
+    for total_s, said in ((2.0, NOTHING_LARGE), (0.5, "Change first:")):
+        whole = replace(made, account=replace(made.account, total_s=total_s))
+        assert first_change(whole).startswith(said)
