@@ -82,6 +82,10 @@ class JaxStages:
         call = self._threads.call
         return call.number if call is not None else None
 
+    def is_open(self) -> bool:
+        """Say whether this thread is in any stage."""
+        return bool(self._threads.open)
+
     def is_tracing(self) -> bool:
         """Say whether this thread traces a function."""
         return any(one.stage == "trace" for one in self._threads.open)

@@ -62,6 +62,10 @@ CHANGES: dict[str, str] = {
 """Each in the words of somebody who has seen the line."""
 _BY_EVIDENCE = {
     "doctor_no_array": "make it an array with jnp.asarray: its value is no part of a program then",
+    "doctor_eager_shapes": (
+        "pad to one fixed size, with a mask, and put what the loop repeats into one function"
+        " under jax.jit"
+    ),
     "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
 }
 """Where what was seen asks for another change than its pattern does in general."""

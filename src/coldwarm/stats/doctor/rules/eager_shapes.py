@@ -1,0 +1,153 @@
+"""Loops of operations outside of ``jit`` whose arrays are ever of another size."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.doctor import Cause
+from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.elapsed import length, union
+from coldwarm.stats.doctor.rules import growing
+from coldwarm.stats.doctor.sites import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from coldwarm.stats.doctor.seen import Call, Line, Loop, Seen
+
+FEWEST = 10
+"""Programs of a loop that were compiled again, to be worth a word."""
+FEWEST_SIZES = 8
+"""How often one operation at one line was compiled again for another size: layers of a network
+have fewer sizes."""
+MAKERS = ("dynamic_slice", "slice", "iota", "broadcast_in_dim")
+"""Operations that make an array of another size out of arguments that are as before."""
+_FEWEST_OF_FUNCTION = 4
+"""Shapes of one compiled function that are named by themselves."""
+
+
+@dataclass
+class _Again:
+    """What was compiled again in one loop, by the line of the loop."""
+
+    shaped: list[tuple[Line, Call]] = field(default_factory=list)
+    """For another shape of an argument."""
+    makers: list[tuple[Line, Call]] = field(default_factory=list)
+
+
+def findings(seen: Seen) -> Iterator[Draft]:
+    """Name each loop whose operations were compiled again and again for other sizes."""
+    for again in loops(seen).values():
+        sizes = _sizes(again)
+        both = [*again.shaped, *again.makers]
+        cost_s = length(union(span for _, call in both for span in call.spans))
+        differing = _on(sizes)
+        last = differing[-1]
+        shapes = {one[side] for one in differing for side in ("before", "now")}
+        values = {"n_shapes": len(shapes), "before": last["before"], "now": last["now"]}
+        yield Draft(
+            pattern="shape-change",
+            framework="jax",
+            site=_site(again, len(differing)),
+            n=len(both),
+            cost_s=cost_s,
+            saving_s=cost_s,
+            saving_from=because("saving_again", n_times=len(both)),
+            says=because("doctor_eager_shapes", n_again=len(both), **values),
+            cause=Cause(
+                kind="shape", before=last["before"], now=last["now"], n_values=len(shapes)
+            ),
+        )
+
+
+def loops(seen: Seen) -> dict[Loop, _Again]:
+    """Return the loops with that, but for those of which another rule says why."""
+    groups: dict[Loop, _Again] = defaultdict(_Again)
+    functions: Counter[Loop] = Counter()
+    for call in seen.calls:
+        line = seen.turned(call.stack)
+        loop = seen.loop_at(line)
+        if line is None or loop is None or call.framework != "jax":
+            continue
+        if not call.is_frameworks:
+            functions[loop] += kind_of(call) in {"shape", "tree"}
+        elif _shapes(call):
+            groups[loop].shaped.append((line, call))
+        elif _makes(call):
+            groups[loop].makers.append((line, call))
+    named = growing.loops(seen)
+    named |= {loop for loop, n in functions.items() if n >= _FEWEST_OF_FUNCTION}
+    return {
+        loop: again
+        for loop, again in groups.items()
+        if loop not in named and len(again.shaped) + len(again.makers) >= FEWEST and _sizes(again)
+    }
+
+
+def n_turns(again: _Again) -> int:
+    """Return about how many turns of a loop found an array of a new size."""
+    return len(_on(_sizes(again)))
+
+
+def _shapes(call: Call) -> list[Mapping[str, str]]:
+    return [one for one in call.differences if one["kind"] == "shape" or _is_size(one)]
+
+
+def _is_size(difference: Mapping[str, str]) -> bool:
+    """Say whether it is the size that a function of JAX's is asked for."""
+    return difference["kind"] == "static" and difference["argument"] == "shape"
+
+
+def _makes(call: Call) -> bool:
+    return call.name in MAKERS and call.cause["kind"] == "operation" and not call.differences
+
+
+def _sizes(again: _Again) -> list[list[Mapping[str, str]]]:
+    """Return the shapes of each argument of an operation at a line that had many sizes."""
+    found: dict[tuple[Line, str, str], list[Mapping[str, str]]] = defaultdict(list)
+    for line, call in again.shaped:
+        for one in _shapes(call):
+            if one["kind"] == "shape":
+                found[line, call.name, one["argument"]].append(one)
+    return [
+        differing
+        for differing in found.values()
+        if len(differing) >= FEWEST_SIZES and _is_one_size(differing)
+    ]
+
+
+def _on(sizes: Iterable[list[Mapping[str, str]]]) -> list[Mapping[str, str]]:
+    """Return those of the argument that had most."""
+    return max(sizes, key=len)
+
+
+def _is_one_size(differing: Iterable[Mapping[str, str]]) -> bool:
+    """Say whether shapes are alike but for one number.
+
+    Those of a network's parameters are not: they need one function under ``jit``, no padding.
+    """
+    shapes = {_numbers(one[side]) for one in differing for side in ("before", "now")}
+    if len({len(one) for one in shapes}) != 1:
+        return False
+    axes = [axis for axis in zip(*shapes, strict=True) if len(set(axis)) > 1]
+    return bool(axes) and all(axis == axes[0] for axis in axes)
+
+
+def _numbers(shape: str) -> tuple[str, ...]:
+    """Return the numbers of a shape, as of ``f32[3,4]``."""
+    inside = shape.partition("[")[2].rpartition("]")[0]
+    return tuple(inside.split(",")) if inside else ()
+
+
+def _site(again: _Again, n_sizes: int) -> Line:
+    """Return the line that makes the arrays of other sizes, or that takes longest to compile."""
+    made = Counter(line for line, _ in again.makers)
+    if made and made.most_common(1)[0][1] * 2 >= n_sizes:
+        return made.most_common(1)[0][0]
+    costs: dict[Line, float] = defaultdict(float)
+    for line, call in again.shaped:
+        costs[line] += call.total_s
+    return max(costs, key=lambda line: costs[line])
