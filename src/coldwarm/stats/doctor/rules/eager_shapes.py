@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from coldwarm.stats.doctor.seen import Call, Line, Loop, Seen
 
 FEWEST = 10
-"""Programs of a loop that were compiled again, to be worth a word."""
-FEWEST_SIZES = 8
-"""How often one operation at one line was compiled again for another size: layers of a network
-have fewer sizes."""
+"""How often one operation at one line was compiled again for another size, to be worth a word:
+layers of a network, and the grids of a multigrid method, have fewer sizes."""
 MAKERS = ("dynamic_slice", "slice", "iota", "broadcast_in_dim")
 """Operations that make an array of another size out of arguments that are as before."""
 _FEWEST_OF_FUNCTION = 4
@@ -33,6 +31,8 @@ _FEWEST_OF_FUNCTION = 4
 class _Again:
     """What was compiled again in one loop, by the line of the loop."""
 
+    first: list[tuple[Line, Call]] = field(default_factory=list)
+    """For something else, or not again."""
     shaped: list[tuple[Line, Call]] = field(default_factory=list)
     """For another shape of an argument."""
     makers: list[tuple[Line, Call]] = field(default_factory=list)
@@ -41,25 +41,26 @@ class _Again:
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name each loop whose operations were compiled again and again for other sizes."""
     for again in loops(seen).values():
-        sizes = _sizes(again)
+        sizes = max(_sizes(again), key=len)
         both = [*again.shaped, *again.makers]
         cost_s = length(union(span for _, call in both for span in call.spans))
-        differing = _on(sizes)
-        last = differing[-1]
-        shapes = {one[side] for one in differing for side in ("before", "now")}
-        values = {"n_shapes": len(shapes), "before": last["before"], "now": last["now"]}
+        before, now = sizes[-2:]
         yield Draft(
             pattern="shape-change",
             framework="jax",
-            site=_site(again, len(differing)),
+            site=_site(again, len(sizes)),
             n=len(both),
             cost_s=cost_s,
             saving_s=cost_s,
             saving_from=because("saving_again", n_times=len(both)),
-            says=because("doctor_eager_shapes", n_again=len(both), **values),
-            cause=Cause(
-                kind="shape", before=last["before"], now=last["now"], n_values=len(shapes)
+            says=because(
+                "doctor_eager_shapes",
+                n_again=len(both),
+                n_shapes=len(sizes),
+                before=before,
+                now=now,
             ),
+            cause=Cause(kind="shape", before=before, now=now, n_values=len(sizes)),
         )
 
 
@@ -78,18 +79,16 @@ def loops(seen: Seen) -> dict[Loop, _Again]:
             groups[loop].shaped.append((line, call))
         elif _makes(call):
             groups[loop].makers.append((line, call))
+        else:
+            groups[loop].first.append((line, call))
     named = growing.loops(seen)
     named |= {loop for loop, n in functions.items() if n >= _FEWEST_OF_FUNCTION}
-    return {
-        loop: again
-        for loop, again in groups.items()
-        if loop not in named and len(again.shaped) + len(again.makers) >= FEWEST and _sizes(again)
-    }
+    return {loop: again for loop, again in groups.items() if loop not in named and _sizes(again)}
 
 
 def n_turns(again: _Again) -> int:
     """Return about how many turns of a loop found an array of a new size."""
-    return len(_on(_sizes(again)))
+    return max(map(len, _sizes(again)))
 
 
 def _shapes(call: Call) -> list[Mapping[str, str]]:
@@ -105,31 +104,31 @@ def _makes(call: Call) -> bool:
     return call.name in MAKERS and call.cause["kind"] == "operation" and not call.differences
 
 
-def _sizes(again: _Again) -> list[list[Mapping[str, str]]]:
+def _sizes(again: _Again) -> list[list[str]]:
     """Return the shapes of each argument of an operation at a line that had many sizes."""
-    found: dict[tuple[Line, str, str], list[Mapping[str, str]]] = defaultdict(list)
-    for line, call in again.shaped:
-        for one in _shapes(call):
-            if one["kind"] == "shape":
-                found[line, call.name, one["argument"]].append(one)
+    n_again = Counter(
+        (line, call.name, one["argument"])
+        for line, call in again.shaped
+        for one in call.differences
+        if one["kind"] == "shape"
+    )
+    found: dict[tuple[Line, str, str], dict[str, None]] = defaultdict(dict)
+    for line, call in [*again.first, *again.shaped]:
+        for argument, shape in call.arguments.items():
+            found[line, call.name, argument].setdefault(shape)
     return [
-        differing
-        for differing in found.values()
-        if len(differing) >= FEWEST_SIZES and _is_one_size(differing)
+        list(shapes)
+        for key, shapes in found.items()
+        if n_again[key] >= FEWEST and _is_one_size(shapes)
     ]
 
 
-def _on(sizes: Iterable[list[Mapping[str, str]]]) -> list[Mapping[str, str]]:
-    """Return those of the argument that had most."""
-    return max(sizes, key=len)
-
-
-def _is_one_size(differing: Iterable[Mapping[str, str]]) -> bool:
+def _is_one_size(texts: Iterable[str]) -> bool:
     """Say whether shapes are alike but for one number.
 
     Those of a network's parameters are not: they need one function under ``jit``, no padding.
     """
-    shapes = {_numbers(one[side]) for one in differing for side in ("before", "now")}
+    shapes = {_numbers(one) for one in texts}
     if len({len(one) for one in shapes}) != 1:
         return False
     axes = [axis for axis in zip(*shapes, strict=True) if len(set(axis)) > 1]
