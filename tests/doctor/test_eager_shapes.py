@@ -8,6 +8,7 @@ import pytest
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S, MAIN, OTHER
 
+from coldwarm.report.doctor.told import evidence
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sources import Sources
@@ -78,7 +79,15 @@ def test_a_loop_whose_arrays_grow_is_named_where_it_takes_longest() -> None:
 def test_the_line_that_makes_the_arrays_comes_first() -> None:
     slices = [row for at in range(MANY) for row in sliced(200 + at)]
     (one,) = found(sizes(MANY) + slices)
-    assert (one.line, one.n) == (2, 2 * MANY - 1)
+    assert (one.line, one.n) == (2, 2 * (MANY - 1))
+
+
+def test_programs_from_a_cache_are_told_as_such() -> None:
+    rows = [row | {"hit": True} if row["kind"] == "stage" else row for row in sizes(MANY)]
+    (one,) = found(rows)
+    assert one.saving_from is not None
+    assert one.saving_from.code == "saving_read"
+    assert "all of these programs were found in a cache" in evidence(one)
 
 
 def test_what_two_threads_compile_at_once_is_counted_once() -> None:

@@ -16,6 +16,7 @@ from coldwarm.stats.doctor.sites import kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.doctor.seen import Call, Line, Loop, Seen
 
 FEWEST = 10
@@ -42,20 +43,22 @@ def findings(seen: Seen) -> Iterator[Draft]:
     """Name each loop whose operations were compiled again and again for other sizes."""
     for again in loops(seen).values():
         sizes = max(_sizes(again), key=len)
-        both = [*again.shaped, *again.makers]
-        cost_s = length(union(span for _, call in both for span in call.spans))
+        calls = [call for _, call in [*again.shaped, *again.makers]]
+        cost_s = length(union(span for call in calls for span in call.spans))
+        n_read = sum(call.hit for call in calls)
         before, now = sizes[-2:]
         yield Draft(
             pattern="shape-change",
             framework="jax",
             site=_site(again, len(sizes)),
-            n=len(both),
+            n=len(calls),
             cost_s=cost_s,
             saving_s=cost_s,
-            saving_from=because("saving_again", n_times=len(both)),
+            saving_from=_estimate(len(calls), n_read),
             says=because(
                 "doctor_eager_shapes",
-                n_again=len(both),
+                n_again=len(calls),
+                n_read=n_read,
                 n_shapes=len(sizes),
                 before=before,
                 now=now,
@@ -64,10 +67,17 @@ def findings(seen: Seen) -> Iterator[Draft]:
         )
 
 
+def _estimate(n: int, n_read: int) -> Reason:
+    if n_read:
+        return because("saving_read", n_times=n, n_read=n_read)
+    return because("saving_again", n_times=n)
+
+
 def loops(seen: Seen) -> dict[Loop, _Again]:
     """Return the loops with that, but for those of which another rule says why."""
     groups: dict[Loop, _Again] = defaultdict(_Again)
     functions: Counter[Loop] = Counter()
+    made: set[tuple[Line, str]] = set()
     for call in seen.calls:
         line = seen.turned(call.stack)
         loop = seen.loop_at(line)
@@ -75,11 +85,12 @@ def loops(seen: Seen) -> dict[Loop, _Again]:
             continue
         if not call.is_frameworks:
             functions[loop] += kind_of(call) in {"shape", "tree"}
-        elif _shapes(call):
+        elif _shapes(call) and call.compiled:
             groups[loop].shaped.append((line, call))
-        elif _makes(call):
+        elif _makes(call) and (line, call.name) in made:
             groups[loop].makers.append((line, call))
         else:
+            made.add((line, call.name))  # the first size is compiled in any case
             groups[loop].first.append((line, call))
     named = growing.loops(seen)
     named |= {loop for loop, n in functions.items() if n >= _FEWEST_OF_FUNCTION}
@@ -101,7 +112,7 @@ def _is_size(difference: Mapping[str, str]) -> bool:
 
 
 def _makes(call: Call) -> bool:
-    return call.name in MAKERS and call.cause["kind"] == "operation" and not call.differences
+    return call.compiled and call.is_operation and call.name in MAKERS and not call.differences
 
 
 def _sizes(again: _Again) -> list[list[str]]:
