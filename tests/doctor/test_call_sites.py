@@ -8,8 +8,9 @@ import pytest
 
 from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
+from coldwarm.report.doctor.told import evidence
 from coldwarm.stats.doctor.account import account
-from coldwarm.stats.doctor.findings import ranked
+from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
 from coldwarm.stats.doctor.small import is_small
@@ -148,3 +149,42 @@ def test_what_was_not_told_is_no_zero() -> None:
     assert site.trace_s == 0.0
     (site,) = call_sites(Seen(read_from_cache(1, 0), [], Sources({})))
     assert site.trace_s == 0.25
+
+
+def by_a_thread(number: int, whose: str = "user") -> list[dict[str, Any]]:
+    """Return the lines of a call that no line of the user's makes."""
+    rows = compiled(number, "energy", 0)
+    shapes = {"kind": "shape", "argument": "x", "before": "f32[3]", "now": f"f32[{number}]"}
+    function = {"name": "energy", "path": "/a.py", "line": 1, "whose": whose}
+    cause = {"kind": "again", "differences": [shapes]} if number > 1 else {"kind": "first"}
+    return [{**rows[0], "stack": [], "function": function, "cause": cause}, rows[1]]
+
+
+def test_what_a_thread_calls_by_itself_stands_at_the_function() -> None:
+    text = "@jax.jit\ndef energy(x):\n    return x\n"
+    rows = [row for number in range(1, 8) for row in by_a_thread(number)]
+    seen = Seen(rows, [], Sources({"/a.py": text}))
+    (site,) = call_sites(seen)
+    assert (site.path, site.line, site.caller, site.n_compiles) == ("/a.py", 1, "", 7)
+    (found,) = findings(seen)
+    assert (found.pattern, found.line, found.n) == ("shape-change", 1, 6)
+    assert evidence(found).endswith("no line of the program calls it: a thread does, or a package")
+
+
+def test_what_the_framework_calls_by_itself_has_no_line() -> None:
+    assert call_sites(Seen(by_a_thread(1, "framework"), [], Sources({}))) == []
+
+
+def test_no_more_calls_are_slow_than_there_are() -> None:
+    place = {
+        "kind": "place",
+        "at_s": 1.0,
+        "what": "jitted",
+        "name": "step",
+        "stack": [["/a.py", 3, "<module>"]],
+        "slot": 4,
+    }
+    process = {"kind": "process", "at_s": 0.0, "sees_calls": True}
+    rows = [process, place, *compiled(1, "step", 0)]
+    (site,) = call_sites(Seen(rows, [1, 10**9, 1, 0, 12, 0, 156, 0], Sources({})))
+    assert (site.n_calls, site.n_slow_calls) == (12, 12)

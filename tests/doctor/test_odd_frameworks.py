@@ -363,3 +363,24 @@ def test_calls_that_miss_the_fast_path_are_counted(python: str, tmp_path: Path) 
         return
     assert sites["told"]["n_slow_calls"] > 290
     assert sites["quick"]["n_slow_calls"] < 10
+
+
+SOLVED = """
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def solved(a):
+        return jnp.linalg.solve(a, a)
+
+    for n in range(3, 7):
+        solved(jnp.eye(n))
+"""
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_what_jax_calls_while_it_lowers_is_no_call_of_the_program(
+    python: str, tmp_path: Path
+) -> None:
+    sites = {one["function"]: one for one in told(tmp_path, SOLVED, python)["sites"]}
+    assert sites["solved"]["n_slow_calls"] in {0, None}

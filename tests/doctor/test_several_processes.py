@@ -114,3 +114,15 @@ def test_findings_of_one_process_are_never_put_together(tmp_path: Path) -> None:
         ("other", 1),
         ("rate", 2),
     ]
+
+
+TRACKER = ["python", "-c", "from multiprocessing.resource_tracker import main;main(6)"]
+
+
+def test_what_python_starts_beside_the_workers_is_no_process_of_the_program(
+    tmp_path: Path,
+) -> None:
+    for at, more in enumerate([{}, {"argv": TRACKER}, {"argv": ["python", "-c", "work()"]}], 1):
+        begun = journals.process(at_s=BEGIN_S + at, pid=at, **more)
+        journals.written(tmp_path, begun, name=str(at))
+    assert len(reading.read(tmp_path).processes) == WORKERS

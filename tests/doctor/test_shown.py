@@ -7,11 +7,13 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 from tests.cli.test_shown import COMMAND, HOSTILE
-from tests.doctor import journals
+from tests.doctor import journals, reports
 from tests.doctor.journals import BEGIN_S
 
 from coldwarm.report.doctor.html import as_html
+from coldwarm.report.doctor.memory import temporary
 from coldwarm.report.doctor.saving import saved
 from coldwarm.report.doctor.summary import NOTHING, NOTHING_SEEN
 from coldwarm.report.doctor.terminal import shown
@@ -67,6 +69,12 @@ def test_the_last_line_says_what_to_change_first(tmp_path: Path) -> None:
     assert "Change first: /rate.py:3, pass it as a plain argument" in last
     assert last.endswith("saves about 2.00 s.")
     assert "3.0× its arguments" in "\n".join(lines)
+
+
+@pytest.mark.parametrize("arguments", [0, 16, 2**14])
+def test_memory_is_not_held_against_a_key_or_a_number(arguments: int) -> None:
+    site = replace(reports.site(), temporary_bytes=3 * 2**20, arguments_bytes=arguments)
+    assert temporary(site) == "3.1 MB"
 
 
 def test_no_part_of_the_legend_is_broken(tmp_path: Path) -> None:

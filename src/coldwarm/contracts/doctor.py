@@ -59,6 +59,8 @@ class Finding(Record, frozen=True, kw_only=True):
     path: str
     line: Count
     function: str
+    """That the line is in; empty: the line is where a function begins that no line of the
+    program calls, but a thread or a package that was given it."""
     source: str
     """The line as it stands in the file; empty where that cannot be read."""
     n: Count
@@ -92,7 +94,8 @@ class CallSite(Record, frozen=True, kw_only=True):
     path: str
     line: Count
     caller: str
-    """The function that the line is in."""
+    """The function that the line is in; empty: it is the first line of what was compiled, which
+    no line of the program calls, but a thread or a package that was given it."""
     framework: str
     function: str
     """What was compiled."""

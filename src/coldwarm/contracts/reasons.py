@@ -402,6 +402,7 @@ CODES: dict[str, str] = {
     "doctor_error": "error",
     "doctor_break": "text",
     "doctor_operations": "n_operations",
+    "doctor_eager_shapes": "n_again n_read n_shapes before now",
     "doctor_list": "function argument n_numbers",
     "doctor_changes": "function what",
     "doctor_closure": "function",

@@ -126,9 +126,12 @@ class Dispatches:
         self._places.add(slot, 0, max(0, spent_ns))
 
     def missed(self) -> None:
-        """Count a call that JAX's fast path does not take: it goes through Python."""
-        begun = self._now.begun
-        if begun and not self.is_tracing():
+        """Count a call that JAX's fast path does not take: it goes through Python.
+
+        What JAX calls itself while it traces or lowers is not the user's call.
+        """
+        begun, stages = self._now.begun, self._stages()
+        if begun and not (stages is not None and stages.is_open()):
             self._places.add(begun[-1][1], 0, 0, 1)
 
     def operated(self, code: "CodeType") -> None:

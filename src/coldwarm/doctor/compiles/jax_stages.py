@@ -101,6 +101,10 @@ class JaxStages:
         call = self._threads.call
         return call.number if call is not None and call.number != NOBODYS else None
 
+    def is_open(self) -> bool:
+        """Say whether this thread is in any stage."""
+        return bool(self._threads.open)
+
     def is_tracing(self) -> bool:
         """Say whether this thread traces a function."""
         if not self._threads.open:

@@ -98,6 +98,10 @@ _TELLS = {
 """Where nothing that is watched differed: what shows more, by framework."""
 _BY_EVIDENCE = {
     "doctor_draw": "pass a key to the function, and draw with jax.random",
+    "doctor_eager_shapes": (
+        "pad to one fixed size, with a mask, and put what the loop repeats into one function"
+        " under jax.jit"
+    ),
     "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
 }
 """Where what was seen asks for another change than its pattern does in general."""

@@ -104,6 +104,10 @@ EVIDENCE: dict[str, str] = {
     "doctor_operations": (
         "this loop dispatched {n_operations:# operation} one by one, outside of `jit`"
     ),
+    "doctor_eager_shapes": (
+        "this loop's operations outside of `jit` were compiled again {n_again:# time}: an array"
+        " had {n_shapes:# shape}, such as {before}, then {now}"
+    ),
     "doctor_list": "{function} takes the list `{argument}` as {n_numbers:# argument} of their own",
     "doctor_changes": (
         "{function} was traced, and changes `{what}`: that happens when it is compiled, and "

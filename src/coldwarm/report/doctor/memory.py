@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 WORTH_BYTES = 2**20
 """Of temporary memory that a terminal tells."""
+_LEAST_ARGUMENTS_BYTES, _MOST_TIMES = 1000, 100
+"""Of arguments, and how many times these: a random key, or a number, is no measure of memory."""
 
 
 def temporary(one: CallSite) -> str:
@@ -20,8 +22,9 @@ def temporary(one: CallSite) -> str:
     if one.temporary_bytes is None:
         return units.MISSING
     text = units.size(one.temporary_bytes)
-    if one.arguments_bytes and one.temporary_bytes > one.arguments_bytes:
-        text += f" ({units.times(one.temporary_bytes / one.arguments_bytes)} its arguments)"
+    given = one.arguments_bytes or 0
+    if given >= _LEAST_ARGUMENTS_BYTES and given < one.temporary_bytes <= _MOST_TIMES * given:
+        text += f" ({units.times(one.temporary_bytes / given)} its arguments)"
     return text
 
 

@@ -29,6 +29,8 @@ def evidence(one: Finding) -> str:
         said += f"; {which} of these programs were found in a cache on disk"
     if caller := one.says.values.get("caller"):
         said += f"; first for {caller}"
+    if not one.function:
+        said += "; no line of the program calls it: a thread does, or a package"
     if one.n_processes == 1:
         return said
     return f"{said}; in {one.n_processes} processes: this is of one of them"

@@ -35,6 +35,8 @@ _NOTHING = "nothing"
 """The kind of the one row of a program that has left no journal."""
 _MOST_SITES, _MOST_FINDINGS = 1000, 1000
 """That a report has: it is read by people and by programs."""
+_TRACKER = "resource_tracker import main"
+"""What the process is started with that clears up what workers have left."""
 _MOST_SOURCE = 2**20
 """Bytes of a source file that is read."""
 
@@ -68,7 +70,13 @@ def read(folder: Path) -> Watched:
     sources = Sources(texts([row for own, _ in paired for row in own]))
     seen = [Seen(one, _counts(path.with_suffix(COUNTS)), sources) for one, path in paired]
     seen.sort(key=lambda one: one.rows[0]["at_s"])
-    return Watched(seen, sources)
+    first, *others = seen
+    return Watched([first, *(one for one in others if one.calls or not _is_pythons(one))], sources)
+
+
+def _is_pythons(seen: Seen) -> bool:
+    """Say whether a process is what ``multiprocessing`` starts beside those of the program."""
+    return any(_TRACKER in str(one) for one in seen.process.get("argv", ()))
 
 
 def left(path: Path) -> Watched | None:

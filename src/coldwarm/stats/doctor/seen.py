@@ -13,14 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.stats.doctor.elapsed import Span
+    from coldwarm.stats.doctor.lines import Extent
     from coldwarm.stats.doctor.sources import Sources
+
+    Loop = tuple[str, Extent]
+    """A file, and the first and the last line."""
 
 FIELDS = 4
 """Numbers of each place in the file of counts."""
 
 
 class Line(NamedTuple):
-    """A line of a file, and the function that it is in."""
+    """A line of a file, and the function that it is in; empty: it begins there, called by none."""
 
     path: str
     line: int
@@ -64,8 +68,16 @@ class Call:
 
     @property
     def site(self) -> Line | None:
-        """The innermost line of the user's; ``None``: there is none."""
-        return self.stack[0] if self.stack else None
+        """The innermost line of the user's; ``None``: there is none.
+
+        A thread may be given a compiled function to call: then no line of the user's calls it,
+        and it is the function's own, without a caller.
+        """
+        if self.stack:
+            return self.stack[0]
+        if self.function.get("whose") != "user":
+            return None
+        return Line(str(self.function["path"]), int(self.function["line"]), "")
 
     @property
     def total_s(self) -> float:
@@ -215,6 +227,11 @@ class Seen:
     def turned(self, stack: Iterable[Line]) -> Line | None:
         """Return the innermost of these lines that is inside of a loop."""
         return next((one for one in stack if self.sources.loop(one.path, one.line)), None)
+
+    def loop_at(self, line: Line | None) -> Loop | None:
+        """Return the innermost loop that a line is inside of."""
+        extent = self.sources.loop(line.path, line.line) if line is not None else None
+        return (line.path, extent) if line is not None and extent is not None else None
 
     def n_below(self, site: Line, *kinds: str) -> int:
         """Return how many calls of some kinds the innermost loop around a line has led to."""

@@ -41,6 +41,7 @@ def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> Ca
     n_compiles = sum(one.compiled and not one.hit for one in calls)
     n_reads = sum(one.hit for one in calls)
     n_calls = _n_calls(seen, line, calls[0].name)
+    n_slow = None if n_calls is None else min(n_calls, _n_slow(seen, line, calls, untold))
     largest = max(
         (one.memory for one in calls if one.memory), key=lambda one: one["temporary"], default=None
     )
@@ -63,7 +64,7 @@ def _site(seen: Seen, line: Line, calls: list[Call], untold: list[Beyond]) -> Ca
         n_compiles=n_compiles + sum(one.n_compiles for one in untold),
         n_reads=n_reads + sum(one.n_reads for one in untold),
         n_calls=n_calls,
-        n_slow_calls=None if n_calls is None else _n_slow(seen, line, calls, untold),
+        n_slow_calls=n_slow,
         total_s=sum(own_s.values()),
         trace_s=None if untraced else own_s["trace"],
         lower_s=own_s["lower"],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.elapsed import length, union
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -94,7 +95,7 @@ def _missing_sync(one: Place, caller: str = "") -> Draft:
 
 
 def _first_call(seen: Seen, one: Place, begin: float, end: float, caller: str) -> Draft:
-    compiled_s, interval_s = _compiling_s(seen.calls, begin, end), end - begin
+    compiled_s, interval_s = _all_compiling_s(seen.calls, begin, end), end - begin
     most = max(seen.calls, key=lambda call: _overlap_s(call, begin, end))
     return Draft(
         pattern="first-call-in-timing",
@@ -180,6 +181,12 @@ def _compiling_s(calls: list[Call], begin: float, end: float) -> float:
     """
     timed = (one for one in calls if not one.is_operation and one.cause["kind"] != "apart")
     return sum(_overlap_s(one, begin, end) for one in timed)
+
+
+def _all_compiling_s(calls: list[Call], begin: float, end: float) -> float:
+    """Return the seconds in which something was compiled, operations outside of ``jit`` too."""
+    inside = ((max(begin, a), min(end, b)) for call in calls for a, b in call.spans)
+    return length(union((a, b) for a, b in inside if a < b))
 
 
 def _overlap_s(call: Call, begin: float, end: float) -> float:

@@ -64,7 +64,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
         kind = kind_of(call)
         if kind is None or call.site is None or call.is_frameworks or not call.compiled:
             continue
-        if not seen.sources.defines(call.site.path, call.site.line):
+        if not call.stack or not seen.sources.defines(call.site.path, call.site.line):
             groups.setdefault((call.site, call.name, kind), []).append(call)
     for (site, name, kind), calls in groups.items():
         if len(calls) >= FEWEST[kind] and not _are_kept(seen, site, kind, calls):

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.rules import eager_shapes
 from coldwarm.stats.doctor.spent import freed_s, spent_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coldwarm.stats.doctor.seen import Call, Line, Place, Seen
+    from coldwarm.stats.doctor.seen import Call, Line, Loop, Place, Seen
 
 FEWEST_TURNS, FEWEST = 100, 250
 """Of a loop, and of operations in it, to be worth a word."""
@@ -33,18 +34,22 @@ def findings(seen: Seen) -> Iterator[Draft]:
 
 
 def _hot_loops(seen: Seen) -> Iterator[Draft]:
-    groups: dict[tuple[str, tuple[int, int]], list[tuple[Line, Place]]] = {}
+    groups: dict[Loop, list[tuple[Line, Place]]] = {}
     for one in [*seen.places_of("operation"), *seen.places_of("concatenation")]:
         turned = seen.turned(one.stack)
-        loop = seen.sources.loop(turned.path, turned.line) if turned else None
+        loop = seen.loop_at(turned)
         if turned is not None and loop is not None:
-            groups.setdefault((turned.path, loop), []).append((turned, one))
-    for members in groups.values():
+            groups.setdefault(loop, []).append((turned, one))
+    # Where most turns have another size, ``jit`` alone would compile in most turns.
+    sizes = {loop: eager_shapes.n_turns(one) for loop, one in eager_shapes.loops(seen).items()}
+    for loop, members in groups.items():
         n = sum(one.n for _, one in members)
         cost_s = sum(one.counts[1] for _, one in members) / 1e9
         if cost_s < min(LEAST_S, LEAST_SHARE * seen.lasted_s):
             continue
         most = max(one.n for _, one in members)
+        if sizes.get(loop, 0) * 2 >= most:
+            continue
         counts: Counter[Line] = Counter()
         for line, one in members:
             counts[line] += one.n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
@@ -11,16 +12,38 @@ from coldwarm.stats.doctor.spent import freed_s, spent_s
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from coldwarm.stats.doctor.seen import Line, Seen
+    from coldwarm.stats.doctor.seen import Call, Line, Loop, Seen
 
 FEWEST = 4
 """Lengths for which something was compiled."""
-CONCATENATE = "concatenate"
-"""The operation of all that joins arrays: what is known where calls are not seen."""
+JOINS = ("concatenate", "append", "stack", "vstack", "hstack")
+"""What joins arrays, as it is compiled: what is known where calls are not seen."""
 
 
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name each line of a loop that concatenates and compiles anew for each length."""
+    for site, name, _, calls in _growing(seen):
+        n_lengths = max(Counter(call.name for call in calls).values()) + 1
+        yield Draft(
+            pattern="growing-array-concat",
+            framework="jax",
+            site=site,
+            n=len(calls),
+            cost_s=spent_s(calls),
+            saving_s=freed_s(seen, calls),
+            saving_from=because("saving_again", n_times=len(calls)),
+            says=because("doctor_growing", call=name, n_lengths=n_lengths),
+        )
+
+
+def loops(seen: Seen) -> set[Loop]:
+    """Return the loops that have such a line in them."""
+    found = (seen.loop_at(seen.turned(stack)) for _, _, stack, _ in _growing(seen))
+    return {loop for loop in found if loop is not None}
+
+
+def _growing(seen: Seen) -> Iterator[tuple[Line, str, list[Line], list[Call]]]:
+    """Yield each such line, what joins there, from where, and what was compiled for it."""
     for site, (name, stack) in _joins(seen).items():
         if not seen.in_loop(stack):
             continue
@@ -30,16 +53,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
             if call.site == site and call.is_frameworks and _grows(call.differences)
         ]
         if len(calls) >= FEWEST:
-            yield Draft(
-                pattern="growing-array-concat",
-                framework="jax",
-                site=site,
-                n=len(calls),
-                cost_s=spent_s(calls),
-                saving_s=freed_s(seen, calls),
-                saving_from=because("saving_again", n_times=len(calls)),
-                says=because("doctor_growing", call=name, n_lengths=len(calls) + 1),
-            )
+            yield site, name, stack, calls
 
 
 def _joins(seen: Seen) -> dict[Line, tuple[str, list[Line]]]:
@@ -47,9 +61,9 @@ def _joins(seen: Seen) -> dict[Line, tuple[str, list[Line]]]:
     if seen.sees_calls:
         return {one.site: (one.name, one.stack) for one in seen.places_of("concatenation")}
     return {
-        call.stack[0]: (CONCATENATE, call.stack)
+        call.stack[0]: (call.name, call.stack)
         for call in seen.calls
-        if call.is_operation and call.stack and call.name == CONCATENATE
+        if call.is_frameworks and call.stack and call.name in JOINS
     }
 
 

@@ -1,0 +1,163 @@
+"""Loops of operations outside of ``jit`` whose arrays are ever of another size."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coldwarm.contracts.doctor import Cause
+from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.elapsed import length, union
+from coldwarm.stats.doctor.rules import growing
+from coldwarm.stats.doctor.sites import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.stats.doctor.seen import Call, Line, Loop, Seen
+
+FEWEST = 10
+"""How often one operation at one line was compiled again for another size, to be worth a word:
+layers of a network, and the grids of a multigrid method, have fewer sizes."""
+MAKERS = ("dynamic_slice", "slice", "iota", "broadcast_in_dim")
+"""Operations that make an array of another size out of arguments that are as before."""
+_FEWEST_OF_FUNCTION = 4
+"""Shapes of one compiled function that are named by themselves."""
+
+
+@dataclass
+class _Again:
+    """What was compiled again in one loop, by the line of the loop."""
+
+    first: list[tuple[Line, Call]] = field(default_factory=list)
+    """For something else, or not again."""
+    shaped: list[tuple[Line, Call]] = field(default_factory=list)
+    """For another shape of an argument."""
+    makers: list[tuple[Line, Call]] = field(default_factory=list)
+
+
+def findings(seen: Seen) -> Iterator[Draft]:
+    """Name each loop whose operations were compiled again and again for other sizes."""
+    for again in loops(seen).values():
+        sizes = max(_sizes(again), key=len)
+        calls = [call for _, call in [*again.shaped, *again.makers]]
+        cost_s = length(union(span for call in calls for span in call.spans))
+        n_read = sum(call.hit for call in calls)
+        before, now = sizes[-2:]
+        yield Draft(
+            pattern="shape-change",
+            framework="jax",
+            site=_site(again, len(sizes)),
+            n=len(calls),
+            cost_s=cost_s,
+            saving_s=cost_s,
+            saving_from=_estimate(len(calls), n_read),
+            says=because(
+                "doctor_eager_shapes",
+                n_again=len(calls),
+                n_read=n_read,
+                n_shapes=len(sizes),
+                before=before,
+                now=now,
+            ),
+            cause=Cause(kind="shape", before=before, now=now, n_values=len(sizes)),
+        )
+
+
+def _estimate(n: int, n_read: int) -> Reason:
+    if n_read:
+        return because("saving_read", n_times=n, n_read=n_read)
+    return because("saving_again", n_times=n)
+
+
+def loops(seen: Seen) -> dict[Loop, _Again]:
+    """Return the loops with that, but for those of which another rule says why."""
+    groups: dict[Loop, _Again] = defaultdict(_Again)
+    functions: Counter[Loop] = Counter()
+    made: set[tuple[Line, str]] = set()
+    for call in seen.calls:
+        line = seen.turned(call.stack)
+        loop = seen.loop_at(line)
+        if line is None or loop is None or call.framework != "jax":
+            continue
+        if not call.is_frameworks:
+            functions[loop] += kind_of(call) in {"shape", "tree"}
+        elif _shapes(call) and call.compiled:
+            groups[loop].shaped.append((line, call))
+        elif _makes(call) and (line, call.name) in made:
+            groups[loop].makers.append((line, call))
+        else:
+            made.add((line, call.name))  # the first size is compiled in any case
+            groups[loop].first.append((line, call))
+    named = growing.loops(seen)
+    named |= {loop for loop, n in functions.items() if n >= _FEWEST_OF_FUNCTION}
+    return {loop: again for loop, again in groups.items() if loop not in named and _sizes(again)}
+
+
+def n_turns(again: _Again) -> int:
+    """Return about how many turns of a loop found an array of a new size."""
+    return max(map(len, _sizes(again)))
+
+
+def _shapes(call: Call) -> list[Mapping[str, str]]:
+    return [one for one in call.differences if one["kind"] == "shape" or _is_size(one)]
+
+
+def _is_size(difference: Mapping[str, str]) -> bool:
+    """Say whether it is the size that a function of JAX's is asked for."""
+    return difference["kind"] == "static" and difference["argument"] == "shape"
+
+
+def _makes(call: Call) -> bool:
+    return call.compiled and call.is_operation and call.name in MAKERS and not call.differences
+
+
+def _sizes(again: _Again) -> list[list[str]]:
+    """Return the shapes of each argument of an operation at a line that had many sizes."""
+    n_again = Counter(
+        (line, call.name, one["argument"])
+        for line, call in again.shaped
+        for one in call.differences
+        if one["kind"] == "shape"
+    )
+    found: dict[tuple[Line, str, str], dict[str, None]] = defaultdict(dict)
+    for line, call in [*again.first, *again.shaped]:
+        for argument, shape in call.arguments.items():
+            found[line, call.name, argument].setdefault(shape)
+    return [
+        list(shapes)
+        for key, shapes in found.items()
+        if n_again[key] >= FEWEST and _is_one_size(shapes)
+    ]
+
+
+def _is_one_size(texts: Iterable[str]) -> bool:
+    """Say whether shapes are alike but for one number.
+
+    Those of a network's parameters are not: they need one function under ``jit``, no padding.
+    """
+    shapes = {_numbers(one) for one in texts}
+    if len({len(one) for one in shapes}) != 1:
+        return False
+    axes = [axis for axis in zip(*shapes, strict=True) if len(set(axis)) > 1]
+    return bool(axes) and all(axis == axes[0] for axis in axes)
+
+
+def _numbers(shape: str) -> tuple[str, ...]:
+    """Return the numbers of a shape, as of ``f32[3,4]``."""
+    inside = shape.partition("[")[2].rpartition("]")[0]
+    return tuple(inside.split(",")) if inside else ()
+
+
+def _site(again: _Again, n_sizes: int) -> Line:
+    """Return the line that makes the arrays of other sizes, or that takes longest to compile."""
+    made = Counter(line for line, _ in again.makers)
+    if made and made.most_common(1)[0][1] * 2 >= n_sizes:
+        return made.most_common(1)[0][0]
+    costs: dict[Line, float] = defaultdict(float)
+    for line, call in again.shaped:
+        costs[line] += call.total_s
+    return max(costs, key=lambda line: costs[line])
