@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.report.doctor.torch_changes import torch_change
+
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding
 
@@ -31,8 +33,6 @@ CHANGES: dict[str, str] = {
     ),
     "jit-in-loop": "move the function and its jit out of the loop",
     "recompile": "look at what changed between the calls",
-    "torch-changing-scalar": "pass it as a tensor, or mark it with torch._dynamo.mark_dynamic",
-    "torch-graph-break": "move this out of the compiled function, or use a torch operation for it",
     "missing-sync-timing": "wait before the clock is read: jax.block_until_ready(result)",
     "first-call-in-timing": (
         "call once before the clock starts, or give the first call a figure of its own"
@@ -69,4 +69,8 @@ _BY_EVIDENCE = {
 
 def change_of(finding: Finding) -> str:
     """Return what to change."""
-    return _BY_EVIDENCE.get(finding.says.code) or CHANGES.get(finding.pattern, "")
+    return (
+        torch_change(finding)
+        or _BY_EVIDENCE.get(finding.says.code)
+        or CHANGES.get(finding.pattern, "")
+    )

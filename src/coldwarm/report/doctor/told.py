@@ -27,6 +27,8 @@ def evidence(one: Finding) -> str:
     if n_read:
         which = "all" if n_read == one.says.values.get("n_again") else str(n_read)
         said += f"; {which} of these programs were found in a cache on disk"
+    if one.after is not None:
+        said += f"; {words(one.after)}"
     if one.n_processes == 1:
         return said
     return f"{said}; in {one.n_processes} processes: this is of one of them"

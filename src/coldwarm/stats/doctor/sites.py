@@ -103,4 +103,4 @@ def kind_of(call: Call) -> CauseKind | None:
     if kind != "again":
         return None
     kinds: list[CauseKind] = [one["kind"] for one in call.differences]  # type: ignore[misc] # of these kinds
-    return kinds[0] if kinds else "unknown"
+    return kinds[0] if kinds else "guard" if call.guard else "unknown"

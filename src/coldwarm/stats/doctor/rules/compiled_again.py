@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
@@ -29,6 +29,7 @@ FEWEST: dict[CauseKind, int] = {
     "context": 1,
     "transform": 4,
     "new_function": 2,
+    "guard": 3,
     "unknown": 3,
 }
 """How often a cause must have made a function compile again to be worth a word: a few static
@@ -45,6 +46,7 @@ PATTERNS: dict[CauseKind, str] = {
     "context": "context-change",
     "transform": "transform-of-traced",
     "new_function": "fresh-callable",
+    "guard": "recompile",
     "unknown": "recompile",
 }
 
@@ -56,14 +58,23 @@ def findings(seen: Seen) -> Iterator[Draft]:
         kind = kind_of(call)
         if kind is None or call.site is None or call.is_frameworks:
             continue
-        if not seen.sources.defines(call.site.path, call.site.line):
+        # A type of a declared signature is meant; another function of the same code is not.
+        if kind == "new_function" or not seen.sources.defines(call.site.path, call.site.line):
             groups.setdefault((call.site, call.name, kind), []).append(call)
+    limits = {_code_of(row["function"]): row for row in seen.of_kind("limit")}
     for (site, name, kind), calls in groups.items():
-        if len(calls) >= FEWEST[kind]:
-            yield _draft(seen, site, name, kind, calls)
+        if len(calls) >= FEWEST[kind] or _code_of(calls[0].function) in limits:
+            yield _draft(seen, site, name, kind, calls, limits)
 
 
-def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]) -> Draft:
+def _draft(
+    seen: Seen,
+    site: Line,
+    name: str,
+    kind: CauseKind,
+    calls: list[Call],
+    limits: Mapping[tuple[object, ...], Mapping[str, Any]],
+) -> Draft:
     cost_s = sum(one.total_s for one in calls)
     others = [_others(kind, one) for one in calls]
     alone = [one for one, more in zip(calls, others, strict=True) if not more]
@@ -89,8 +100,21 @@ def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]
             before=cause.before,
             now=cause.now,
         ),
+        after=_after(limits.get(_code_of(calls[0].function))),
         cause=cause,
     )
+
+
+def _code_of(function: Mapping[str, object]) -> tuple[object, ...]:
+    """Return what tells code that was compiled from other code."""
+    return function.get("name"), function.get("path"), function.get("line")
+
+
+def _after(row: Mapping[str, Any] | None) -> Reason | None:
+    """Return that a function is compiled no more, where PyTorch came up against a limit."""
+    if row is None:
+        return None
+    return because("doctor_gave_up", n_programs=row["limit"], setting=row["setting"])
 
 
 def _estimate(alone: list[Call]) -> Reason:
@@ -120,7 +144,7 @@ def _is_first_seen(seen: Seen, call: Call) -> bool:
 
 
 def _where(call: Call) -> tuple[object, ...]:
-    return call.framework, call.name, call.function.get("path"), call.function.get("line")
+    return call.framework, *_code_of(call.function)
 
 
 def _code(kind: CauseKind, calls: list[Call], cause: Cause) -> str:
@@ -129,11 +153,23 @@ def _code(kind: CauseKind, calls: list[Call], cause: Cause) -> str:
         return "doctor_no_array"  # a package has made it static, not the user
     if kind == "new_function" and cause.argument:
         return "doctor_new_closure"
+    if kind == "static" and calls[0].framework == "torch":
+        return "doctor_number" if _is_number(cause.now) else "doctor_no_tensor"
     return f"doctor_{kind}"
+
+
+def _is_number(written: str) -> bool:
+    try:
+        float(written)
+    except ValueError:
+        return False
+    return True
 
 
 def _cause(kind: CauseKind, calls: list[Call], *, is_first_seen: bool) -> Cause:
     differing = [one for call in calls for one in _differing(kind, call)]
+    if kind == "guard":
+        return Cause(kind=kind, argument=calls[-1].guard or "")
     if not differing:
         return Cause(kind=kind, n_values=len(calls) + is_first_seen)
     argument = Counter(one["argument"] for one in differing).most_common(1)[0][0]
