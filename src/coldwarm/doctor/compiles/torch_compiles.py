@@ -48,13 +48,15 @@ class TorchCompiles:
         from torch._dynamo import callback
 
         self._call_back(callback)
+        # `torch.compiler.reset()` forgets all that was compiled, and us.
         clear = callback.callback_handler.clear
 
         def clear_others() -> None:
-            clear()  # of `torch.compiler.reset()`, which a program may call
+            clear()
+            self._known.clear()
             self._call_back(callback)
 
-        callback.callback_handler.clear = clear_others  # type: ignore[method-assign] # put back
+        callback.callback_handler.clear = clear_others
         self._watch.install()
         logging.getLogger(_FRAMES).addFilter(self._on_warning)
         logger = logging.getLogger(_BREAKS)
@@ -229,4 +231,3 @@ def _at(frame: "FrameType | None") -> "list[Any]":
                     inner.append(place)
         frame = frame.f_back
     return [*inner, *sites.stack(frame)]
-

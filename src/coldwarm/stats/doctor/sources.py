@@ -191,7 +191,8 @@ def _takes_from_call(node: ast.AST, line: int) -> bool:
 def _repeats(node: ast.AST, line: int) -> bool:
     """Say whether a line of a loop is in what is repeated, not in what it goes through."""
     if isinstance(node, (ast.For, ast.AsyncFor)):
-        return line >= node.body[0].lineno
+        first = extent(node.body[0])  # the decorators of a function are repeated, too
+        return first is not None and line >= first[0]
     return True
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.of_torch import code_of, code_of_value, limits_of
 from coldwarm.stats.doctor.sites import kind_of
 
 if TYPE_CHECKING:
@@ -61,20 +63,14 @@ def findings(seen: Seen) -> Iterator[Draft]:
         # A type of a declared signature is meant; another function of the same code is not.
         if kind == "new_function" or not seen.sources.defines(call.site.path, call.site.line):
             groups.setdefault((call.site, call.name, kind), []).append(call)
-    limits = {_code_of(row["function"]): row for row in seen.of_kind("limit")}
+    limits = limits_of(seen)
     for (site, name, kind), calls in groups.items():
-        if len(calls) >= FEWEST[kind] or _code_of(calls[0].function) in limits:
-            yield _draft(seen, site, name, kind, calls, limits)
+        after = limits.get(code_of(calls[0].function))
+        if len(calls) >= FEWEST[kind] or (after is not None and kind != "unknown"):
+            yield replace(_draft(seen, site, name, kind, calls), after=after)
 
 
-def _draft(
-    seen: Seen,
-    site: Line,
-    name: str,
-    kind: CauseKind,
-    calls: list[Call],
-    limits: Mapping[tuple[object, ...], Mapping[str, Any]],
-) -> Draft:
+def _draft(seen: Seen, site: Line, name: str, kind: CauseKind, calls: list[Call]) -> Draft:
     cost_s = sum(one.total_s for one in calls)
     others = [_others(kind, one) for one in calls]
     alone = [one for one, more in zip(calls, others, strict=True) if not more]
@@ -100,21 +96,8 @@ def _draft(
             before=cause.before,
             now=cause.now,
         ),
-        after=_after(limits.get(_code_of(calls[0].function))),
         cause=cause,
     )
-
-
-def _code_of(function: Mapping[str, object]) -> tuple[object, ...]:
-    """Return what tells code that was compiled from other code."""
-    return function.get("name"), function.get("path"), function.get("line")
-
-
-def _after(row: Mapping[str, Any] | None) -> Reason | None:
-    """Return that a function is compiled no more, where PyTorch came up against a limit."""
-    if row is None:
-        return None
-    return because("doctor_gave_up", n_programs=row["limit"], setting=row["setting"])
 
 
 def _estimate(alone: list[Call]) -> Reason:
@@ -144,7 +127,7 @@ def _is_first_seen(seen: Seen, call: Call) -> bool:
 
 
 def _where(call: Call) -> tuple[object, ...]:
-    return call.framework, *_code_of(call.function)
+    return call.framework, *code_of(call.function)
 
 
 def _code(kind: CauseKind, calls: list[Call], cause: Cause) -> str:
@@ -154,16 +137,8 @@ def _code(kind: CauseKind, calls: list[Call], cause: Cause) -> str:
     if kind == "new_function" and cause.argument:
         return "doctor_new_closure"
     if kind == "static" and calls[0].framework == "torch":
-        return "doctor_number" if _is_number(cause.now) else "doctor_no_tensor"
+        return code_of_value(cause.now)
     return f"doctor_{kind}"
-
-
-def _is_number(written: str) -> bool:
-    try:
-        float(written)
-    except ValueError:
-        return False
-    return True
 
 
 def _cause(kind: CauseKind, calls: list[Call], *, is_first_seen: bool) -> Cause:
