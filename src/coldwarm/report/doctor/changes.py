@@ -31,6 +31,13 @@ CHANGES: dict[str, str] = {
     ),
     "jit-in-loop": "move the function and its jit out of the loop",
     "recompile": "look at what changed between the calls",
+    "torch-changing-scalar": (
+        "pass it as a tensor; a loop or a branch that depends on it goes outside of what is "
+        "compiled"
+    ),
+    "torch-graph-break": (
+        "move this out of the compiled function, or write it with what torch.compile can trace"
+    ),
     "missing-sync-timing": "wait before the clock is read: jax.block_until_ready(result)",
     "first-call-in-timing": (
         "call once before the clock starts, or give the first call a figure of its own"
@@ -63,7 +70,6 @@ _BY_EVIDENCE = {
     "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
 }
 """Where what was seen asks for another change than its pattern does in general."""
-
 _OUT = "move this out of the compiled function"
 _OF_DATA = (
     "keep it as a tensor, and choose by it with torch.where; where only arithmetic uses it, "
@@ -84,12 +90,8 @@ _BREAKS = {
     "Attempted to call function marked as skipped": _OUT,
 }
 """By PyTorch's names of reasons to end a graph; each was tried with PyTorch 2.13."""
-_ANY_BREAK = f"{_OUT}, or write it with what torch.compile can trace"
 _ATTRIBUTES = ("self.", "len(self.")
 _ATTRIBUTE = "keep it as a tensor (a buffer), or outside of what is compiled"
-_NUMBER = (
-    "pass it as a tensor; a loop or a branch that depends on it goes outside of what is compiled"
-)
 _OTHER = "choose by it outside of what is compiled"
 _GUARD = "keep what it names the same in each call, or give what changes as a tensor"
 
@@ -104,12 +106,12 @@ def change_of(finding: Finding) -> str:
 
 
 def _torch_change(finding: Finding) -> str:
-    """Return what to change; empty: there is nothing particular to PyTorch."""
+    """Return what to change; empty: PyTorch has no reason that asks for other words."""
     if finding.pattern == "torch-graph-break":
-        return _BREAKS.get(str(finding.says.values.get("why")), _ANY_BREAK)
+        return _BREAKS.get(str(finding.says.values.get("why")), "")
     if finding.pattern == "torch-changing-scalar":
         argument = finding.cause.argument if finding.cause else ""
         if argument.startswith(_ATTRIBUTES):
             return _ATTRIBUTE
-        return _NUMBER if finding.says.code == "doctor_number" else _OTHER
+        return "" if finding.says.code == "doctor_number" else _OTHER
     return _GUARD if finding.says.code == "doctor_guard" else ""
