@@ -48,15 +48,7 @@ class TorchCompiles:
         from torch._dynamo import callback
 
         self._call_back(callback)
-        # `torch.compiler.reset()` forgets all that was compiled, and us.
-        clear = callback.callback_handler.clear
-
-        def clear_others() -> None:
-            clear()
-            self._known.clear()
-            self._call_back(callback)
-
-        callback.callback_handler.clear = clear_others
+        self._outlive_resets(callback)
         self._watch.install()
         logging.getLogger(_FRAMES).addFilter(self._on_warning)
         logger = logging.getLogger(_BREAKS)
@@ -67,6 +59,19 @@ class TorchCompiles:
     def _call_back(self, callback: "Any") -> None:
         callback.on_compile_start(self._on_start)
         callback.on_compile_end(self._on_end)
+
+    def _outlive_resets(self, callback: "Any") -> None:
+        """Be called back after ``torch.compiler.reset()``, too: it forgets all, and us."""
+        clear = getattr(callback.callback_handler, "clear", None)
+        if clear is None:
+            return
+
+        def clear_others() -> None:
+            clear()
+            self._known.clear()
+            self._call_back(callback)
+
+        callback.callback_handler.clear = clear_others
 
     def end(self) -> None:
         """Follow no more, and leave PyTorch as it was."""
