@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,8 @@ from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from coldwarm.contracts.doctor import Finding
 
 FORWARD: dict[str, Any] = {"name": "forward", "path": "/a.py", "line": 1}
@@ -187,3 +191,33 @@ def test_the_change_fits_why_a_graph_ends(why: str, change: str) -> None:
 def test_a_break_that_is_meant_is_not_named() -> None:
     assert _found(_break("Call to `torch._dynamo.graph_break()`")) == []
     assert _found(_break("Skip calling `torch.compiler.disable()`d function")) == []
+
+
+GIVEN_UP = """
+import torch
+
+@torch.compile(backend="eager")
+def scaled(x, seen):
+    return x * len(seen)
+
+for n in range(1, 11):
+    scaled(torch.ones(2), [1] * n)
+torch.compiler.reset()
+scaled(torch.ones(2), [1])
+"""
+
+
+@pytest.mark.slow
+def test_pytorch_itself_tells_of_guards_limits_and_what_comes_after_a_reset(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    program, report = tmp_path / "program.py", tmp_path / "report.json"
+    program.write_text(GIVEN_UP)
+    command = ["-m", "coldwarm", "doctor", "--format", "json", "--out", str(report), str(program)]
+    ended = subprocess.run([sys.executable, *command], capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
+    told = json.loads(report.read_text())
+    assert [one["n_compiles"] for one in told["sites"]] == [8, 1]
+    (one,) = told["findings"]
+    assert one["cause"]["argument"].startswith("len(seen) == ")
+    assert one["after"]["values"] == {"n_programs": 8, "setting": "recompile_limit"}
+    assert told["unseen"] == []
