@@ -220,4 +220,4 @@ def test_pytorch_itself_tells_of_guards_limits_and_what_comes_after_a_reset(tmp_
     (one,) = told["findings"]
     assert one["cause"]["argument"].startswith("len(seen) == ")
     assert one["after"]["values"] == {"n_programs": 8, "setting": "recompile_limit"}
-    assert told["unseen"] == []
+    assert "doctor_failed" not in {one["code"] for one in told["unseen"]}
