@@ -132,6 +132,16 @@ def test_a_guard_is_quoted_where_nothing_else_differs() -> None:
     assert one.says.code == "doctor_number"
 
 
+def test_of_what_differs_the_guard_names_the_reason() -> None:
+    both = [*_static("rate", "0.1", "0.2"), *_static("every", "1", "2")]
+    (one,) = _found(*_again(3, both, guard="every == 1"))
+    assert one.cause is not None
+    assert (one.cause.argument, one.cause.before) == ("every", "1")
+    (one,) = _found(*_again(3, both, guard="everyone == 1"))
+    assert one.cause is not None
+    assert one.cause.argument == "rate"
+
+
 def test_that_it_gave_up_is_said_however_few_have_one_cause() -> None:
     few = _again(1, _static("self.calls", "1", "2"))
     assert _found(*few) == []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from coldwarm.contracts.reasons import Reason
@@ -38,3 +39,18 @@ def code_of_value(written: str) -> str:
     except ValueError:
         return "doctor_no_tensor"
     return "doctor_number"
+
+
+def in_guard(
+    differing: Sequence[Mapping[str, str]], guard: str | None
+) -> Sequence[Mapping[str, str]]:
+    """Return those of the differences that PyTorch's failed guard names; all, if it names none.
+
+    A number that is an argument may differ and be no reason: PyTorch makes many of them dynamic.
+    """
+    named = [one for one in differing if guard and _names(guard, one["argument"])]
+    return named or differing
+
+
+def _names(guard: str, argument: str) -> bool:
+    return bool(argument) and bool(re.search(rf"(?<!\w){re.escape(argument)}(?!\w)", guard))

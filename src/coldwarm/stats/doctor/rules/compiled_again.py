@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
-from coldwarm.stats.doctor.of_torch import code_of, code_of_value, limits_of
+from coldwarm.stats.doctor.of_torch import code_of, code_of_value, in_guard, limits_of
 from coldwarm.stats.doctor.sites import kind_of
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _differing(kind: CauseKind, call: Call) -> Sequence[Mapping[str, str]]:
     if kind == "new_function":
         held: Sequence[Mapping[str, str]] = call.cause.get("held") or ()
         return held
-    return [one for one in call.differences if one["kind"] == kind]
+    return in_guard([one for one in call.differences if one["kind"] == kind], call.guard)
 
 
 def _pattern(seen: Seen, site: Line, kind: CauseKind, calls: list[Call]) -> str:
