@@ -104,3 +104,53 @@ def test_what_was_found_in_a_cache_is_not_said_to_be_compiled(tmp_path: Path) ->
     _, text = run(tmp_path)
     assert "all of these programs were found in a cache on disk" in text
     assert "the time of the 3 programs that this caused, 3 of them found in a cache" in text
+
+
+UFUNCS = """
+import numpy as np
+from numba import cfunc, guvectorize, vectorize
+
+@vectorize(["f8(f8)", "f4(f4)"], cache=True)
+def declared(x):
+    return x + 1
+
+@vectorize(cache=True)
+def lazy(x):
+    return x * 2
+
+@guvectorize(["void(f8[:], f8[:])"], "(n)->(n)", cache=True)
+def summed(x, out):
+    for i in range(x.shape[0]):
+        out[i] = out[i - 1] + x[i] if i else x[i]
+
+@cfunc("f8(f8)")
+def plain(x):
+    return x - 1
+
+lazy(np.ones(3)), lazy(np.ones(3, np.complex64))
+"""
+
+
+def test_what_vectorize_compiles_and_reads_is_told(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(UFUNCS)
+    first, text = run(tmp_path)
+    assert {name: one["n_compiles"] for name, one in first.items()} == {
+        "declared": 2,
+        "lazy": 2,
+        "summed": 1,
+        "plain": 1,
+    }
+    lines = UFUNCS.splitlines()
+    assert lines[first["lazy"]["line"] - 1].startswith("lazy(")
+    assert lines[first["summed"]["line"] - 1].startswith("@guvectorize")
+    for one in first.values():
+        assert one["trace_s"] > 0
+        assert one["compile_s"] > 0
+    assert first["summed"]["misses"] == {"nothing_kept": 1}
+    assert "compiled nothing" not in text
+
+    again, _ = run(tmp_path)
+    told = {name: (one["n_compiles"], one["n_reads"]) for name, one in again.items()}
+    assert told == {"declared": (0, 2), "lazy": (0, 2), "summed": (0, 1), "plain": (1, 0)}
+    assert all(one["cache_s"] > 0 for name, one in again.items() if name != "plain")
+    assert not any(one["misses"] for one in again.values())

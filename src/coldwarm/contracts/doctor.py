@@ -20,6 +20,7 @@ CauseKind = Literal[
     "context",
     "transform",
     "new_function",
+    "guard",
     "unknown",
 ]
 
@@ -41,9 +42,11 @@ class Cause(Record, frozen=True, kw_only=True):
     """Why something was compiled again: what differed from the earlier call that is most alike."""
 
     kind: CauseKind
-    """``unknown``: nothing that is watched differed."""
+    """``guard``: what PyTorch checks before it uses what it has compiled, where nothing else that
+    is watched differed; ``unknown``: nothing that is watched differed."""
     argument: str = ""
-    """Its name and the place in it; of ``context`` the name of the setting."""
+    """Its name and the place in it; of ``context`` the name of the setting, of ``guard`` the check
+    as PyTorch tells it."""
     before: str = ""
     now: str = ""
     n_values: Count = 0
@@ -76,6 +79,8 @@ class Finding(Record, frozen=True, kw_only=True):
     """How that was estimated, where it is not what was compiled again."""
     says: Reason
     """The evidence."""
+    after: Reason | None = None
+    """What came of it in the end, where that is more than the cost."""
     text: str = ""
     """The evidence in words."""
     change: str = ""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _now_s = time.perf_counter
 _NEAR = 12
 """Frames above a listener in which Numba holds the function that it is asked for."""
+_READERS = {("compile", "dispatcher.py"), ("_compile_core", "ufuncbuilder.py")}
+"""Functions of Numba that ask its cache, and their files."""
 
 
 class _Lock(threading.local):
@@ -23,6 +25,8 @@ class _Lock(threading.local):
     depth = 0
     begin_s = 0.0
     compiles = False
+    read: "tuple[Any, Any] | None" = None
+    """What was read from the cache since the lock was taken: the function, and for which types."""
 
 
 class Reads:
@@ -37,7 +41,15 @@ class Reads:
         """Note that a thread asks for the lock."""
         self._mine.depth += 1
         if self._mine.depth == 1:
-            self._mine.begin_s, self._mine.compiles = _now_s(), False
+            self._mine.begin_s, self._mine.compiles, self._mine.read = _now_s(), False, None
+
+    def is_held(self) -> bool:
+        """Say whether this thread has the lock, or waits for it."""
+        return self._mine.depth > 0
+
+    def begin_s(self) -> float:
+        """Return when this thread asked for the lock that it has, or had last."""
+        return self._mine.begin_s
 
     def compiling(self) -> None:
         """Note that what is asked for has to be compiled."""
@@ -51,31 +63,38 @@ class Reads:
         """
         mine = self._mine
         mine.depth = max(0, mine.depth - 1)
+        if not mine.compiles:
+            # Of `vectorize`, the lock is taken once more around the function that asks.
+            mine.read = _found(sys._getframe(1)) or mine.read
         if mine.depth:
             return None
         # While another thread had the lock, this one waited and read nothing.
         begin_s, self._released_s = max(mine.begin_s, self._released_s), _now_s()
-        held = None if mine.compiles else _asked(sys._getframe(1))
-        if held is None or held.get("cres") is None:
-            return None
-        return held["self"], held["args"], begin_s
+        return (*mine.read, begin_s) if mine.read and not mine.compiles else None
 
 
-def _asked(frame: "FrameType | None") -> "dict[str, Any] | None":
-    """Return what Numba holds of the function that it is asked for."""
+def _found(frame: "FrameType | None") -> "tuple[Any, Any] | None":
+    """Return the function that Numba has found in its cache, and for which types."""
     for _ in range(_NEAR):
         if frame is None:
             return None
         code = frame.f_code
-        if code.co_name == "compile" and code.co_filename.endswith("dispatcher.py"):
-            return frame.f_locals
+        if (code.co_name, code.co_filename.rpartition("/")[2]) in _READERS:
+            held = frame.f_locals
+            found = held.get("cres")
+            return (held["self"], found.signature.args) if found is not None else None
         frame = frame.f_back
     return None
 
 
 def keeps(dispatcher: "Any") -> bool:
     """Say whether a function is to be kept on disk."""
-    return type(getattr(dispatcher, "_cache", None)).__name__ == "FunctionCache"
+    return type(_cache_of(dispatcher)).__name__ == "FunctionCache"
+
+
+def _cache_of(dispatcher: "Any") -> "Any":
+    """Return what keeps a function; that of ``vectorize`` has another name."""
+    return getattr(dispatcher, "_cache", None) or getattr(dispatcher, "cache", None)
 
 
 def why_missed(dispatcher: "Any", args: "Any") -> "str | None":
@@ -91,7 +110,7 @@ def why_missed(dispatcher: "Any", args: "Any") -> "str | None":
 def _why(dispatcher: "Any", args: "tuple[Any, ...]") -> str:
     import pickle
 
-    cache = dispatcher._cache
+    cache = _cache_of(dispatcher)
     file = cache._cache_file
     try:
         with open(file._index_path, "rb") as index:
@@ -106,7 +125,8 @@ def _why(dispatcher: "Any", args: "tuple[Any, ...]") -> str:
     alike = [key for key in kept if tuple(getattr(key[0], "args", key[0])) == args]
     if not alike:
         return "types"
-    _, machine, (code, captured) = cache._index_key(args, dispatcher.targetctx.codegen())
+    target = getattr(dispatcher, "targetctx", None) or dispatcher.targetdescr.target_context
+    _, machine, (code, captured) = cache._index_key(args, target.codegen())
     kept_for = [(key[1], *key[2]) for key in alike]
     for at, name in enumerate(("processor", "code", "captured")):
         kept_for = [one for one in kept_for if one[at] == (machine, code, captured)[at]]

@@ -11,6 +11,7 @@ import weakref
 from coldwarm.doctor import sites
 from coldwarm.doctor.causes import apportioned
 from coldwarm.doctor.compiles.numba_cache import Reads, keeps, why_missed
+from coldwarm.doctor.compiles.numba_ufuncs import asked, built
 from coldwarm.doctor.failures import failed
 from coldwarm.doctor.taken import Taken
 from coldwarm.frameworks.numba import NumbaWatch, forget
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.doctor.journal import Journal
 
 _now_s = time.perf_counter
-_COMPILE, _LOCK = "numba:compile", "numba:compiler_lock"
+_COMPILE, _LOCK, _STEP = "numba:compile", "numba:compiler_lock", "numba:run_pass"
 _LONGEST = 200
 
 
@@ -36,7 +37,11 @@ class NumbaCompiles:
         self._watch = NumbaWatch()
         self._depth = 0
         self._open: tuple[int, float] | None = None
+        self._silent: int | None = None
+        """The thread that compiles something of which no event tells but its steps."""
         self._types: weakref.WeakKeyDictionary[Any, list[list[str]]] = weakref.WeakKeyDictionary()
+        self._last: weakref.WeakKeyDictionary[Any, tuple[int, bool]] = weakref.WeakKeyDictionary()
+        """By function, the last call that it was compiled or read for."""
         self._reads = Reads()
         self._init_ns = 0
         self._listeners: dict[str, Any] = {}
@@ -65,6 +70,7 @@ class NumbaCompiles:
         self._listeners = {
             _COMPILE: Listener(self.on_start, self.on_end),
             _LOCK: Listener(self.on_lock, self.on_release),
+            _STEP: Listener(self.on_step, lambda _data: None),
         }
         for kind, listener in self._listeners.items():
             event.register(kind, listener)
@@ -85,15 +91,35 @@ class NumbaCompiles:
         """Note that it is there now; write it down where it was read from the cache."""
         try:
             read = self._reads.released()
+            silent = self._silent == threading.get_ident() and not self._reads.is_held()
+            if silent:
+                self._silent = None
+                self._watch.on_end(_COMPILE, {})
+                self.on_end({})
+            if self._reads.is_held():
+                return
             # Numba's target is initialised on the way, once: that is no reading.
             init_s, self._init_ns = self._initialised_s(), self._watch.target_init_ns
             if read is not None:
                 dispatcher, args, begin_s = read
                 seconds = max(0.0, _now_s() - begin_s - init_s)
                 number = self._call(dispatcher, args)
+                self._last[dispatcher] = number, True
                 self._stage(number, begin_s, seconds, {"cache_read": seconds}, hit=True)
+            elif not silent:
+                self._add_loop(built(sys._getframe(1)), init_s)
         except Exception as error:
             failed(self._journal, error)
+
+    def _add_loop(self, dispatcher: "Any", init_s: float) -> None:
+        """Add the loop that ``guvectorize`` makes around what was compiled or read."""
+        known = self._last.get(dispatcher) if dispatcher is not None else None
+        if known is not None:
+            number, hit = known
+            begin_s = self._reads.begin_s()
+            seconds = max(0.0, _now_s() - begin_s - init_s)
+            part = "cache_read" if hit else "compile"
+            self._stage(number, begin_s, seconds, {part: seconds}, hit=hit)
 
     def _initialised_s(self) -> float:
         """Return the seconds of initialising Numba's target since this was last looked at."""
@@ -108,11 +134,26 @@ class NumbaCompiles:
         try:
             dispatcher, args = data.get("dispatcher"), data.get("args") or ()
             number = self._call(dispatcher, args, missed=why_missed(dispatcher, args))
+            self._last[dispatcher] = number, False
             self._watch.begin_call()
             self._open = number, _now_s()
         except Exception as error:
             self._open = None
             failed(self._journal, error)
+
+    def on_step(self, data: "dict[str, Any]") -> None:
+        """Note that compiling begins where only its first step tells: of ``vectorize``."""
+        if self._depth or not self._reads.is_held():
+            return
+        found = asked(sys._getframe(1))
+        if found is None:
+            return
+        dispatcher, args = found
+        self._silent = threading.get_ident()
+        self.on_start({"dispatcher": dispatcher, "args": args})
+        # It is charged like what Numba tells of; the lock is given back at its end.
+        self._watch.on_start(_COMPILE, {})
+        self._watch.on_start(_STEP, data)
 
     def _call(self, dispatcher: "Any", args: "Any", **more: "Any") -> int:
         """Write which function is asked for, where, and for which types."""

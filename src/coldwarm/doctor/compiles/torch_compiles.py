@@ -10,6 +10,7 @@ import threading
 import time
 
 from coldwarm.doctor import causes, signatures, sites
+from coldwarm.doctor.compiles.torch_reasons import broken, compiling, gave_up, guard
 from coldwarm.doctor.failures import failed
 from coldwarm.frameworks.torch import CompileWatch
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _now_s = time.perf_counter
 _BREAKS = "torch._dynamo.symbolic_convert.__graph_breaks"
+_FRAMES = "torch._dynamo.convert_frame"
+"""PyTorch's logger that warns of a limit."""
 _MOST_BREAKS = 200
 _MOST_ATTRIBUTES = 64
 
@@ -44,19 +47,39 @@ class TorchCompiles:
         """Follow compilations from now on. Dynamo is loaded."""
         from torch._dynamo import callback
 
-        callback.on_compile_start(self._on_start)
-        callback.on_compile_end(self._on_end)
+        self._call_back(callback)
+        self._outlive_resets(callback)
         self._watch.install()
+        logging.getLogger(_FRAMES).addFilter(self._on_warning)
         logger = logging.getLogger(_BREAKS)
         self._level, self._told = logger.level, logger.isEnabledFor(logging.DEBUG)
         logger.addFilter(self._is_told)
         logger.setLevel(logging.DEBUG)
+
+    def _call_back(self, callback: "Any") -> None:
+        callback.on_compile_start(self._on_start)
+        callback.on_compile_end(self._on_end)
+
+    def _outlive_resets(self, callback: "Any") -> None:
+        """Be called back after ``torch.compiler.reset()``, too: it forgets all, and us."""
+        clear = getattr(callback.callback_handler, "clear", None)
+        if clear is None:
+            return
+
+        def clear_others() -> None:
+            clear()
+            self._known.clear()
+            self._call_back(callback)
+
+        callback.callback_handler.clear = clear_others
 
     def end(self) -> None:
         """Follow no more, and leave PyTorch as it was."""
         from torch._dynamo import callback
 
         handler = callback.callback_handler
+        vars(handler).pop("clear", None)
+        logging.getLogger(_FRAMES).removeFilter(self._on_warning)
         if self._on_start in handler.start_callbacks:
             handler.remove_start_callback(self._on_start)
         if self._on_end in handler.end_callbacks:
@@ -83,8 +106,9 @@ class TorchCompiles:
             failed(self._journal, error)
 
     def _begun(self, frame: "FrameType | None") -> None:
-        code, held = _compiled(frame)
-        signature = signatures.of_values(held)
+        held = compiling(frame) or {}
+        code = held.get("code")
+        signature = signatures.of_values(_given(held))
         earlier = self._known.setdefault(code, []) if code is not None else []
         differing = causes.nearest(signature, earlier)
         earlier.append(signature)
@@ -102,6 +126,7 @@ class TorchCompiles:
             if differing is None
             else {"kind": "again", "differences": differing},
             signature=signature.told(),
+            guard=guard(held.get("recompile_reason")),
         )
         self._watch.begin_call()
         self._open = number, _now_s()
@@ -136,10 +161,24 @@ class TorchCompiles:
         self._n_breaks += 1
         try:
             if self._n_breaks <= _MOST_BREAKS:
-                stack = _broken(sys._getframe(1))
-                self._journal.write("break", stack=stack, text=_reason(record.getMessage()))
+                frame = sys._getframe(1)
+                kind, text = broken(frame, record.getMessage())
+                self._journal.write("break", stack=_at(frame), why=kind, text=text)
         except Exception as error:
             failed(self._journal, error)
+
+    def _on_warning(self, _record: logging.LogRecord) -> bool:
+        """Write where PyTorch compiles no more; every warning is let through."""
+        try:
+            found = gave_up(sys._getframe(1))
+            if found is not None:
+                code, setting, limit = found
+                self._journal.write(
+                    "limit", function=_described(code), setting=setting, limit=limit
+                )
+        except Exception as error:
+            failed(self._journal, error)
+        return True
 
 
 def _asked_for() -> bool:
@@ -149,19 +188,15 @@ def _asked_for() -> bool:
     return is_enabled is not None and bool(is_enabled("graph_breaks"))
 
 
-def _compiled(frame: "FrameType | None") -> "tuple[CodeType | None, dict[str, Any]]":
-    """Return the code that PyTorch compiles, and the values of its arguments."""
-    while frame is not None and not sites.is_users(frame.f_code):
-        if frame.f_code.co_name == "_compile" and "convert_frame" in frame.f_code.co_filename:
-            held = frame.f_locals
-            code = held.get("code")
-            if code is not None:
-                names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-                values = held.get("locals") or {}
-                given = {name: values[name] for name in names if name in values}
-                return code, {**given, **_attributes(given.get("self"))}
-        frame = frame.f_back
-    return None, {}
+def _given(held: "dict[str, Any]") -> "dict[str, Any]":
+    """Return the values of the arguments of what PyTorch compiles."""
+    code = held.get("code")
+    if code is None:
+        return {}
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    values = held.get("locals") or {}
+    given = {name: values[name] for name in names if name in values}
+    return {**given, **_attributes(given.get("self"))}
 
 
 def _attributes(value: "Any") -> "dict[str, Any]":
@@ -188,7 +223,7 @@ def _described(code: "CodeType | None") -> "dict[str, Any]":
     }
 
 
-def _broken(frame: "FrameType | None") -> "list[Any]":
+def _at(frame: "FrameType | None") -> "list[Any]":
     """Return the line that PyTorch was at, which it interprets itself, and those that called it."""
     inner: list[Any] = []
     while frame is not None and not sites.is_users(frame.f_code):
@@ -201,8 +236,3 @@ def _broken(frame: "FrameType | None") -> "list[Any]":
                     inner.append(place)
         frame = frame.f_back
     return [*inner, *sites.stack(frame)]
-
-
-def _reason(message: str) -> str:
-    """Return the first lines of a message that say something."""
-    return " ".join(line.strip() for line in message.splitlines()[:4] if line.strip())[:300]

@@ -35,8 +35,13 @@ CHANGES: dict[str, str] = {
     ),
     "jit-in-loop": "move the function and its jit out of the loop",
     "recompile": "set JAX_EXPLAIN_CACHE_MISSES=1, and JAX says what differed",
-    "torch-changing-scalar": "pass it as a tensor, or mark it with torch._dynamo.mark_dynamic",
-    "torch-graph-break": "move this out of the compiled function, or use a torch operation for it",
+    "torch-changing-scalar": (
+        "pass it as a tensor; a loop or a branch that depends on it goes outside of what is "
+        "compiled"
+    ),
+    "torch-graph-break": (
+        "move this out of the compiled function, or write it with what torch.compile can trace"
+    ),
     "missing-sync-timing": "wait before the clock is read: jax.block_until_ready(result)",
     "first-call-in-timing": (
         "call once before the clock starts, or give the first call a figure of its own"
@@ -116,14 +121,39 @@ _EACH = {
     "varying-static-arg",
 }
 """Where the change is said of one argument, and others that changed with it need it, too."""
+_OUT = "move this out of the compiled function"
+_OF_DATA = (
+    "keep it as a tensor, and choose by it with torch.where; where only arithmetic uses it, "
+    "torch._dynamo.config.capture_scalar_outputs = True is enough"
+)
+"""With an `if` that depends on it, that setting still ends the graph."""
+_BREAKS = {
+    "Dynamic shape operator": (
+        "use torch.where or a mask, which keep the shape, or set "
+        "torch._dynamo.config.capture_dynamic_output_shape_ops = True"
+    ),
+    "Unsupported Tensor.item() call with capture_scalar_outputs=False": _OF_DATA,
+    "Data-dependent branching": (
+        "choose with torch.where or torch.cond, or move what decides out of the compiled function"
+    ),
+    "logging.Logger method not supported for non-export cases": _OUT,
+    "Failed to trace builtin operator": _OUT,
+    "Attempted to call function marked as skipped": _OUT,
+}
+"""By PyTorch's names of reasons to end a graph; each was tried with PyTorch 2.13."""
+_ATTRIBUTES = ("self.", "len(self.")
+_ATTRIBUTE = "keep it as a tensor (a buffer), or outside of what is compiled"
+_OTHER = "choose by it outside of what is compiled"
+_GUARD = "keep what it names the same in each call, or give what changes as a tensor"
 
 
 def change_of(finding: Finding) -> str:
     """Return what to change."""
     says, cause = finding.says, finding.cause
     before, now = (cause.before, cause.now) if cause is not None else ("", "")
-    if says.code in _BY_EVIDENCE:
-        return _BY_EVIDENCE[says.code]
+    known = _torch_change(finding) or _BY_EVIDENCE.get(says.code)
+    if known is not None:
+        return known
     if says.code == "doctor_new_closure" or (says.code == "doctor_new_function" and says.parts):
         return _with_arguments(finding, before, now)
     change = _change(finding, before, now)
@@ -140,8 +170,6 @@ def _change(finding: Finding, before: str, now: str) -> str:
     if finding.pattern == "numba-signatures":
         return _NUMBA[kind_of_types(before, now)]
     kind = kind_of_values(before, now)
-    if finding.pattern == "torch-changing-scalar":
-        return _STATIC["text"] if kind == "text" else general
     if finding.pattern != "varying-static-arg":
         return general
     is_number = kind in {"whole", "number"}
@@ -181,3 +209,15 @@ def _with_arguments(finding: Finding, before: str, now: str) -> str:
     what = "a static argument" if is_text else "an argument"
     change = CHANGES[finding.pattern].partition(", and keep")[0]
     return f"{change}, and give it {given} as {what}: else it keeps the first value"
+
+
+def _torch_change(finding: Finding) -> str:
+    """Return what to change; empty: PyTorch has no reason that asks for other words."""
+    if finding.pattern == "torch-graph-break":
+        return _BREAKS.get(str(finding.says.values.get("why")), "")
+    if finding.pattern == "torch-changing-scalar":
+        argument = finding.cause.argument if finding.cause else ""
+        if argument.startswith(_ATTRIBUTES):
+            return _ATTRIBUTE
+        return "" if finding.says.code == "doctor_number" else _OTHER
+    return _GUARD if finding.says.code == "doctor_guard" else ""

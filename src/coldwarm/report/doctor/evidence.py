@@ -53,6 +53,22 @@ EVIDENCE: dict[str, str] = {
         "{function} was compiled again {n_again:# time}: each time `jit` got another function "
         "object of the same code, which holds `{argument}`: {before}, then {now}"
     ),
+    "doctor_number": (
+        "{function} was compiled again {n_again:# time}: `{argument}` is a Python number and took"
+        " {n_values:# value}, such as {before}, then {now}"
+    ),
+    "doctor_no_tensor": (
+        "{function} was compiled again {n_again:# time}: `{argument}` is no tensor and took"
+        " {n_values:# value}, such as {before}, then {now}"
+    ),
+    "doctor_guard": (
+        "{function} was compiled again {n_again:# time}: each time a guard of torch.compile"
+        " failed, such as {argument}"
+    ),
+    "doctor_gave_up": (
+        "then torch.compile gave up: calls that fit none of these programs run uncompiled (limit"
+        " {n_programs}, torch._dynamo.config.{setting})"
+    ),
     "doctor_unknown": (
         "{function} was compiled again {n_again:# time}, and nothing that is watched differed"
     ),

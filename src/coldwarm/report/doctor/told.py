@@ -31,6 +31,8 @@ def evidence(one: Finding) -> str:
         said += f"; first for {caller}"
     if not one.function:
         said += "; no line of the program calls it: a thread does, or a package"
+    if one.after is not None:
+        said += f"; {words(one.after)}"
     if one.n_processes == 1:
         return said
     return f"{said}; in {one.n_processes} processes: this is of one of them"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from coldwarm.stats.doctor.of_torch import in_guard
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -111,7 +113,7 @@ def _ours(kind: CauseKind, call: Call) -> Sequence[Difference]:
     if kind == "new_function":
         held: Sequence[Difference] = call.cause.get("held") or ()
         return held
-    return [one for one in call.differences if one["kind"] == kind]
+    return in_guard([one for one in call.differences if one["kind"] == kind], call.guard)
 
 
 def _others(kind: CauseKind, call: Call) -> set[str]:

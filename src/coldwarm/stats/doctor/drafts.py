@@ -25,4 +25,6 @@ class Draft:
     cause: Cause | None = None
     saving_from: Reason | None = None
     """How the saving was estimated, where it is not what was compiled again."""
+    after: Reason | None = None
+    """What came of it in the end."""
     null_reasons: dict[str, Reason] = field(default_factory=dict)

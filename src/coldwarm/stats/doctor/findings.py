@@ -66,6 +66,7 @@ def _finding(seen: Seen, one: Draft) -> Finding:
         saving_s=one.saving_s,
         saving_from=one.saving_from,
         says=one.says,
+        after=one.after,
         cause=one.cause,
         null_reasons=one.null_reasons,
     )

@@ -52,6 +52,8 @@ class Call:
     """Of Numba: whether it takes another compiled function from around it."""
     missed: str | None
     """Of Numba: why it was not in the cache on disk; ``None``: it was, or is not kept there."""
+    guard: str | None
+    """Of PyTorch: the check of the compiled code that failed; ``None``: it has told none."""
     from_host: Mapping[str, int]
     """Bytes of the arguments that were arrays of the host, by name."""
     own_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -278,6 +280,7 @@ def _call(row: Mapping[str, Any]) -> Call:
         captured=list(row.get("captured") or ()),
         around=bool(row.get("around")),
         missed=row.get("missed"),
+        guard=row.get("guard"),
         from_host=signature.get("from_host", {}),
     )
 

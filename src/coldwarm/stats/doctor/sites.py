@@ -120,4 +120,6 @@ def kind_of(call: Call) -> CauseKind | None:
     if kind != "again":
         return None
     kinds: list[CauseKind] = [one["kind"] for one in call.differences]  # type: ignore[misc] # of these kinds
-    return next((one for one in _FIRST if one in kinds), kinds[0] if kinds else "unknown")
+    if not kinds:
+        return "guard" if call.guard else "unknown"
+    return next((one for one in _FIRST if one in kinds), kinds[0])

@@ -186,7 +186,8 @@ class Sources:
 def _repeats(node: ast.AST, line: int) -> bool:
     """Say whether a line of a loop is in what is repeated, not in what it goes through."""
     if isinstance(node, (ast.For, ast.AsyncFor)):
-        return line >= node.body[0].lineno
+        first = extent(node.body[0])  # the decorators of a function are repeated, too
+        return first is not None and line >= first[0]
     return True
 
 

@@ -13,12 +13,20 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Seen
 
+DELIBERATE = {
+    "Call to `torch._dynamo.graph_break()`",
+    "Skip calling `torch.compiler.disable()`d function",
+    "Skip inlining `torch.compiler.disable()`d function",
+}
+"""PyTorch's names of breaks that somebody has asked for."""
+
 
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name each line that breaks a graph, once."""
     done: set[Line] = set()
     for row in seen.of_kind("break"):
-        if not row["stack"]:
+        why = row.get("why", "")
+        if not row["stack"] or why in DELIBERATE:
             continue
         lines = [Line(str(path), int(line), str(function)) for path, line, function in row["stack"]]
         if lines[0] in done:
@@ -31,6 +39,6 @@ def findings(seen: Seen) -> Iterator[Draft]:
             n=1,
             cost_s=None,
             saving_s=None,
-            says=because("doctor_break", text=row["text"]),
+            says=because("doctor_break", text=row["text"], why=why),
             null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_untimed")),
         )

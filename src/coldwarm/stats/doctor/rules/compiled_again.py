@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.blamed import Blamed, blamed
 from coldwarm.stats.doctor.drafts import Draft
+from coldwarm.stats.doctor.of_torch import code_of, code_of_value, limits_of
 from coldwarm.stats.doctor.sites import kind_of
 from coldwarm.stats.doctor.spent import freed_s, spent_s
 from coldwarm.stats.doctor.values import kind_of_types, kind_of_values
@@ -31,6 +33,7 @@ FEWEST: dict[CauseKind, int] = {
     "context": 1,
     "transform": 4,
     "new_function": 2,
+    "guard": 3,
     "unknown": 3,
 }
 """How often a cause must have made a function compile again to be worth a word: a few static
@@ -47,6 +50,7 @@ PATTERNS: dict[CauseKind, str] = {
     "context": "context-change",
     "transform": "transform-of-traced",
     "new_function": "fresh-callable",
+    "guard": "recompile",
     "unknown": "recompile",
 }
 _FEW, _USED_AGAIN = 16, 3
@@ -64,12 +68,17 @@ def findings(seen: Seen) -> Iterator[Draft]:
         kind = kind_of(call)
         if kind is None or call.site is None or call.is_frameworks or not call.compiled:
             continue
-        if not call.stack or not seen.sources.defines(call.site.path, call.site.line):
+        # A type of a declared signature is meant; another function of the same code is not.
+        is_declared = call.stack and seen.sources.defines(call.site.path, call.site.line)
+        if kind == "new_function" or not is_declared:
             groups.setdefault((call.site, call.name, kind), []).append(call)
+    limits = limits_of(seen)
     for (site, name, kind), calls in groups.items():
-        if len(calls) >= FEWEST[kind] and not _are_kept(seen, site, kind, calls):
+        after = limits.get(code_of(calls[0].function))
+        is_worth = len(calls) >= FEWEST[kind] or (after is not None and kind != "unknown")
+        if is_worth and not _are_kept(seen, site, kind, calls):
             for one in blamed(kind, calls):
-                yield _draft(seen, site, name, one)
+                yield replace(_draft(seen, site, name, one), after=after)
 
 
 def _are_kept(seen: Seen, site: Line, kind: CauseKind, calls: list[Call]) -> bool:
@@ -161,7 +170,7 @@ def _is_first_seen(seen: Seen, call: Call) -> bool:
 
 
 def _where(call: Call) -> tuple[object, ...]:
-    return call.framework, call.name, call.function.get("path"), call.function.get("line")
+    return call.framework, *code_of(call.function)
 
 
 def _code(group: Blamed, cause: Cause) -> str:
@@ -172,10 +181,14 @@ def _code(group: Blamed, cause: Cause) -> str:
         return "doctor_new_closure"
     if group.kind == "type" and kind_of_types(cause.before, cause.now) == "function":
         return "doctor_functions"
+    if group.kind == "static" and group.calls[0].framework == "torch":
+        return code_of_value(cause.now)
     return f"doctor_{group.kind}"
 
 
 def _cause(group: Blamed, *, is_first_seen: bool) -> Cause:
+    if group.kind == "guard":
+        return Cause(kind=group.kind, argument=group.calls[-1].guard or "")
     if not group.arguments:
         return Cause(kind=group.kind, n_values=len(group.calls) + is_first_seen)
     argument = group.arguments[0]
