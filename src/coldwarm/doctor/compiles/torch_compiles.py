@@ -5,6 +5,7 @@ stack of that moment has the user's line, and the code and arguments of what is 
 """
 
 import logging
+import os
 import sys
 import threading
 import time
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _now_s = time.perf_counter
 _BREAKS = "torch._dynamo.symbolic_convert.__graph_breaks"
+_AROUND = os.path.join("_dynamo", "external_utils")
 _MOST_BREAKS = 200
 _MOST_ATTRIBUTES = 64
 
@@ -44,8 +46,9 @@ class TorchCompiles:
         """Follow compilations from now on. Dynamo is loaded."""
         from torch._dynamo import callback
 
-        callback.on_compile_start(self._on_start)
-        callback.on_compile_end(self._on_end)
+        self._listen()
+        # `torch._dynamo.reset()` removes all who listen; tests call it often.
+        vars(callback.callback_handler)["clear"] = self._cleared
         self._watch.install()
         logger = logging.getLogger(_BREAKS)
         self._level, self._told = logger.level, logger.isEnabledFor(logging.DEBUG)
@@ -57,6 +60,8 @@ class TorchCompiles:
         from torch._dynamo import callback
 
         handler = callback.callback_handler
+        if vars(handler).get("clear") == self._cleared:
+            del vars(handler)["clear"]
         if self._on_start in handler.start_callbacks:
             handler.remove_start_callback(self._on_start)
         if self._on_end in handler.end_callbacks:
@@ -66,6 +71,22 @@ class TorchCompiles:
         logger.removeFilter(self._is_told)
         if logger.level == logging.DEBUG:
             logger.setLevel(self._level)
+
+    def _listen(self) -> None:
+        from torch._dynamo import callback
+
+        callback.on_compile_start(self._on_start)
+        callback.on_compile_end(self._on_end)
+
+    def _cleared(self) -> None:
+        """Do what ``torch._dynamo.reset()`` does, and listen on: all is compiled anew from here."""
+        from torch._dynamo import callback
+
+        try:
+            type(callback.callback_handler).clear(callback.callback_handler)
+        finally:
+            self._listen()
+            self._known.clear()
 
     def renew(self) -> None:
         """Write again what was written often enough: for a reader who came later."""
@@ -156,12 +177,23 @@ def _compiled(frame: "FrameType | None") -> "tuple[CodeType | None, dict[str, An
             held = frame.f_locals
             code = held.get("code")
             if code is not None:
+                code, values = _inlined(code, held.get("locals") or {})
                 names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-                values = held.get("locals") or {}
                 given = {name: values[name] for name in names if name in values}
                 return code, {**given, **_attributes(given.get("self"))}
         frame = frame.f_back
     return None, {}
+
+
+def _inlined(code: "CodeType", held: "dict[str, Any]") -> "tuple[CodeType, dict[str, Any]]":
+    """Return what is compiled inside of the function that PyTorch puts around its own modules."""
+    module = held.get("fn")
+    forward = getattr(getattr(type(module), "forward", None), "__code__", None)
+    if code.co_name != "inner" or _AROUND not in code.co_filename or forward is None:
+        return code, held
+    given = (module, *(held.get("args") or ()))
+    named = dict(zip(forward.co_varnames[: forward.co_argcount], given, strict=False))
+    return forward, {**named, **(held.get("kwargs") or {})}
 
 
 def _attributes(value: "Any") -> "dict[str, Any]":
