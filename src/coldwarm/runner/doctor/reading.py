@@ -208,7 +208,11 @@ def _unseen(processes: Sequence[Seen], ended: Ended | None) -> Iterator[Reason]:
         yield because("lines_lost", n_lines=n_lost)
     if not all(one.sees_calls for one in processes):
         yield because("needs_monitoring")
-    if ended is None and not any(processes[0].of_kind("end")):
+    pid = processes[0].process.get("pid")
+    programs = [one for one in processes if pid is not None and one.process.get("pid") == pid]
+    if len(programs) > 1:  # of one process, one after the other
+        yield because("program_replaced")
+    if ended is None and not any((programs or processes[:1])[-1].of_kind("end")):
         yield because("end_not_seen")
     yield from unseen_before(processes[0]).values()
     if not all(row["jit"] for row in processes[0].of_kind("block")):
