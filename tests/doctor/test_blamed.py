@@ -10,9 +10,9 @@ from tests.doctor import journals
 from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.saving import estimate
 from coldwarm.report.doctor.told import evidence
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen
-from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding

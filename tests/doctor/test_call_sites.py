@@ -10,11 +10,11 @@ from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
 from coldwarm.report.doctor.told import evidence
 from coldwarm.stats.doctor.account import account
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
 from coldwarm.stats.doctor.small import is_small
-from coldwarm.stats.doctor.sources import Sources
 
 
 def compiled(number: int, name: str, slot: int, seconds: float = 0.5) -> list[dict[str, Any]]:

@@ -9,9 +9,9 @@ from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S, MAIN, OTHER
 
 from coldwarm.report.doctor.told import evidence
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen
-from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding

@@ -28,6 +28,8 @@ if "children" in sys.argv:
 if "forks" in sys.argv and os.fork() == 0:
     sys.exit()
 print("done", flush=True)
+if "replaced" in sys.argv:
+    os.execv(sys.executable, [sys.executable, *sys.argv[:1], *sys.argv[2:]])
 if "os._exit" in sys.argv:
     os._exit(3)
 if "killed" in sys.argv:
@@ -111,6 +113,18 @@ def test_children_are_in_the_report_wherever_they_work(folder: Path) -> None:
     (found,) = written["findings"]
     assert (found["pattern"], found["n_processes"]) == ("shape-change", 2)
     assert written["others"]["n_compiles"] > 0
+
+
+@pytest.mark.parametrize("then", ["", "os._exit"])
+def test_a_process_that_replaces_its_program_is_told_as_a_whole(folder: Path, then: str) -> None:
+    started(folder, "replaced", *filter(None, [then]))
+    report = read(folder)
+    assert report["n_processes"] == 2
+    (found,) = report["findings"]
+    assert (found["pattern"], found["n_processes"]) == ("shape-change", 2)
+    assert "program_replaced" in codes(report)
+    assert ("end_not_seen" in codes(report)) == bool(then)
+    assert (folder / "out.json").exists() != bool(then)
 
 
 def test_the_next_program_begins_anew(folder: Path) -> None:

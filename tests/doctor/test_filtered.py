@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coldwarm.integrations.testing import failing, following
+from coldwarm.integrations.testing.subjects import subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,8 +62,8 @@ def test_arguments_are_those_of_the_call(wrapped: Callable[[Any], Any]) -> None:
     place = following.now()
     function(jnp.ones(4), scale=3.0)
     (call,) = following.programs(place, operations=False)
-    assert following.is_of(call, function)
-    assert following.is_of(call, step)
+    assert subject(function).has(call)
+    assert subject(step).has(call)
     assert (call.arguments, call.static) == ({"x": "f32[4]"}, {"scale": "3.0"})
     told = failing.told([call], following.since(0))
     assert "`x` is f32[4]; it was f32[3]" in told

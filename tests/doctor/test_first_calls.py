@@ -8,9 +8,9 @@ import pytest
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S, MAIN
 
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen
-from coldwarm.stats.doctor.sources import Sources
 
 PATH = "/timed.py"
 TEXT = "begin = perf_counter()\nout = total(jnp.stack(parts))\nspent = perf_counter() - begin\n"

@@ -10,10 +10,10 @@ from tests.doctor.reports import report
 
 from coldwarm.contracts.reasons import because
 from coldwarm.report.doctor.summary import NOTHING_LARGE, first_change
+from coldwarm.stats.doctor.code.flows import decides
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
-from coldwarm.stats.doctor.flows import decides
 from coldwarm.stats.doctor.seen import FIELDS, Seen
-from coldwarm.stats.doctor.sources import Sources
 
 FILE = "/a.py"
 LOOP = (

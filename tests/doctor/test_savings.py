@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from coldwarm.report.reasons import words
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen
-from coldwarm.stats.doctor.sources import Sources
 
 SOURCE = """
 def f(x):

@@ -114,7 +114,9 @@ def test_a_program_that_fails_is_not_measured(project: Path) -> None:
     (project / "old.py").write_text("raise ValueError('a message')\n")
     report, done = doctor("--before", "old.py", "it.py")
     assert done.returncode == ExitCode.FAILED
-    assert "before the change ended with 1: ValueError: a message" in done.stderr
+    assert (
+        "before the change, run without input, ended with 1: ValueError: a message" in done.stderr
+    )
     assert report["fix"] is None
 
 
@@ -292,6 +294,12 @@ def test_nothing_is_said_of_an_output_that_was_not_compared() -> None:
     varies = fix("HEAD", "empty", rounds, reports, ([["a", "1"], ["a", "2"]], [["a", "3"]]))
     told = " ".join(line.plain for line in lines(varies))
     assert "Some output lines differ from run to run; all others are unchanged." in told
+    none = fix("HEAD", "empty", rounds, reports, ([["0", "1"], ["1", "2"]], [["2", "3"]]))
+    told = " ".join(line.plain for line in lines(none))
+    assert "all output lines differ from run to run: not compared" in told
+    assert "unchanged" not in told
+    silent = fix("HEAD", "empty", rounds, reports, ([[], []], [[]]))
+    assert (silent.output, silent.limitations) == ("same", [])
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from coldwarm.doctor import sites
 from coldwarm.doctor.compiles import torch_reasons
 from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.told import evidence
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen
-from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
     from pathlib import Path

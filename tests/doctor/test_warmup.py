@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -161,6 +162,54 @@ def test_after_it_a_program_compiles_nothing(program: str, tmp_path: Path) -> No
     assert second["stdout"] == first["stdout"]
 
 
+SMALL = "import jax, jax.numpy as jnp\nprint(jax.jit(lambda x: x * 2)(jnp.ones(3)))\n"
+
+
+def filled(warmup: Path, *options: str, **more: str) -> tuple[int, str]:
+    """Return how a script ended, and what it said at last."""
+    done = subprocess.run(
+        [sys.executable, *options, str(warmup)],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+        cwd=warmup.parent,
+        env={**variables(), **more},
+    )
+    return done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1]
+
+
+@pytest.mark.slow
+def test_what_hinders_a_script_is_said_in_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    file, warmup, cache = tmp_path / "it.py", tmp_path / "fill it.py", "JAX_COMPILATION_CACHE_DIR"
+    file.write_text(SMALL, encoding="utf-8")
+    watched(file, "--warmup", str(warmup))
+    assert "    JAX_COMPILATION_CACHE_DIR=DIR python 'fill it.py'\n" in warmup.read_text("utf-8")
+    (tmp_path / "file").touch()
+    for place in ("file", "/proc/nowhere"):
+        told = filled(warmup, **{cache: place})
+        assert told[0] == 1
+        assert told[1].startswith(f"JAX's cache {place} is no folder that can be written to: ")
+    off = filled(warmup, **{cache: "it", "JAX_ENABLE_COMPILATION_CACHE": "0"})
+    assert off == (1, "JAX's cache is switched off: leave JAX_ENABLE_COMPILATION_CACHE out")
+    assert filled(warmup)[1].startswith("set JAX_COMPILATION_CACHE_DIR to the folder")
+    lost = filled(warmup, **{cache: "small", "JAX_COMPILATION_CACHE_MAX_SIZE": "10"})
+    assert re.fullmatch(r"(\d+) of \1 compiled programs did not stay in small", lost[1])
+    assert filled(warmup, **{cache: "good"})[0] == 0
+    archive = archive_of(warmup)
+    archive.write_bytes(archive.read_bytes()[:-100])
+    broken = filled(warmup, **{cache: "good"})
+    assert broken == (
+        1,
+        f"{archive}, which holds the programs, cannot be used: File is not a zip file",
+    )
+    archive.unlink()
+    assert "No such file or directory" in filled(warmup, **{cache: "good"})[1]
+    status, said = filled(warmup, "-I", "-S", **{cache: "good"})
+    assert (status, said.partition(", for ")[0]) == (1, "No module named 'jax'")
+
+
 def programs_of(text: str) -> list[Any]:
     """Return the rows of a script."""
     for node in ast.parse(text).body:
@@ -187,7 +236,7 @@ def test_no_name_leaves_its_place() -> None:
     text = made(kept=[kept(name=name, file="0a")], command=[f"{name}.py", name])
     parsed = ast.parse(text)
     body = parsed.body
-    assert [type(one).__name__ for one in body[:5]] == ["Expr", *["Import"] * 3, "ImportFrom"]
+    assert [type(one).__name__ for one in body[:7]] == ["Expr", *["Import"] * 5, "ImportFrom"]
     body[0] = ast.Pass()
     assert "abort" not in ast.unparse(parsed)
 

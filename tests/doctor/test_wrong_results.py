@@ -8,9 +8,9 @@ import pytest
 from tests.doctor import journals
 
 from coldwarm.report.doctor.told import evidence
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.seen import Seen
-from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Finding

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.integrations.cells import Cell
+from coldwarm.integrations.cells import Cell, is_silent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,9 @@ float(y.sum())""",
     "raises": "%%doctor\nstep(1 / 0)",
     "name": "%%doctor 1x\n1",
     "syntax": "%%doctor\n1 +",
+    "waits": "%%doctor\nimport asyncio\nawait asyncio.sleep(0)",
+    "returns": "%%doctor\nreturn 3",
+    "silent": "%%doctor\n7; 8;  # not shown",
     "ttfr": "%%ttfr 1\nx = x + 1\nfloat(step(x).sum())",
     "unchanged": "print(float(x.sum()))",
     "no value": "%%ttfr\nz = 1",
@@ -67,6 +70,25 @@ def test_a_cell_is_run_as_it_is_and_its_report_shown(outputs: Mapping[str, list[
     assert kept["text"].strip() == f"(7,) ['Cell In[3]'] {text}".strip()
 
 
+def test_a_semicolon_keeps_the_value_back(outputs: Mapping[str, list[Any]]) -> None:
+    assert [one["output_type"] for one in outputs["silent"]] == ["display_data"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "silent"),
+    [
+        ("x;", True),
+        ("x; # y\n\n", True),
+        ("x", False),
+        ("x  # y;", False),
+        ("';'", False),
+        ("", False),
+    ],
+)
+def test_a_cell_that_ends_with_a_semicolon_is_silent(cell: str, silent: bool) -> None:  # noqa: FBT001
+    assert is_silent(cell) == silent
+
+
 def test_an_error_ends_the_cell_and_the_report_is_there(outputs: Mapping[str, list[Any]]) -> None:
     shown, error = outputs["raises"]
     assert "Nothing to change was found" in shown["data"]["text/html"]
@@ -84,7 +106,7 @@ def test_the_first_result_of_a_cell_is_timed_and_nothing_changes(
     text = result["data"]["text/plain"]
     assert re.search(r"^first result, empty caches +[\d.]+ m?s", text, re.MULTILINE)
     assert "warm call" not in text
-    assert "Cell In[8]" in result["data"]["text/html"]
+    assert "Cell In[11]" in result["data"]["text/html"]
     (unchanged,) = outputs["unchanged"]
     assert unchanged["text"] == "100.0\n"
 
@@ -94,6 +116,8 @@ def test_the_first_result_of_a_cell_is_timed_and_nothing_changes(
     [
         ("name", "%%doctor 1x: give a name to keep the report under, or nothing"),
         ("syntax", "%%doctor: line 2 of the cell: invalid syntax"),
+        ("waits", "%%doctor: a cell that awaits outside of a function cannot be run so; with"),
+        ("returns", "%%doctor: line 2 of the cell: 'return' outside function"),
         ("no value", "%%ttfr: the cell's last line has no value; end it with the first result"),
         ("number", "%%ttfr many: give the number of processes, from 1, or nothing"),
         ("awaits", "%%ttfr: line 3 of the cell: 'await' outside"),

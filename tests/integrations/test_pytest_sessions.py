@@ -141,6 +141,45 @@ def test_a_failure_names_the_argument_and_all_its_earlier_values(
     )
 
 
+MARKED = """
+import pytest
+from telling import compiled
+
+@pytest.mark.max_compiles({given})
+def test_it():
+    compiled("step", "a", 0.1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("0", "compiled 1 time, at most 0 may be:"),
+        ("5, operation=True", "max_compiles takes n and operations, not operation"),
+        ("1, foo=2, bar=3", "max_compiles takes n and operations, not foo, bar"),
+        ("1, 2", "max_compiles takes one number; operations by its name: operations=True"),
+        ("1, n=2", "max_compiles takes one number; operations by its name: operations=True"),
+        ("-1", "max_compiles takes a whole number, 0 or more: *"),
+        ("True", "max_compiles takes a whole number, 0 or more: *"),
+        ("", "max_compiles takes a whole number, 0 or more: *"),
+        ("1, operations='no'", "max_compiles: operations is True or False, not 'no'"),
+    ],
+)
+def test_a_marker_that_says_something_else_fails(
+    session: pytest.Pytester, given: str, said: str
+) -> None:
+    session.makepyfile(MARKED.replace("{given}", given))
+    done = session.runpytest()
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines([said])
+
+
+@pytest.mark.parametrize("given", ["1", "n=1", "1, operations=True", "n=1, operations=False"])
+def test_a_marker_that_is_kept_passes(session: pytest.Pytester, given: str) -> None:
+    session.makepyfile(MARKED.replace("{given}", given))
+    session.runpytest().assert_outcomes(passed=1)
+
+
 MEASURED = """
 def test_calls(coldwarm):
     for n in (10, 20):

@@ -136,7 +136,8 @@ def code_of(function: "Any") -> "CodeType | None":
     function = _innermost(function)
     code = getattr(function, "__code__", None)
     if code is None and not isinstance(function, type):
-        called = vars(type(function)).get("__call__")
+        kinds = type(function).__mro__
+        called = next((vars(one)["__call__"] for one in kinds if "__call__" in vars(one)), None)
         called = getattr(called, "method", called)  # a method of Equinox
         code = getattr(getattr(called, "__wrapped__", called), "__code__", None)
     return code

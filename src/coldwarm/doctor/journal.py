@@ -44,6 +44,7 @@ def settled(name: str) -> "tuple[str, str | None]":
 
     A folder has no report. That of a report is written by the process that was started first,
     which tells its children where it is, and takes away what an earlier program has left there.
+    A process that has replaced its program (``os.execv``) goes on with what it has written.
 
     Raises:
         OSError: that cannot be taken away.
@@ -52,8 +53,8 @@ def settled(name: str) -> "tuple[str, str | None]":
         return name, None
     path = os.path.abspath(name.replace("%p", str(os.getpid())))
     first, _, of = os.environ.get(FIRST, "").partition(" ")
-    if of == path and first != str(os.getpid()):
-        return path + BESIDE, None
+    if of == path:
+        return path + BESIDE, path if first == str(os.getpid()) else None
     os.environ[VARIABLE], os.environ[FIRST] = path, f"{os.getpid()} {path}"
     _clear(path + BESIDE)
     if os.path.isfile(path):

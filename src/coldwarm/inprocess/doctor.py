@@ -20,8 +20,8 @@ from coldwarm.report.doctor.told import told
 from coldwarm.report.page.doctor import page_of_doctor
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner.doctor import reading
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.seen import Seen
-from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

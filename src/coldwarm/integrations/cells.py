@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from inspect import CO_COROUTINE
+from io import StringIO
+from tokenize import COMMENT, ENDMARKER, NEWLINE, NL, generate_tokens
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
 
     Compile = Callable[[ast.Module | ast.Expression, str, str], CodeType]
 
+_OF_NO_STATEMENT = {COMMENT, NL, NEWLINE, ENDMARKER}
 _NAME = "cell"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -26,14 +30,27 @@ class Cell:
     tree: ast.Module
     path: str
 
-    def run(self, scope: dict[str, Any], compiled: Compile) -> Any:  # noqa: ANN401 - any value
-        """Execute it; return the value of the last line, where that is an expression."""
-        __tracebackhide__ = True
+    def codes(self, compiled: Compile) -> tuple[CodeType, CodeType | None]:
+        """Return what is to be run, and what then gives the value of the last line, if any.
+
+        Raises:
+            SyntaxError: it cannot be run where it stands.
+        """
         body, value = self._parts()
-        exec(compiled(ast.Module(body, []), self.path, "exec"), scope)  # noqa: S102 - the user's cell
+        code = compiled(ast.Module(body, []), self.path, "exec")
         if value is None:
-            return None
-        return eval(compiled(ast.Expression(value), self.path, "eval"), scope)  # noqa: S307 - as above
+            return code, None
+        return code, compiled(ast.Expression(value), self.path, "eval")
+
+    @property
+    def awaits(self) -> bool:
+        """Whether it waits outside of a function, as a notebook allows."""
+        try:
+            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            code: CodeType = compile(self.tree, self.path, "exec", flags)
+        except SyntaxError:
+            return False
+        return bool(code.co_flags & CO_COROUTINE)
 
     def function(self, scope: dict[str, Any], compiled: Compile) -> Callable[..., Any] | None:
         """Return it as a function of the names that it takes; ``None``: it has no value.
@@ -68,6 +85,21 @@ class Cell:
             if not isinstance(one, _MAYBE):
                 bound |= set(_assigned(one))
         return list(found)
+
+
+def run(codes: tuple[CodeType, CodeType | None], scope: dict[str, Any]) -> Any:  # noqa: ANN401 - any value
+    """Execute a cell; return the value of its last line, where that is an expression."""
+    __tracebackhide__ = True
+    code, value = codes
+    exec(code, scope)  # noqa: S102 - the user's cell
+    return None if value is None else eval(value, scope)  # noqa: S307 - as above
+
+
+def is_silent(text: str) -> bool:
+    """Say whether a cell ends with a semicolon: a notebook then shows no value."""
+    tokens = generate_tokens(StringIO(text).readline)
+    said = [one.string for one in tokens if one.type not in _OF_NO_STATEMENT]
+    return said[-1:] == [";"]
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _PROCESSES = 3
+_AWAITS = (
+    "a cell that awaits outside of a function cannot be run so;"
+    " with coldwarm.doctor() as d: around its lines can, then print(d)"
+)
 
 
 def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython may be any version
@@ -45,10 +49,17 @@ class Magics:
         if name and (not name.isidentifier() or keyword.iskeyword(name)):
             raise _usage(f"%%doctor {name}: give a name to keep the report under, or nothing")
         body = self._parsed("doctor", cell)
+        try:
+            codes = body.codes(self._shell.compile)
+        except SyntaxError as error:
+            if body.awaits:
+                raise _usage(f"%%doctor: {_AWAITS}") from None
+            raise _of_syntax("doctor", error) from None
         followed = _public("DoctorBlock")()
         try:
             with followed:
-                return body.run(self._shell.user_ns, self._shell.compile)
+                value = cells.run(codes, self._shell.user_ns)
+                return None if cells.is_silent(cell) else value
         finally:
             followed.call(self._named, body.path)
             if name:

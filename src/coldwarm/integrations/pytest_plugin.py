@@ -71,21 +71,37 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     marker = item.get_closest_marker("max_compiles")
     if marker is None:
         return (yield)
-    most = marker.args[0] if marker.args else marker.kwargs.get("n")
-    if not isinstance(most, int) or isinstance(most, bool):
-        pytest.fail(
-            "max_compiles takes a whole number: @pytest.mark.max_compiles(1)", pytrace=False
-        )
+    limit = _limit(*marker.args, **marker.kwargs)
+    if isinstance(limit, str):
+        pytest.fail(limit, pytrace=False)
+    most, operations = limit
     from coldwarm.integrations.testing import failing, following
 
     begin = following.now()
     result = yield
-    calls = following.programs(begin, operations=bool(marker.kwargs.get("operations")))
+    calls = following.programs(begin, operations=operations)
     if len(calls) > most:
         told = failing.told(calls, following.since(0))
-        text = f"compiled {len(calls)} times, at most {most} may be:\n{told}"
+        times = "1 time" if len(calls) == 1 else f"{len(calls)} times"
+        text = f"compiled {times}, at most {most} may be:\n{told}"
         pytest.fail(text, pytrace=False)
     return result
+
+
+def _limit(*given: Any, **named: Any) -> tuple[int, bool] | str:
+    """Return how many programs may be compiled, and whether operations count; or what is wrong."""
+    wrong = [name for name in named if name not in {"n", "operations"}]
+    if wrong:
+        return f"max_compiles takes n and operations, not {', '.join(wrong)}"
+    if len(given) + ("n" in named) > 1:
+        return "max_compiles takes one number; operations by its name: operations=True"
+    most = given[0] if given else named.get("n")
+    if not isinstance(most, int) or isinstance(most, bool) or most < 0:
+        return "max_compiles takes a whole number, 0 or more: @pytest.mark.max_compiles(1)"
+    operations = named.get("operations", False)
+    if not isinstance(operations, bool):
+        return f"max_compiles: operations is True or False, not {operations!r}"
+    return most, operations
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ class Bench:
             watched[name] = turns.watched(name, journal)
             _refuse_failed(name, watched[name])
             seen[name] = reading.report(reading.read(journal), None, report.started_at)
-        _tell(f"measuring both in turns, {self.asked.rounds} times …")
+        _tell(f"measuring both in turns, {self.asked.rounds} times, without input …")
         rounds = turns.rounds(self.asked.rounds)
         for one in rounds:
             for name, run in one.items():
@@ -159,7 +159,8 @@ def _lines(runs: Sequence[Run]) -> list[list[str]]:
 def _refuse_failed(name: str, run: Run) -> None:
     if run.status:
         said = run.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-        text = f"the program {name} the change ended with {run.status}: {said[-1]:.200}"
+        ended = f"run without input, ended with {run.status}"
+        text = f"the program {name} the change, {ended}: {said[-1]:.200}"
         raise ProgramFailedError(text)
 
 

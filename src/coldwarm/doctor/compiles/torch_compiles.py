@@ -5,6 +5,7 @@ stack of that moment has the user's line, and the code and arguments of what is 
 """
 
 import logging
+import os
 import sys
 import threading
 import time
@@ -26,6 +27,7 @@ _now_s = time.perf_counter
 _BREAKS = "torch._dynamo.symbolic_convert.__graph_breaks"
 _FRAMES = "torch._dynamo.convert_frame"
 """PyTorch's logger that warns of a limit."""
+_AROUND = os.path.join("_dynamo", "external_utils")
 _MOST_BREAKS = 200
 _MOST_ATTRIBUTES = 64
 
@@ -47,8 +49,9 @@ class TorchCompiles:
         """Follow compilations from now on. Dynamo is loaded."""
         from torch._dynamo import callback
 
-        self._call_back(callback)
-        self._outlive_resets(callback)
+        self._listen()
+        # `torch._dynamo.reset()` removes all who listen; tests call it often.
+        vars(callback.callback_handler)["clear"] = self._cleared
         self._watch.install()
         logging.getLogger(_FRAMES).addFilter(self._on_warning)
         logger = logging.getLogger(_BREAKS)
@@ -56,29 +59,13 @@ class TorchCompiles:
         logger.addFilter(self._is_told)
         logger.setLevel(logging.DEBUG)
 
-    def _call_back(self, callback: "Any") -> None:
-        callback.on_compile_start(self._on_start)
-        callback.on_compile_end(self._on_end)
-
-    def _outlive_resets(self, callback: "Any") -> None:
-        """Be called back after ``torch.compiler.reset()``, too: it forgets all, and us."""
-        clear = getattr(callback.callback_handler, "clear", None)
-        if clear is None:
-            return
-
-        def clear_others() -> None:
-            clear()
-            self._known.clear()
-            self._call_back(callback)
-
-        callback.callback_handler.clear = clear_others
-
     def end(self) -> None:
         """Follow no more, and leave PyTorch as it was."""
         from torch._dynamo import callback
 
         handler = callback.callback_handler
-        vars(handler).pop("clear", None)
+        if vars(handler).get("clear") == self._cleared:
+            del vars(handler)["clear"]
         logging.getLogger(_FRAMES).removeFilter(self._on_warning)
         if self._on_start in handler.start_callbacks:
             handler.remove_start_callback(self._on_start)
@@ -89,6 +76,22 @@ class TorchCompiles:
         logger.removeFilter(self._is_told)
         if logger.level == logging.DEBUG:
             logger.setLevel(self._level)
+
+    def _listen(self) -> None:
+        from torch._dynamo import callback
+
+        callback.on_compile_start(self._on_start)
+        callback.on_compile_end(self._on_end)
+
+    def _cleared(self) -> None:
+        """Do what ``torch._dynamo.reset()`` does, and listen on: all is compiled anew from here."""
+        from torch._dynamo import callback
+
+        try:
+            type(callback.callback_handler).clear(callback.callback_handler)
+        finally:
+            self._listen()
+            self._known.clear()
 
     def renew(self) -> None:
         """Write again what was written often enough: for a reader who came later."""
@@ -107,8 +110,8 @@ class TorchCompiles:
 
     def _begun(self, frame: "FrameType | None") -> None:
         held = compiling(frame) or {}
-        code = held.get("code")
-        signature = signatures.of_values(_given(held))
+        code, given = _given(held)
+        signature = signatures.of_values(given)
         earlier = self._known.setdefault(code, []) if code is not None else []
         differing = causes.nearest(signature, earlier)
         earlier.append(signature)
@@ -188,15 +191,26 @@ def _asked_for() -> bool:
     return is_enabled is not None and bool(is_enabled("graph_breaks"))
 
 
-def _given(held: "dict[str, Any]") -> "dict[str, Any]":
-    """Return the values of the arguments of what PyTorch compiles."""
+def _given(held: "dict[str, Any]") -> "tuple[CodeType | None, dict[str, Any]]":
+    """Return the code that PyTorch compiles, and the values of its arguments."""
     code = held.get("code")
     if code is None:
-        return {}
+        return None, {}
+    code, values = _inlined(code, held.get("locals") or {})
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    values = held.get("locals") or {}
     given = {name: values[name] for name in names if name in values}
-    return {**given, **_attributes(given.get("self"))}
+    return code, {**given, **_attributes(given.get("self"))}
+
+
+def _inlined(code: "CodeType", held: "dict[str, Any]") -> "tuple[CodeType, dict[str, Any]]":
+    """Return what is compiled inside of the function that PyTorch puts around its own modules."""
+    module = held.get("fn")
+    forward = getattr(getattr(type(module), "forward", None), "__code__", None)
+    if code.co_name != "inner" or _AROUND not in code.co_filename or forward is None:
+        return code, held
+    given = (module, *(held.get("args") or ()))
+    named = dict(zip(forward.co_varnames[: forward.co_argcount], given, strict=False))
+    return forward, {**named, **(held.get("kwargs") or {})}
 
 
 def _attributes(value: "Any") -> "dict[str, Any]":

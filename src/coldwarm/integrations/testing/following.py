@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from coldwarm.doctor.functions import code_of
 from coldwarm.doctor.inside import followed
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.seen import Seen
-from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from coldwarm.stats.doctor.seen import Call
 
 
@@ -53,10 +50,3 @@ def programs(place: int, *, operations: bool) -> list[Call]:
     lies there. Single operations outside of ``jit`` count only if asked for.
     """
     return [one for one in since(place) if one.compiled and (operations or not one.is_operation)]
-
-
-def is_of(call: Call, function: Callable[..., Any]) -> bool:
-    """Say whether a call is one of a function, by the code that somebody wrote."""
-    code = code_of(function)
-    where = call.function.get("path"), call.function.get("line")
-    return code is not None and where == (code.co_filename, code.co_firstlineno)

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import ColdwarmError
-from coldwarm.integrations.testing import failing, following
+from coldwarm.integrations.testing import failing, following, subjects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.summary import Summary
     from coldwarm.inprocess.result import BenchResult
     from coldwarm.integrations.testing.kept import Kept
+    from coldwarm.integrations.testing.subjects import Subject
 
 _BUDGET_S = 2.0
 
@@ -22,9 +23,9 @@ _BUDGET_S = 2.0
 class NoRecompile:
     """A block in which nothing is to be compiled."""
 
-    def __init__(self, function: Callable[..., Any] | None) -> None:
+    def __init__(self, subject: Subject | None) -> None:
         """Look at one function; ``None``: at all."""
-        self._function = function
+        self._subject = subject
         self._begin = 0
 
     def __enter__(self) -> None:
@@ -36,16 +37,20 @@ class NoRecompile:
 
         Raises:
             AssertionError: it was.
+            UsageError: of the function nothing was ever compiled: it would pass whatever happens.
         """
         __tracebackhide__ = True
         if kind is not None:
             return
         found = following.programs(self._begin, operations=False)
-        mine = self._function
-        calls = [one for one in found if mine is None or following.is_of(one, mine)]
+        mine = self._subject
+        calls = [one for one in found if mine is None or mine.has(one)]
+        everything = following.since(0)
         if calls:
-            text = failing.told(calls, following.since(0))
+            text = failing.told(calls, everything)
             raise AssertionError(f"compiled here, and nothing should be:\n{text}")
+        if mine is not None and not (mine.is_compiled or any(map(mine.has, everything))):
+            raise mine.unseen()
 
 
 class Measuring:
@@ -58,16 +63,18 @@ class Measuring:
 
     @staticmethod
     def assert_no_recompile(function: Callable[..., Any] | None = None) -> NoRecompile:
-        """Fail where anything, or this function alone, needs a new program inside of the block.
+        """Fail where any function, or this one, needs a new program inside of the block.
 
-        One that is read from a cache on disk is new, too. Single operations outside of ``jit`` do
-        not count.
+        The first one counts, too, and one that is read from a cache on disk. Single operations
+        outside of ``jit`` do not count.
 
         Raises:
             AssertionError: at the end of the block, with the argument that changed and its earlier
                 values.
+            UsageError: it is no function that anything compiles.
         """
-        return NoRecompile(function)
+        __tracebackhide__ = True
+        return NoRecompile(None if function is None else subjects.subject(function))
 
     def warm(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> BenchResult:
         """Measure the warm calls of a function in this process, for about two seconds.

@@ -152,6 +152,7 @@ EVIDENCE: dict[str, str] = {
         "its output was not compared: it had not the same number of lines in each run before the"
         " change"
     ),
+    "output_all_varies": "all output lines differ from run to run: not compared",
     "cache_not_empty": (
         "{n_reads:# program} were read from a cache on disk that was to be empty: the program sets"
         " a folder of its own, or reads what it wrote itself"
@@ -175,6 +176,10 @@ EVIDENCE: dict[str, str] = {
     "end_not_seen": (
         "how the program ended: it was killed, left by os._exit, or still runs; its time is told "
         "up to the last event"
+    ),
+    "program_replaced": (
+        "how the time went after the process had replaced its program (as by os.execv); what was "
+        "compiled there is told"
     ),
     "jit_off": "what is compiled: `jit` is off in the pass that looks for keys",
     "imported_before": "{frameworks} had been imported before the block began",

@@ -45,7 +45,7 @@ def lines(fix: Fix) -> Iterator[Text]:
 
 
 def _is_uncompared(one: Reason) -> bool:
-    return one.code == "output_not_compared"
+    return one.code in {"output_not_compared", "output_all_varies"}
 
 
 def answer(fix: Fix) -> str:

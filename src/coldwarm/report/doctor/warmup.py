@@ -39,7 +39,7 @@ _SCRIPT = Template('''\
 Written by coldwarm on $date, for JAX $jax on $platforms. Run it by the Python of the program, on
 the machine of the program, and then the program:
 
-    ${setting}python $script
+    ${setting}$script
     $setting$command
 
 The program then reads what it compiled before ($compiled). It traces and lowers as ever
@@ -53,7 +53,9 @@ $left_out
 
 import os
 import sys
+import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 WRITTEN_FOR = $versions
@@ -78,16 +80,23 @@ def main() -> None:
         if (os.environ.get(name) or value) != value:
             sys.exit(f"{name} was {value!r} where this was written: set it so, or write this anew")
         os.environ[name] = value
-    import jax
-    import jaxlib
-
+    try:
+        import jax
+        import jaxlib
+    except ImportError as error:
+        sys.exit(f"{error}, for {sys.executable}: run this by the Python of the program")
     found = {"jax": jax.__version__, "jaxlib": jaxlib.__version__}
     if found != WRITTEN_FOR:
         sys.exit(f"this is {found}, and the programs are of {WRITTEN_FOR}: write them anew")
     for name, value in SETTINGS.items():
         jax.config.update(name, value)
-    if not (jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache):
+    if not jax.config.jax_enable_compilation_cache:
+        sys.exit("JAX's cache is switched off: leave JAX_ENABLE_COMPILATION_CACHE out")
+    folder = jax.config.jax_compilation_cache_dir
+    if not folder:
         sys.exit("set JAX_COMPILATION_CACHE_DIR to the folder of the cache that is to be filled")
+    check_archive()
+    before = entries(folder)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     events = []
@@ -98,7 +107,37 @@ def main() -> None:
     asked, held = map(events.count, (f"/jax/compilation_cache/{e}" for e in EVENTS))
     if asked < len(PROGRAMS):
         sys.exit(f"JAX used no cache for {len(PROGRAMS) - asked} programs of {len(PROGRAMS)}")
+    missing = 0 if before is None else asked - held - len(entries(folder) - before)
+    if missing > 0:
+        sys.exit(f"{missing} of {asked - held} compiled programs did not stay in {folder}")
     print(f"{asked - held} programs were compiled, {held} were there")
+
+
+def check_archive():
+    """End here where the programs are not all there."""
+    names = {f"{name}.{part}" for name, *_ in PROGRAMS for part in ("module", "options")}
+    try:
+        with zipfile.ZipFile(ARCHIVE) as archive:
+            if archive.testzip() is None and names <= set(archive.namelist()):
+                return
+        error = "it is not as it was written"
+    except (OSError, zipfile.BadZipFile, zlib.error) as caught:
+        error = caught
+    sys.exit(f"{ARCHIVE}, which holds the programs, cannot be used: {error}")
+
+
+def entries(folder):
+    """Return the names in the cache, which must be a folder to write to; None: it is far away."""
+    if "://" in folder:
+        return None
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        names = os.listdir(folder)
+    except OSError as error:
+        sys.exit(f"JAX's cache {folder} is no folder that can be written to: {error.strerror}")
+    return {name for name in names if not name.endswith(("-atime", ".lockfile"))}
 
 
 def compile_one(module, options, platform, ids, form, n_callbacks):
@@ -154,7 +193,7 @@ def script(found: Programs, command: Sequence[str], path: Path, archive: Path, d
         jax=jax,
         platforms=", ".join(sorted({one.platform for one in found.kept})),
         setting="" if fixed else "JAX_COMPILATION_CACHE_DIR=DIR ",
-        script=_safe(path.name),
+        script=_safe(shlex.join(["python", path.name])),
         command=_safe(shlex.join(["python", *command])),
         compiled=units.duration(found.compile_s),
         again=units.duration(found.again_s),

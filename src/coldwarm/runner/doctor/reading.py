@@ -16,12 +16,12 @@ from coldwarm.errors import UsageError
 from coldwarm.runner.doctor.rows import rows
 from coldwarm.stats.doctor.account import account, unseen_before
 from coldwarm.stats.doctor.beyond import beyond
+from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.processes import findings_of_all, sites_of_all
 from coldwarm.stats.doctor.processes import others as others_of
 from coldwarm.stats.doctor.seen import Seen
 from coldwarm.stats.doctor.sites import call_sites
-from coldwarm.stats.doctor.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -216,7 +216,11 @@ def _unseen(processes: Sequence[Seen], ended: Ended | None) -> Iterator[Reason]:
         yield because("lines_lost", n_lines=n_lost)
     if not all(one.sees_calls for one in processes):
         yield because("needs_monitoring")
-    if ended is None and not any(processes[0].of_kind("end")):
+    pid = processes[0].process.get("pid")
+    programs = [one for one in processes if pid is not None and one.process.get("pid") == pid]
+    if len(programs) > 1:  # of one process, one after the other
+        yield because("program_replaced")
+    if ended is None and not any((programs or processes[:1])[-1].of_kind("end")):
         yield because("end_not_seen")
     yield from unseen_before(processes[0]).values()
     if not all(row["jit"] for row in processes[0].of_kind("block")):
@@ -226,6 +230,11 @@ def _unseen(processes: Sequence[Seen], ended: Ended | None) -> Iterator[Reason]:
         yield because("journal_cut")
     for one in processes:
         yield from _unfinished(one)
+    yield from _failures(processes)
+
+
+def _failures(processes: Sequence[Seen]) -> Iterator[Reason]:
+    """Yield what the program, or a fault of the doctor's own, has kept from being seen."""
     if any(True for one in processes for _ in one.of_kind("untold")):
         yield because("listeners_removed", framework="JAX")
     failures = {

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     """Seconds before and after, of each round."""
     Outputs = Sequence[Sequence[str]]
     """The lines that each run wrote."""
+    Compared = Literal["same", "differs", "varies"]
 
 METRIC = "program_s"
 
@@ -45,7 +46,7 @@ def fix(
     return Fix(
         before=before,
         caches=caches,
-        limitations=list(_limitations(caches, reports, outputs[0])),
+        limitations=list(_limitations(caches, reports, outputs[0], same)),
         before_s=[before_s for before_s, _ in rounds],
         after_s=[after_s for _, after_s in rounds],
         saved_s=saved.middle if saved else None,
@@ -70,18 +71,23 @@ def _programs(report: DoctorReport) -> int:
 
 
 def _limitations(
-    caches: CachesAs, reports: Sequence[DoctorReport], before: Outputs
+    caches: CachesAs, reports: Sequence[DoctorReport], before: Outputs, compared: Compared
 ) -> Iterator[Reason]:
     if len({len(lines) for lines in before}) > 1:
         yield because("output_not_compared")
+    elif compared == "varies" and not any(_steady(before)):
+        yield because("output_all_varies")
     n_reads = max(sum(one.n_reads for one in report.sites) for report in reports)
     if caches == "empty" and n_reads:
         yield because("cache_not_empty", n_reads=n_reads)
 
 
-def output(
-    before: Outputs, after: Outputs
-) -> tuple[Literal["same", "differs", "varies"], list[str]]:
+def _steady(outputs: Outputs) -> list[bool]:
+    """Say of each line whether all runs wrote it alike; all wrote as many."""
+    return [len(set(lines)) == 1 for lines in zip(*outputs, strict=True)]
+
+
+def output(before: Outputs, after: Outputs) -> tuple[Compared, list[str]]:
     """Compare what runs wrote; lines that were not always the same before are left out.
 
     Returns how it compares, and the first line that differs, before and after.
@@ -89,7 +95,7 @@ def output(
     first = before[0]
     if any(len(lines) != len(first) for lines in before):
         return "varies", []
-    steady = [all(lines[at] == line for lines in before) for at, line in enumerate(first)]
+    steady = _steady(before)
     for lines in after:
         for at, line in enumerate(first):
             now = lines[at] if at < len(lines) else ""

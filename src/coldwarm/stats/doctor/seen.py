@@ -12,9 +12,9 @@ from coldwarm.stats.doctor.elapsed import shared, union
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from coldwarm.stats.doctor.code.lines import Extent
+    from coldwarm.stats.doctor.code.sources import Sources
     from coldwarm.stats.doctor.elapsed import Span
-    from coldwarm.stats.doctor.lines import Extent
-    from coldwarm.stats.doctor.sources import Sources
 
     Loop = tuple[str, Extent]
     """A file, and the first and the last line."""

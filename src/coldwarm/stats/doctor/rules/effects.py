@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.code.lines import extent
 from coldwarm.stats.doctor.drafts import Draft
-from coldwarm.stats.doctor.lines import extent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

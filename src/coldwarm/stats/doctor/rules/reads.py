@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.doctor.code.flows import decides
 from coldwarm.stats.doctor.drafts import Draft
-from coldwarm.stats.doctor.flows import decides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.doctor.lines import FUNCTIONS
+from coldwarm.stats.doctor.code.lines import FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

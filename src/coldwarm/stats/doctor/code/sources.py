@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.doctor.intervals import Intervals
-from coldwarm.stats.doctor.lines import FUNCTIONS, Lines, extent, is_loop, lines_of
+from coldwarm.stats.doctor.code.intervals import Intervals
+from coldwarm.stats.doctor.code.lines import FUNCTIONS, Lines, extent, is_loop, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from coldwarm.stats.doctor.lines import Extent
+    from coldwarm.stats.doctor.code.lines import Extent
 
 _STATEMENTS = (ast.For, ast.While, ast.AsyncFor)
 

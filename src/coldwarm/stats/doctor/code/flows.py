@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
-    from coldwarm.stats.doctor.sources import Sources
+    from coldwarm.stats.doctor.code.sources import Sources
 
 _READING = frozenset(
     (

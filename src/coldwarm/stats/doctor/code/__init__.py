@@ -1,0 +1,1 @@
+"""The source files of a program, as far as findings need them. Pure."""
