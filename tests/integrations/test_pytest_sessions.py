@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coldwarm.integrations.testing import following  # noqa: F401 - else each session has its own
+from coldwarm.integrations.testing import following
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +33,11 @@ def compiled(name, program, seconds, *, hit=False, value="1"):
         own_s={"compile": seconds}, hit=hit, program=None, fingerprint=program,
     )
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _followed_from_here() -> None:
+    following.begin()  # in a session, what waits for frameworks would be taken off at its end
 
 
 @pytest.fixture

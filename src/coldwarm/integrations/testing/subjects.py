@@ -66,6 +66,7 @@ def subject(function: Any) -> Subject:
     Raises:
         UsageError: it is no function, or one that cannot be told from others.
     """
+    __tracebackhide__ = True
     if not callable(function) or isinstance(function, type):
         raise UsageError(f"{_TAKES}, not {_shown(function)}")
     layers = list(_layers(function))
