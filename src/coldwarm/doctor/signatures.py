@@ -47,9 +47,10 @@ class Signature:
 
     def told(self) -> "dict[str, Any]":
         """Return it as it is written."""
+        users = {name: value for name, value in self.static.items() if name not in self.behind}
         return {
             "arguments": {name: shown(leaf) for name, leaf in self.leaves.items()},
-            "static": self.static,
+            "static": users or self.static,
             "n_leaves": self.n_leaves,
             "from_host": {
                 name: leaf["n_bytes"] for name, leaf in self.leaves.items() if "n_bytes" in leaf
