@@ -15,7 +15,8 @@ def called_at(seen: Seen, call: Call) -> Iterator[list[Line]]:
 
     Functions of one name cannot be told apart where they are called: of these, there are none.
     """
-    yield call.stack
+    if call.stack:  # a thread may call it by itself
+        yield call.stack
     name = call.name.rpartition(".")[2]
     alike = [one for one in seen.calls if one.name.rpartition(".")[2] == name]
     if len({_definition(one) for one in alike}) > 1:

@@ -86,8 +86,12 @@ def _as_there(seen: Seen, call: Call, site: Line, expression: ast.expr | None, a
 
     That is known of the line that compiled alone.
     """
-    there = call.stack[0]
-    if expression is None or (there.path, there.function) != (site.path, site.function):
+    there = call.site
+    if (
+        expression is None
+        or there is None
+        or (there.path, there.function) != (site.path, site.function)
+    ):
         return False
     given = seen.sources.given(there.path, there.line, call.name.rpartition(".")[2])
     same = at < len(given) and ast.dump(given[at]) == ast.dump(expression)
