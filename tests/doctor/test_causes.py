@@ -31,6 +31,7 @@ def test_each_kind_of_difference_is_told_with_its_argument() -> None:
     assert kinds(x, call(x=array(weak=True))) == [("weak_type", "x")]
     assert kinds(call({"n": "1"}), call({"n": "2"})) == [("static", "n")]
     assert kinds(x, call(x=array(), y=array())) == [("tree", "y")]
+    assert kinds(x, call(x=array(), y=array(), z=array())) == [("tree", "y"), ("tree", "z")]
     committed = [call(x=array(committed=value)) for value in (False, True)]
     assert kinds(*committed) == [("commitment", "x")]
 

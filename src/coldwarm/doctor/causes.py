@@ -80,9 +80,10 @@ def _static(before: "Mapping[str, str]", now: "Mapping[str, str]") -> "Iterator[
 
 def _leaves(before: Signature, now: Signature) -> "Iterator[Difference]":
     if before.trees != now.trees:
-        names = [*now.trees, *before.trees]
-        name = next(one for one in names if before.trees.get(one) != now.trees.get(one))
-        yield _difference("tree", name, *_apart(before.trees.get(name), now.trees.get(name)))
+        for name in dict.fromkeys([*now.trees, *before.trees]):
+            then, today = before.trees.get(name), now.trees.get(name)
+            if then != today:
+                yield _difference("tree", name, *_apart(then, today))
         return
     for name, leaf in now.leaves.items():
         if name in before.leaves:
