@@ -14,6 +14,7 @@ from coldwarm.stats.doctor.code.flows import decides
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import FIELDS, Seen
+from coldwarm.stats.doctor.small import is_small
 
 FILE = "/a.py"
 LOOP = (
@@ -61,8 +62,12 @@ def test_leaves_that_are_read_together_count_once() -> None:
 
 def test_where_only_the_first_reads_waited_the_loop_does_not_wait() -> None:
     (found,) = seen(("jitted", 2, (200,)), ("read", 3, (200, 2, 900_000_000, 200)))
-    assert found.cost_s == 0.0
+    assert found.cost_s is None
+    assert found.null_reasons["cost_s"] == because("doctor_few_waits")
     assert found.says == because("doctor_reads_ready", n_reads=200, n_ready=198)
+    assert is_small(found, 1.0)
+    (ready,) = seen(("jitted", 2, (200,)), ("read", 3, (200, 0, 0, 200)))
+    assert ready.cost_s == 0.0
 
 
 CLOCKED = """

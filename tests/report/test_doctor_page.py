@@ -133,7 +133,7 @@ def test_a_finding_without_a_pattern_links_to_none(opened: Callable[..., Page]) 
 def test_a_healthy_program_has_one_sentence(opened: Callable[..., Page]) -> None:
     page = opened([journals.process(), journals.end(END_S)])
     text = page.locator("main").inner_text()
-    assert "Nothing to change was found" in text
+    assert "Nothing to change was found." in text
     assert "neither JAX, torch.compile nor Numba was loaded" in text
     assert page.locator("#findings, #timeline, #sites").count() == 0
 

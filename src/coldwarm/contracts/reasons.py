@@ -393,6 +393,7 @@ CODES: dict[str, str] = {
     "doctor_first_call": "clock compiled_s interval_s caller",
     "doctor_reads": "n_reads n_waited blocked_s each_s",
     "doctor_reads_ready": "n_reads n_ready",
+    "doctor_few_waits": "",
     "doctor_no_array": "function n_again n_read argument n_values before now",
     "doctor_new_body": "function n_compiles",
     "doctor_transfers": "call n_transfers sent_bytes",

@@ -161,13 +161,19 @@ def described(function: "Any", name: str) -> "dict[str, Any]":
     code = code_of(function)
     if code is None:
         return {"name": name}
-    shown = name if is_operation(function) else code.co_qualname
+    if is_operation(function):
+        return {**described_code(code, _kind(function)), "name": name, "operation": True}
+    return described_code(code, _kind(function))
+
+
+def described_code(code: "CodeType", kind: str) -> "dict[str, Any]":
+    """Return a function of some kind as it is written, by its code."""
     return {
-        "name": shown.replace("<locals>.", ""),
+        "name": code.co_qualname.replace("<locals>.", ""),
         "path": sites.path_of(code.co_filename),
         "line": code.co_firstlineno,
-        "operation": is_operation(function),
-        "kind": _kind(function),
+        "operation": False,
+        "kind": kind,
         "whose": sites.WHOSE[sites.kind(code.co_filename)],
     }
 

@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 
-from coldwarm.doctor import sites
+from coldwarm.doctor import functions, sites
 from coldwarm.doctor.causes import apportioned
 from coldwarm.doctor.compiles.numba_cache import Reads, keeps, why_missed
 from coldwarm.doctor.compiles.numba_ufuncs import asked, built
@@ -230,8 +230,6 @@ class NumbaCompiles:
 
 def _cause(types: "list[str]", earlier: "list[list[str]]", names: "list[str]") -> "dict[str, Any]":
     """Return which arguments have another type than in the earlier call that is most alike."""
-    if not earlier:
-        return {"kind": "first"}
     alike = min(
         reversed(earlier), key=lambda one: sum(a != b for a, b in zip(one, types, strict=False))
     )
@@ -269,11 +267,4 @@ def _described(dispatcher: "Any") -> "dict[str, Any]":
     if code is None:
         return {"name": str(getattr(function, "__name__", "?"))}
     closure = bool(getattr(function, "__closure__", None))
-    return {
-        "name": code.co_qualname.replace("<locals>.", ""),
-        "path": code.co_filename,
-        "line": code.co_firstlineno,
-        "operation": False,
-        "kind": "closure" if closure else "function",
-        "whose": sites.WHOSE[sites.kind(code.co_filename)],
-    }
+    return functions.described_code(code, "closure" if closure else "function")

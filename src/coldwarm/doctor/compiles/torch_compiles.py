@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from coldwarm.doctor import causes, signatures, sites
+from coldwarm.doctor import causes, functions, signatures, sites
 from coldwarm.doctor.compiles.torch_reasons import broken, compiling, gave_up, guard
 from coldwarm.doctor.failures import failed
 from coldwarm.frameworks.torch import CompileWatch
@@ -227,14 +227,7 @@ def _attributes(value: "Any") -> "dict[str, Any]":
 def _described(code: "CodeType | None") -> "dict[str, Any]":
     if code is None:
         return {"name": "backward"}
-    return {
-        "name": code.co_qualname.replace("<locals>.", ""),
-        "path": code.co_filename,
-        "line": code.co_firstlineno,
-        "operation": False,
-        "kind": "function",
-        "whose": sites.WHOSE[sites.kind(code.co_filename)],
-    }
+    return functions.described_code(code, "function")
 
 
 def _at(frame: "FrameType | None") -> "list[Any]":

@@ -157,6 +157,7 @@ EVIDENCE: dict[str, str] = {
         "{n_reads:# program} were read from a cache on disk that was to be empty: the program sets"
         " a folder of its own, or reads what it wrote itself"
     ),
+    "doctor_few_waits": "few of the reads waited, which may have been for the first calls",
     "doctor_wrong_figure": "it makes a figure wrong, and costs no time",
     "doctor_wrong_result": "it makes a result other than what the code says, and costs no time",
     "doctor_once": "it costs no time, and is right where it is to happen once for each compilation",

@@ -32,10 +32,12 @@ def ranked(found: Iterable[Finding], total_s: float) -> list[Finding]:
     """
 
     def rank(one: Finding) -> tuple[int, float]:
+        if is_small(one, total_s):
+            return 3, -(one.cost_s or 0.0)
         if one.cost_s is None:
             reason = one.null_reasons.get("cost_s")
             return _WITHOUT_COST.get(reason.code if reason is not None else "", 1), 0.0
-        return (3 if is_small(one, total_s) else 0), -one.cost_s
+        return 0, -one.cost_s
 
     return sorted(found, key=rank)
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.elapsed import length, union
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.doctor.seen import Call, Seen
 
 
@@ -28,6 +30,14 @@ def freed_s(seen: Seen, calls: Sequence[Call]) -> float:
     would hardly be done sooner by more, as they share processors.
     """
     return min(spent_s(calls), sum(_share_s(seen, one) for one in calls))
+
+
+def estimate(calls: Sequence[Call]) -> Reason:
+    """Return how a saving is estimated that is the time of these calls."""
+    n_read = sum(one.hit for one in calls)
+    if n_read:
+        return because("saving_read", n_times=len(calls), n_read=n_read)
+    return because("saving_again", n_times=len(calls))
 
 
 def _share_s(seen: Seen, call: Call) -> float:

@@ -11,7 +11,7 @@ from coldwarm.stats.doctor.blamed import Blamed, blamed
 from coldwarm.stats.doctor.drafts import Draft
 from coldwarm.stats.doctor.of_torch import code_of, code_of_value, limits_of
 from coldwarm.stats.doctor.sites import kind_of
-from coldwarm.stats.doctor.spent import freed_s, spent_s
+from coldwarm.stats.doctor.spent import estimate, freed_s, spent_s
 from coldwarm.stats.doctor.values import kind_of_types, kind_of_values
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _draft(seen: Seen, site: Line, name: str, group: Blamed) -> Draft:
         n=len(calls),
         cost_s=spent_s(calls),
         saving_s=None if untold else freed_s(seen, group.alone),
-        saving_from=None if untold else _estimate(group.alone),
+        saving_from=None if untold else estimate(group.alone),
         null_reasons={"saving_s": untold} if untold else {},
         says=because(
             _code(group, cause),
@@ -136,14 +136,6 @@ def _untold(group: Blamed, cause: Cause) -> Reason | None:
     if is_value and kind_of_values(cause.before, cause.now) == "text":
         return because("doctor_depends")
     return None
-
-
-def _estimate(alone: list[Call]) -> Reason:
-    """Return how the saving is estimated of calls that this cause alone has compiled again."""
-    n_read = sum(one.hit for one in alone)
-    if n_read:
-        return because("saving_read", n_times=len(alone), n_read=n_read)
-    return because("saving_again", n_times=len(alone))
 
 
 def _more(group: Blamed) -> Iterator[Reason]:

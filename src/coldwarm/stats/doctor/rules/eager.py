@@ -9,7 +9,7 @@ from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
 from coldwarm.stats.doctor.rules import eager_shapes
-from coldwarm.stats.doctor.spent import freed_s, spent_s
+from coldwarm.stats.doctor.spent import estimate, freed_s, spent_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ def _new_bodies(seen: Seen) -> Iterator[Draft]:
                 n=len(again),
                 cost_s=spent_s(again),
                 saving_s=freed_s(seen, again),
-                saving_from=because("saving_again", n_times=len(again)),
+                saving_from=estimate(again),
                 says=because("doctor_new_body", function=name, n_compiles=len(calls)),
                 cause=Cause(kind="new_function", n_values=len(calls)),
             )

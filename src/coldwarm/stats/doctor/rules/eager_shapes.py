@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
-from coldwarm.stats.doctor.elapsed import length, union
 from coldwarm.stats.doctor.rules import growing
 from coldwarm.stats.doctor.sites import kind_of
+from coldwarm.stats.doctor.spent import estimate, freed_s, spent_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.doctor.seen import Call, Line, Loop, Seen
 
 FEWEST = 10
@@ -44,33 +43,25 @@ def findings(seen: Seen) -> Iterator[Draft]:
     for again in loops(seen).values():
         sizes = max(_sizes(again), key=len)
         calls = [call for _, call in [*again.shaped, *again.makers]]
-        cost_s = length(union(span for call in calls for span in call.spans))
-        n_read = sum(call.hit for call in calls)
         before, now = sizes[-2:]
         yield Draft(
             pattern="shape-change",
             framework="jax",
             site=_site(again, len(sizes)),
             n=len(calls),
-            cost_s=cost_s,
-            saving_s=cost_s,
-            saving_from=_estimate(len(calls), n_read),
+            cost_s=spent_s(calls),
+            saving_s=freed_s(seen, calls),
+            saving_from=estimate(calls),
             says=because(
                 "doctor_eager_shapes",
                 n_again=len(calls),
-                n_read=n_read,
+                n_read=sum(call.hit for call in calls),
                 n_shapes=len(sizes),
                 before=before,
                 now=now,
             ),
             cause=Cause(kind="shape", before=before, now=now, n_values=len(sizes)),
         )
-
-
-def _estimate(n: int, n_read: int) -> Reason:
-    if n_read:
-        return because("saving_read", n_times=n, n_read=n_read)
-    return because("saving_again", n_times=n)
 
 
 def loops(seen: Seen) -> dict[Loop, _Again]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.drafts import Draft
-from coldwarm.stats.doctor.spent import freed_s, spent_s
+from coldwarm.stats.doctor.spent import estimate, freed_s, spent_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
             n=len(calls),
             cost_s=spent_s(calls),
             saving_s=freed_s(seen, calls),
-            saving_from=because("saving_again", n_times=len(calls)),
+            saving_from=estimate(calls),
             says=because("doctor_growing", call=name, n_lengths=n_lengths),
         )
 

@@ -33,6 +33,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
         if turned is None or n < FEWEST or _is_needed(seen, one, turned, n):
             continue
         says, cost_s = _says(n, min(n, one.counts[1]), one.counts[2] / 1e9)
+        untold = {} if cost_s is not None else {"cost_s": because("doctor_few_waits")}
         yield Draft(
             pattern="host-sync-in-loop",
             framework="jax",
@@ -41,18 +42,19 @@ def findings(seen: Seen) -> Iterator[Draft]:
             cost_s=cost_s,
             saving_s=None,
             says=says,
-            null_reasons={"saving_s": because("doctor_overlap")},
+            null_reasons={"saving_s": because("doctor_overlap"), **untold},
         )
 
 
-def _says(n: int, n_waited: int, blocked_s: float) -> tuple[Reason, float]:
-    """Return what is said of reads, and what they cost.
+def _says(n: int, n_waited: int, blocked_s: float) -> tuple[Reason, float | None]:
+    """Return what is said of reads, and what they cost; ``None``: that is not known.
 
-    Where few of them waited, these were the first: what a program's first runs take is waited for
-    in any case, and the reads cost nothing.
+    Where few of them waited, that may have been for the program's first runs, which something
+    waits for in any case.
     """
     if n_waited < SELDOM * n:
-        return because("doctor_reads_ready", n_reads=n, n_ready=n - n_waited), 0.0
+        ready = because("doctor_reads_ready", n_reads=n, n_ready=n - n_waited)
+        return ready, None if n_waited else blocked_s
     each_s = blocked_s / n
     return because(
         "doctor_reads", n_reads=n, n_waited=n_waited, blocked_s=blocked_s, each_s=each_s
