@@ -41,20 +41,15 @@ def packed(call: Call, snapshot: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("code", REFUSALS.values(), ids=REFUSALS)
 @pytest.mark.parametrize("given", AGAIN, ids=" ".join)
 def test_a_write_that_fails_is_the_readers_and_not_the_archives(
-    call: Call,
-    packed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    code: int,
-    given: list[str],
+    call: Call, packed: Path, code: int, given: list[str]
 ) -> None:
     """GIVEN a sound archive WHEN nothing can be written here THEN 70, and the folder is named."""
 
     def refuse(*_: object) -> None:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(wire, "write_all", refuse)
-    name, *more = (str(tmp_path / "out") if one == "OUT" else one for one in given)
+    call.monkeypatch.setattr(wire, "write_all", refuse)
+    name, *more = (str(packed.parent / "out") if one == "OUT" else one for one in given)
     err = call.refused(name, packed, *more, code=70)
     assert f"{tempfile.gettempdir()} cannot take what is unpacked: {os.strerror(code)}" in err
     assert "set TMPDIR" in err
