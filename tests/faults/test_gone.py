@@ -77,9 +77,8 @@ GONE: dict[str, Callable[[Path], object]] = {
     "now a file": _is_a_file,
     "now a link to another": _leads_elsewhere,
     "journal deleted": lambda path: (path / JOURNAL).unlink(),
-    "journal replaced": lambda path: (
-        (path / JOURNAL).rename(path / "old"),
-        (path / JOURNAL).touch(),
+    "journal replaced": lambda path: shutil.copy(
+        (path / JOURNAL).rename(path / "old"), path / JOURNAL
     ),
 }
 

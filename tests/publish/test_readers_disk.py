@@ -13,7 +13,6 @@ import pytest
 from tests.publish.conftest import program
 
 from coldwarm import wire
-from coldwarm.publish import unpacking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +61,7 @@ def test_no_temporary_folder_at_all(
     def refuse(**_: object) -> None:
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/x']")
 
-    monkeypatch.setattr(unpacking.tempfile, "TemporaryDirectory", refuse)
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
     monkeypatch.setenv("TMPDIR", "/x")
     assert "/x cannot take what is unpacked: No usable" in call.refused("verify", packed, code=70)
 
