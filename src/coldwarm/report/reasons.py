@@ -366,6 +366,12 @@ WORDS: dict[str, str] = {
     "no_common_case": "they have no case in common",
     "lock_not_plain": "the lock of the snapshot holds what is no name, version and hash: {text};"
     " nothing was installed",
+    "not_hashed": "the lock of the snapshot has no hash of {package_names}, so nothing was"
+    " installed; install what is needed yourself, and repeat it with --as-it-is",
+    "no_such_wheel": "what was fetched for {name} is no wheel of it: {text}; nothing was installed",
+    "not_trusted": "replicating runs code of whoever made the snapshot, and nothing says who that"
+    " is: give the maker's key from elsewhere than the snapshot (--public-key), who signed it"
+    " (--identity and --issuer), or --trust; nothing was installed or run",
     "no_such_python": "no python{version} is on the path, which the snapshot was measured with;"
     " install it, or name one with --python",
     "environment_failed": "the environment cannot be made: {program} ended with: {text}",

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.publish import layout
-from coldwarm.publish.replicating import agreeing, environment, rerun
+from coldwarm.publish.replicating import agreeing, environment, needed, rerun
+from coldwarm.publish.replicating.locked import pinned
 from coldwarm.publish.writing import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.checked import RebuiltEnvironment, Replication
@@ -46,6 +47,8 @@ class Request:
     noise: Sequence[NoiseReport] = ()
     budget_s: float | None = None
     """For each run; ``None``: the one that it had."""
+    trusted: bool = False
+    """Whether code of its maker may be installed and run."""
 
 
 def repeat(request: Request, told: Callable[[str], None]) -> Replication:
@@ -97,6 +100,25 @@ def _environment(
         if run.environment is not None
     }
     python = environment.interpreter(min(versions, default=""), request.python)
-    harness = environment.harness_of(request.folder, measured_by, with_wheel=request.with_wheel)
+    contents = environment.Contents(
+        packages=pinned(request.folder),
+        harness=environment.harness_of(request.folder, measured_by, with_wheel=request.with_wheel),
+        roots=needed.of_runs(request.runs.values()),
+    )
+    for line in _of_its_maker(contents):
+        told(line)
+    if not request.trusted:
+        raise RefusedError(because("not_trusted"))
+    needed.refuse_unhashed(one for name, one in contents.packages.items() if name in contents.roots)
     place.parent.mkdir(parents=True, exist_ok=True)
-    return environment.build(request.folder, harness, place, python, told)
+    return environment.build(contents, place, python, told)
+
+
+def _of_its_maker(contents: environment.Contents) -> Iterator[str]:
+    """Yield what of the snapshot's maker would be installed and run."""
+    roots = [str(one) for name, one in sorted(contents.packages.items()) if name in contents.roots]
+    n_more = len(contents.packages) - len(roots)
+    named = ", ".join((*roots, "what coldwarm requires, and what these require"))
+    yield f"from its lock, by hash: {named}: at most {n_more} more distributions"
+    if contents.harness.kind == "wheel_of_snapshot":
+        yield f"from the snapshot, code of its maker: {layout.HARNESS}/{contents.harness.name}"
