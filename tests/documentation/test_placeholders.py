@@ -17,7 +17,7 @@ _LATER = re.compile(
     r"\b(?:TODO|TBD|FIXME|XXX|TKTK?|WIP)\b|\?{3,}|\blorem ipsum\b|^%"
     r"|<!--(?! /?[a-z]+(?: [a-z-]+){0,2}(?:: [^>]*)? -->)"
     r"|\b(?:comes?|goes|go|insert(?:ed)?|add(?:ed)?|put|fill(?:ed)?(?: in)?|paste) (?:in )?here\b"
-    r"|(?<!has )(?<!have )(?<!that is )\bto be (?:written|measured|added|filled|done|determined|decided|announced)\b"
+    r"|(?<!has )(?<!have )(?<!that is )\bto be (?:written|measured|added|filled|done)\b"
     r"|\bcoming soon\b|\bplaceholder\b|\bnot (?:yet )?written yet\b"
     r"|\b(?:N\.N|X\.X|NN|XX) ?(?:%|s|ms|×)"
     r"|\[(?:figure|table|number|image|link|citation|text)\](?!\()|\]\(\s*#?\s*\)|_{4,}"
