@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import coldwarm
+from coldwarm import installing
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.optional import require
 from coldwarm.report.reasons import words
@@ -123,7 +124,7 @@ def test_a_package_that_is_missing_is_one_line_with_what_to_type(
     with pytest.raises(RefusedError) as refused:
         require(module, extra)
     assert refused.value.reason.values == {"package": package, "extra": extra}
-    assert f"pip install 'coldwarm[{extra}]'" in words(refused.value.reason)
+    assert installing.advice(extra) in words(refused.value.reason)
 
 
 NOT_AT_START = ("cryptography", "jinja2", "vl_convert", "packaging", "typst", "sigstore", "scipy")
