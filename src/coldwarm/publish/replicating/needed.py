@@ -56,8 +56,8 @@ def of_runs(runs: Iterable[Measured]) -> set[str]:
         for point in metadata.entry_points(group=group):
             if point.name in wanted and point.dist is not None:
                 found.add(point.dist.name)
-    names: set[str] = {canonicalize_name(one) for one in found}
-    return names - {OWN}
+    normalised: set[str] = {canonicalize_name(one) for one in found}
+    return normalised - {OWN}
 
 
 def required(wheel: bytes, environment: Mapping[str, str], name: str = OWN) -> set[Asked]:
