@@ -94,6 +94,7 @@ def pylock(
     environment: Environment,
     found: Mapping[str, Sequence[Wheel]],
     wheel: tuple[str, bytes] | None,
+    requires: Sequence[str] = (),
 ) -> Locked:
     """Return the lock: every distribution with the wheels that fit the measured interpreter.
 
@@ -102,6 +103,7 @@ def pylock(
         environment: Where the runs were measured.
         found: The wheels of each distribution, as the indexes have them.
         wheel: Path in the snapshot and bytes of the harness's own wheel, if it is there.
+        requires: What functions in the snapshot import.
     """
     python = ".".join(environment.python.version.split(".")[:2])
     lines = [
@@ -120,6 +122,8 @@ def pylock(
             missing.append(name)
         else:
             lines += _package(name, version, map(_wheel, sorted(fitting)))
+    if requires:
+        lines += ["", "[tool.coldwarm]", f"code-requires = {json.dumps(list(requires))}"]
     return Locked("\n".join(lines) + "\n", missing)
 
 

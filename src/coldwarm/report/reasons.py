@@ -381,8 +381,14 @@ WORDS: dict[str, str] = {
     " it by these with --as-it-is",
     "harness_is_code": "the snapshot was measured by other sources of coldwarm than these; {file}"
     " in it is code of its maker, and is run with --with-its-wheel alone",
-    "own_functions": "{case} is of a function whose file is not in the snapshot, so it cannot be"
-    " repeated from it; run coldwarm bench on that file, and compare the two with coldwarm compare",
+    "own_functions": "{case} cannot be repeated from the snapshot: {parts};"
+    " run coldwarm bench on that file, and compare the two with coldwarm compare",
+    "code_left_out": "its file is not in the snapshot; snapshot create --with-code puts it in",
+    "code_not_recorded": "what the bench was asked for is not recorded: it was called from Python,"
+    " or with --leave-out-private, or by an earlier version",
+    "code_with_option": "the bench was run with {option}, whose value is of that machine alone",
+    "code_differs": "the file of {case} in the snapshot is not the one that it was measured with;"
+    " nothing was run",
     "no_options": "{folder} does not say by which options it was measured",
     "folder_not_empty": "{folder} is no new or empty folder; choose another --out-dir",
     "rerun_failed": "the run ended with {status} and left no result",

@@ -46,6 +46,19 @@ _WORKFLOW = (
     "--with-wheel", is_flag=True, help="Put the wheel of this coldwarm in, and into the lock."
 )
 @click.option(
+    "--with-code",
+    is_flag=True,
+    help="Put the functions of a bench in, with what they import from this folder, so that others "
+    "can measure them again. Run it in the folder that the bench ran in.",
+)
+@click.option(
+    "--with-data",
+    "data",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A file or folder below this one that the functions read; may be repeated.",
+)
+@click.option(
     "--author",
     "authors",
     multiple=True,
@@ -88,6 +101,8 @@ def command(
     form: str,
     deterministic: bool,
     with_wheel: bool,
+    with_code: bool,
+    data: tuple[Path, ...],
     offline: bool,
     no_report: bool,
 ) -> None:
@@ -100,7 +115,7 @@ def command(
 
     Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
     """
-    from coldwarm.publish.making import packages
+    from coldwarm.publish.making import code, packages
     from coldwarm.publish.making.create import Request, create
 
     for index in indexes:
@@ -109,9 +124,14 @@ def command(
     if offline and indexes:
         text = "--offline and --index exclude each other; give one of them"
         raise click.UsageError(text)
+    if data and not with_code:
+        text = "--with-data is of functions, which --with-code puts in; give both"
+        raise click.UsageError(text)
+    found = _collected(results)
     request = Request(
         snapshot_id=snapshot_id,
-        results=_collected(results),
+        results=found,
+        code=code.collect(found.content.runs, Path.cwd(), data) if with_code else None,
         deterministic=deterministic,
         with_wheel=with_wheel,
         indexes=() if offline else indexes or (packages.PYPI,),
@@ -153,6 +173,7 @@ def _told(made: Made, request: Request, folder: Path) -> SnapshotMade:
         n_bytes=sum(map(len, made.files.values())),
         lock=None if made.no_lock else layout.LOCK,
         without_wheel=made.not_locked,
+        not_repeatable=made.not_repeatable,
         masked=made.masked,
         identifying=list(_identifying(made, request)),
         null_reasons={"lock": made.no_lock} if made.no_lock else {},

@@ -87,7 +87,7 @@ def collect(runs: Sequence[Run], folder: Path, data: Sequence[Path]) -> Code:
         raise UsageError(text)
     modules = {name for path in files for name in _imported_tops(files[path], path)}
     for named in data:
-        for file in _listed(folder, folder / named):
+        for file in _listed(folder / named):
             files[file.relative_to(folder).as_posix()] = _read(folder, file)
     _refuse_private(files)
     return Code(dict(sorted(files.items())), _distributions(modules, files))
@@ -157,7 +157,7 @@ def _refuse_name(below: Path) -> None:
         raise UsageError(f"{text} snapshot has")
 
 
-def _listed(folder: Path, path: Path) -> Iterator[Path]:
+def _listed(path: Path) -> Iterator[Path]:
     """Yield a file that was named, or those below a folder that was."""
     if path.is_symlink() or not path.is_dir():
         yield path
@@ -244,7 +244,7 @@ def _distributions(modules: Iterable[str], files: Iterable[str]) -> list[str]:
 
 def _refuse_private(files: dict[str, bytes]) -> None:
     """Refuse files that hold what would be masked elsewhere: masked, they would be other code."""
-    texts = {}
+    texts: dict[str, bytes] = {}
     for path, data in files.items():
         try:
             data.decode()

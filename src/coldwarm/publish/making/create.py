@@ -25,6 +25,7 @@ from coldwarm.publish import (
     wheel,
 )
 from coldwarm.publish.making import packages, privacy
+from coldwarm.publish.making.code import not_repeatable
 from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.publish.making.code import Code
     from coldwarm.publish.runs import Collected, Content
 
     View = Callable[["Made"], bytes | None]
@@ -51,6 +53,8 @@ class Request:
     with_wheel: bool = False
     indexes: tuple[str, ...] = (packages.PYPI,)
     """Where wheels are asked for; empty: nowhere, so that there is no lock with hashes."""
+    code: Code | None = None
+    """Functions of the runs; ``None``: they are left out."""
     folders: tuple[Path, ...] = ()
     """Where wheels lie of what no index answers for."""
     authors: tuple[str, ...] = ()
@@ -73,6 +77,8 @@ class Made(NamedTuple):
     """Distributions of which the lock has no wheel."""
     no_lock: Reason | None
     """Why there is no lock with hashes; ``None``: there is one."""
+    not_repeatable: dict[str, Reason]
+    """Why others cannot measure a case again from the snapshot."""
     masked: list[str]
     """Where something is masked that was not when it was measured."""
 
@@ -151,7 +157,9 @@ def make(request: Request) -> Made:
     generated_at = content.finished_at
     if not request.deterministic:
         generated_at = datetime.now(UTC).isoformat(timespec="seconds")
-    files = {**content.placed, **manifest.published_files(content)}
+    code = request.code.files if request.code else {}
+    files = {f"{layout.CODE}/{path}": data for path, data in code.items()}
+    files |= {**content.placed, **manifest.published_files(content)}
     own = _wheel(content) if request.with_wheel else None
     missing, no_lock = _lock(request, content, files, own)
     lacks = {"hashed": no_lock is None, "without_wheel": missing}
@@ -161,7 +169,14 @@ def make(request: Request) -> Made:
     report = validation.report(request.snapshot_id, generated_at, *content)
     files[layout.VALIDATION] = codec.encode(report)
     made = Made(
-        request.snapshot_id, generated_at, content, files, missing, no_lock, request.results.masked
+        snapshot_id=request.snapshot_id,
+        generated_at=generated_at,
+        content=content,
+        files=files,
+        not_locked=missing,
+        no_lock=no_lock,
+        not_repeatable=not_repeatable(content.runs, request.code),
+        masked=request.results.masked,
     )
     for path, view in request.views.items():
         data = view(made)
@@ -211,7 +226,8 @@ def _lock(
         found = packages.wheels(asked, request.indexes, request.folders)
     except packages.UnreachableError as error:
         return sorted(pinned), error.reason
-    made = lock.pylock(pinned, content.environments[0], found, own)
+    requires = request.code.requires if request.code else ()
+    made = lock.pylock(pinned, content.environments[0], found, own, requires)
     files[layout.LOCK] = made.text.encode()
     return made.missing, None
 

@@ -76,6 +76,17 @@ def pinned(folder: Path) -> dict[str, Pinned]:
     return found
 
 
+def code_requires(folder: Path) -> set[str]:
+    """Return the distributions that functions in the snapshot import, as its lock says it."""
+    tool = (_lock(folder).tool or {}) if (folder / layout.LOCK).is_file() else {}
+    own = tool.get(OWN)
+    named = own.get("code-requires") if isinstance(own, dict) else None
+    try:
+        return {canonicalize_name(one, validate=True) for one in named or ()}
+    except (InvalidName, TypeError):
+        raise _not_plain(f"code-requires = {named}") from None
+
+
 def _not_plain(text: str) -> RefusedError:
     return RefusedError(because("lock_not_plain", text=text[:_SHOWN]))
 
@@ -89,11 +100,7 @@ def _plain(name: str, version: str) -> tuple[str, Version]:
 
 def _hashes(folder: Path) -> dict[tuple[str, Version], tuple[str, ...]]:
     """Return the hashes of the wheels of each name and version in the lock."""
-    try:
-        document = tomllib.loads(read_limited(folder, layout.LOCK, _MOST_BYTES).decode())
-        lock = Pylock.from_dict(document)
-    except (ValueError, PylockValidationError, PylockUnsupportedVersionError) as error:
-        raise _not_plain(f"{type(error).__name__}: {error}") from None
+    lock = _lock(folder)
     found: dict[tuple[str, Version], tuple[str, ...]] = {}
     for package in lock.packages:
         key, sha256s = _of(package)
@@ -101,6 +108,14 @@ def _hashes(folder: Path) -> dict[tuple[str, Version], tuple[str, ...]]:
             raise _not_plain(f"{package.name} twice")
         found[key] = sha256s
     return found
+
+
+def _lock(folder: Path) -> Pylock:
+    try:
+        document = tomllib.loads(read_limited(folder, layout.LOCK, _MOST_BYTES).decode())
+        return Pylock.from_dict(document)
+    except (ValueError, PylockValidationError, PylockUnsupportedVersionError) as error:
+        raise _not_plain(f"{type(error).__name__}: {error}") from None
 
 
 def _of(package: Package) -> tuple[tuple[str, Version], tuple[str, ...]]:
