@@ -9,14 +9,14 @@ import subprocess
 import sys
 import tarfile
 import threading
-import zipfile
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
 from packaging.markers import default_environment
 from tests.faults import lab
+from tests.publish.offered import Quiet, wheel
 from tests.publish.test_replicate import sleeping_site
 
 from coldwarm.contracts.reasons import RefusedError
@@ -31,27 +31,6 @@ if TYPE_CHECKING:
     from tests.publish.conftest import Call
 
 MARKERS = {name: str(value) for name, value in default_environment().items()}
-
-
-def wheel(
-    name: str, version: str = "1.0", requires: Sequence[str] = (), *, says: str = "", pth: str = ""
-) -> bytes:
-    """Return a wheel that has one module, and perhaps a file that runs code at every start."""
-    info = f"{name}-{version}.dist-info"
-    rows = [f"Name: {says or name}", f"Version: {version}"]
-    rows += [f"Requires-Dist: {one}" for one in requires]
-    files = {
-        f"{name}.py": "",
-        f"{info}/METADATA": "\n".join(["Metadata-Version: 2.1", *rows, ""]),
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        **({f"{name}.pth": pth} if pth else {}),
-    }
-    files[f"{info}/RECORD"] = "".join(f"{file},,\n" for file in (*files, f"{info}/RECORD"))
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for file, text in files.items():
-            archive.writestr(file, text)
-    return buffer.getvalue()
 
 
 class Shop:
@@ -142,16 +121,11 @@ class Shop:
         return buffer.getvalue()
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
-
-
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """A reader with an index of his own, as pip is set up for it."""
     made = Shop(tmp_path)
-    handler = partial(_Quiet, directory=str(made.index.parent))
+    handler = partial(Quiet, directory=str(made.index.parent))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()

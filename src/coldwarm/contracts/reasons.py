@@ -359,7 +359,7 @@ CODES: dict[str, str] = {
     "in_process_compiled": "n_blocks",
     # Snapshots.
     "no_index_asked": "",
-    "index_silent": "host text",
+    "index_silent": "text",
     # Patterns and claims.
     "tpu_unavailable": "",
     "not_seen": "what",

@@ -467,7 +467,7 @@ WORDS: dict[str, str] = {
     " not count",
     # Snapshots.
     "no_index_asked": "no package index was asked",
-    "index_silent": "the package index {host} gave no answer: {text}",
+    "index_silent": "no package index gave an answer: {text}",
     # Patterns and claims.
     "tpu_unavailable": "no TPU is usable here",
     "not_seen": "not measured: {what}",

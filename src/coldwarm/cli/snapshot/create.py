@@ -72,14 +72,15 @@ _WORKFLOW = (
     "indexes",
     multiple=True,
     metavar="URL",
-    help="Package index that is asked for the hashes of wheels; default PyPI; may be repeated.",
+    help="Package index that pip asks for the hashes of wheels in place of its main one; may be "
+    "repeated.",
 )
 @click.option(
     "--wheels",
     "folders",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder with the wheels of PyTorch, where its index cannot be asked; may be repeated.",
+    help="Folder with wheels that no index has; may be repeated.",
 )
 @click.option("--offline", is_flag=True, help="Ask no index: no pylock.toml, only versions.")
 @click.option(
@@ -134,8 +135,7 @@ def command(
         code=code.collect(found.content.runs, Path.cwd(), data) if with_code else None,
         deterministic=deterministic,
         with_wheel=with_wheel,
-        indexes=() if offline else indexes or (packages.PYPI,),
-        folders=folders,
+        sources=None if offline else packages.Sources(indexes, folders),
         authors=authors,
         licence=licence,
         workflow={name: os.environ[name] for name in _WORKFLOW if os.environ.get(name)},
@@ -183,6 +183,7 @@ def _told(made: Made, request: Request, folder: Path) -> SnapshotMade:
 def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
     from coldwarm.contracts.environment import Identifying
     from coldwarm.publish import layout
+    from coldwarm.publish.making import packages
     from coldwarm.report.identifying import left_in
 
     for run in made.content.runs:
@@ -191,6 +192,10 @@ def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
         if one.environment is not None:
             cases = [case for run in one.runs for case in run.cases]
             yield from left_in(f"{one.kind}/**", one.environment, cases)
+    hosts = packages.hosts(made.files.get(layout.LOCK, b"").decode())
+    if hosts and packages.is_set_up(request.sources):
+        holds = ", ".join(hosts)
+        yield Identifying(field=f"{layout.LOCK}: packages.*.url", holds=holds, left_out="kept")
     if request.authors:
         authors = ", ".join(request.authors)
         yield Identifying(field=f"{layout.CITATION}: authors", holds=authors, left_out="kept")

@@ -152,7 +152,7 @@ def _publish(out_dir: Path, index: SnapshotIndex, sha256: str, report: Replicati
 
     runs = collect([out_dir / repeating.RUNS / run.name for run in report.runs])
     named = f"{index.snapshot_id[:_LONGEST]}-replica"
-    made = create(Request(snapshot_id=named, results=runs, indexes=()), out_dir / "snapshot")
+    made = create(Request(snapshot_id=named, results=runs, sources=None), out_dir / "snapshot")
     replica = codec.decode_as(type(index), made.files[layout.INDEX])
     published = comparing.published(index, sha256, replica, made.index_sha256, report)
     path = out_dir / layout.PUBLISHED / repeating.REPORT

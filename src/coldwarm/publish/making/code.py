@@ -15,12 +15,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from packaging.utils import canonicalize_name
+
 from coldwarm import registry
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import UsageError, is_plain
 from coldwarm.publish import asked, layout, opening
 from coldwarm.publish.making import privacy
-from coldwarm.publish.making.packages import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -74,7 +75,7 @@ def collect(runs: Sequence[Run], folder: Path, data: Sequence[Path]) -> Code:
             continue
         bench = asked.of_files(run.files)
         if bench.why_not is not None:
-            raise _unfit(f"{run.folder} cannot be measured again from its files", bench.why_not)
+            raise RefusedError(because("own_functions", bench.why_not, case=run.folder))
         hashes = {protocol.workload_sha256 for protocol in own}
         for path in sorted({_file_of(folder, target) for target in bench.targets}):
             found = _read(folder, folder / path)
@@ -91,12 +92,6 @@ def collect(runs: Sequence[Run], folder: Path, data: Sequence[Path]) -> Code:
             files[file.relative_to(folder).as_posix()] = _read(folder, file)
     _refuse_private(files)
     return Code(dict(sorted(files.items())), _distributions(modules, files))
-
-
-def _unfit(text: str, why: Reason) -> UsageError:
-    from coldwarm.report.reasons import words  # noqa: PLC0415 - only where it is refused
-
-    return UsageError(f"--with-code: {text}: {words(why)}")
 
 
 def _file_of(folder: Path, target: str) -> str:
@@ -235,10 +230,10 @@ def _distributions(modules: Iterable[str], files: Iterable[str]) -> list[str]:
     installed = metadata.packages_distributions()
     found: set[str] = set()
     for name in set(modules) - own - sys.stdlib_module_names - {"coldwarm"}:
-        found |= {normalised(one) for one in installed.get(name, [name])}
+        found |= {canonicalize_name(one) for one in installed.get(name, [name])}
         for backend in registry.backends().values():
             if backend.modules[:1] == (name,):
-                found |= {normalised(one) for one in backend.distributions}
+                found |= {canonicalize_name(one) for one in backend.distributions}
     return sorted(one for one in found if re.fullmatch(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?", one))
 
 

@@ -51,12 +51,10 @@ class Request:
     results: Collected
     deterministic: bool = False
     with_wheel: bool = False
-    indexes: tuple[str, ...] = (packages.PYPI,)
-    """Where wheels are asked for; empty: nowhere, so that there is no lock with hashes."""
+    sources: packages.Sources | None = field(default_factory=packages.Sources)
+    """Where wheels are asked for; ``None``: nowhere, so that there is no lock with hashes."""
     code: Code | None = None
     """Functions of the runs; ``None``: they are left out."""
-    folders: tuple[Path, ...] = ()
-    """Where wheels lie of what no index answers for."""
     authors: tuple[str, ...] = ()
     licence: str | None = None
     workflow: Mapping[str, str] = field(default_factory=dict)
@@ -219,11 +217,12 @@ def _lock(
     files[layout.PINS] = lock.requirements(pinned, own and own[0]).encode()
     if own is not None:
         files[own[0]] = own[1]
-    if not request.indexes:
+    if request.sources is None:
         return sorted(pinned), because("no_index_asked")
     asked = {name: version for name, version in pinned.items() if name != lock.OWN}
     try:
-        found = packages.wheels(asked, request.indexes, request.folders)
+        python = ".".join(content.environments[0].python.version.split(".")[:2])
+        found = packages.wheels(asked, python, request.sources)
     except packages.UnreachableError as error:
         return sorted(pinned), error.reason
     requires = request.code.requires if request.code else ()
