@@ -269,7 +269,6 @@ CODES: dict[str, str] = {
     "archive_entry": "path",
     "archive_twice": "path",
     "no_room_to_unpack": "folder text",
-    "extra_missing": "package extra",
     "key_not_read": "file kind",
     "key_encrypted": "file",
     "key_of_other_kind": "file",

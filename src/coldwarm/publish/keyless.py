@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ContractError, SystemRefusedError, printable
-from coldwarm.optional import require
+from coldwarm.installing import require
 from coldwarm.publish.layout import BUNDLE
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.signing import index_bytes
@@ -42,7 +42,8 @@ def sign(folder: Path) -> str:
     """Sign the index of a snapshot by the identity of this workflow; return that identity.
 
     Raises:
-        RefusedError: sigstore is not installed, or there is no identity here.
+        MissingError: sigstore is not installed.
+        RefusedError: there is no identity here.
         SystemRefusedError: sigstore's services cannot be asked, or refuse.
         ContractError: there is no index.
     """
@@ -66,7 +67,7 @@ def checked(folder: Path, data: bytes, signer: Signer) -> list[SnapshotFault]:
     """Return what is wrong with the bundle beside an index; nothing: the signer has signed it.
 
     Raises:
-        RefusedError: sigstore is not installed.
+        MissingError: sigstore is not installed.
     """
     errors, models, verify = _sigstore("errors", "models", "verify")
 
@@ -94,7 +95,7 @@ def _sigstore(*names: str) -> list[Any]:
     """Return modules of sigstore.
 
     Raises:
-        RefusedError: it is not installed.
+        MissingError: it is not installed.
     """
     return [require(f"sigstore.{name}", extra="sigstore") for name in names]
 

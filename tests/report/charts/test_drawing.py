@@ -18,8 +18,9 @@ from tests.report.charts import conftest
 from tests.stats import results
 
 from coldwarm.cli import report
-from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
+from coldwarm.installing import MissingError
 from coldwarm.report.charts import drawing, every
 from coldwarm.report.charts.compared import pairs
 from coldwarm.report.charts.workload import workloads
@@ -170,8 +171,8 @@ def test_without_the_extra(run: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "typst", None)
     out = str(tmp_path / "x")
     done = CliRunner().invoke(report.command, [str(run), "--format", "pdf", "--out", out])
-    assert isinstance(done.exception, RefusedError)
-    assert done.exception.reason.code == "extra_missing"
+    assert isinstance(done.exception, MissingError)
+    assert "pip install '.[report]'" in str(done.exception)
 
 
 def test_markdown(run: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.contracts.reasons import RefusedError
 from coldwarm.errors import printable
+from coldwarm.installing import MissingError
 from coldwarm.publish import layout
 
 if TYPE_CHECKING:
@@ -34,13 +34,8 @@ def _rendered(name: str, path: str, made: Made) -> bytes | None:
     """Return a file; ``None``: there is nothing to show, or an extra is missing, which is told."""
     try:
         return _made(name, path, made)
-    except RefusedError as error:
-        from coldwarm.report.reasons import words
-
-        if error.reason.code != "extra_missing":
-            raise
-        text = f"coldwarm: {path} is left out: {words(error.reason)}"
-        click.echo(printable(text), err=True)
+    except MissingError as error:
+        click.echo(printable(f"coldwarm: {path} is left out: {error}"), err=True)
         return None
 
 

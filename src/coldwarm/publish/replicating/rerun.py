@@ -72,7 +72,7 @@ def command(python: str, options: Options, out_dir: Path, budget_s: float | None
     }
     begin = [python, "-P", "-m", "coldwarm"]
     if options.own is not None:
-        given["threshold"] = options.decide
+        given["threshold"] = None if options.decide is None else f"{100 * options.decide:g}%"
         modes = set(options.cache_modes)
         flags = ["--warm-only"] * (modes == {WARM}) + ["--cold-only"] * (WARM not in modes)
         more = asked.of_options(options.asked()).arguments()

@@ -14,7 +14,7 @@ these alone.
 
 ``files`` returns what to write: of one file under ``name``, of several under their names in the
 folder. It reads nothing and writes nothing. Results are as ``runner.stored.reading`` returns them.
-What only an extra brings is imported inside ``files``, by ``coldwarm.optional.require``.
+What only an extra brings is imported inside ``files``, by ``coldwarm.installing.require``.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.optional import require
+from coldwarm.installing import require
 from coldwarm.report.charts import drawing
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def pdf(
     """Return what is said of results, set by one of the templates beside this file.
 
     Raises:
-        RefusedError: typst is not installed.
+        MissingError: typst is not installed.
     """
     typst = require("typst", extra="report")
     templates = files("coldwarm.report.printed")
