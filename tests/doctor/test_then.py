@@ -99,24 +99,6 @@ def test_the_last_commit_is_before_unless_another_state_is_named(project: Path) 
     assert git(project, "status", "--porcelain") == " M it.py\n?? r.json\n", "nothing is kept"
 
 
-REFUSED: dict[str, tuple[Callable[[Path], str], str]] = {
-    "unchanged": (lambda here: changed(here, "it.py", SLOW), "nothing has changed since"),
-    "new files alone": (lambda here: changed(here, "it.py", SLOW, "new.py"), "nothing has changed"),
-    "not followed": (lambda here: changed(here, "mine.py", FAST), "mine.py is not in "),
-    "ignored": (
-        lambda here: changed(here, ".gitignore", "mine.py", "mine.py"),
-        "mine.py is not in",
-    ),
-    "no such program": (lambda _: "none.py", "none.py is not in "),
-    "no git": (unversioned, "in no commit of git"),
-    "no commit": (lambda here: unversioned(here, "init"), "in no commit of git"),
-    "outside of it": (lambda here: unversioned(here, away=True), "in no commit of git"),
-    "new in a folder": (lambda here: changed(here, "near.py", "", "sub/it.py"), "sub/it.py is not"),
-    "added, not committed": (lambda here: added(here, "more.py"), "more.py is not in "),
-    "in another repository": (nested, "in no commit of git"),
-}
-
-
 def changed(here: Path, name: str, text: str, *more: str) -> str:
     """Write a file, and others; return the last one."""
     for one in (name, *more):
@@ -148,6 +130,24 @@ def nested(here: Path) -> str:
     git(here / "inner", "init", "-q")
     (here / "inner" / "it.py").write_text(FAST)
     return "inner/it.py"
+
+
+REFUSED: dict[str, tuple[Callable[[Path], str], str]] = {
+    "unchanged": (lambda here: changed(here, "it.py", SLOW), "nothing has changed since"),
+    "new files alone": (lambda here: changed(here, "it.py", SLOW, "new.py"), "nothing has changed"),
+    "not followed": (lambda here: changed(here, "mine.py", FAST), "mine.py is not in "),
+    "ignored": (
+        lambda here: changed(here, ".gitignore", "mine.py", "mine.py"),
+        "mine.py is not in",
+    ),
+    "no such program": (lambda _: "none.py", "none.py is not in "),
+    "no git": (unversioned, "in no commit of git"),
+    "no commit": (lambda here: unversioned(here, "init"), "in no commit of git"),
+    "outside of it": (lambda here: unversioned(here, away=True), "in no commit of git"),
+    "new in a folder": (lambda here: changed(here, "near.py", "", "sub/it.py"), "sub/it.py is not"),
+    "added, not committed": (lambda here: added(here, "more.py"), "more.py is not in "),
+    "in another repository": (nested, "in no commit of git"),
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
