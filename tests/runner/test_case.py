@@ -36,6 +36,7 @@ def inspected(file: Path, **changes: Any) -> Inspection:
         "placement": "numpy",
         "arguments": ["numpy float64[8]"],
         "outputs": ["float32[8]"],
+        "precision": "float32",
         "input_sha256": "0" * 64,
         "mutates": False,
         "repeats": True,

@@ -13,7 +13,7 @@ from coldwarm.worker import gate, moved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     import numpy as np
@@ -21,13 +21,8 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
     Change = Callable[[Any], Any]
 
-_ROUNDED = {"x86_64": (0x800, 0x400), "aarch64": (0x400000, 0x800000)}
-"""By processor, how ``fesetround`` of C is told to round up, and down."""
 _UNMOVED = 0.01
 """Of the largest number of an array, what is taken for a noise that nothing has shown."""
-_ROUNDING = 1e-3
-"""What the noise of arithmetic counts beside that of arguments: to round up in every step adds up,
-where usual errors do not."""
 _STEADY = 100.0
 """By how much further than a second call with the same arguments one with others is away."""
 
@@ -57,13 +52,12 @@ class Reference:
             return [abs(one) * 0.0 for one in self.answers]
         return [moved.differences(*pair) for pair in zip(found, self.answers, strict=True)]
 
-    def write(self, noises: "list[Array]") -> None:
+    def write(self, noises: "list[Array]", rounded: "list[Array]") -> None:
         """Write how far the numbers move beside the answer."""
         import numpy as np
 
-        named: dict[str, Any] = {
-            f"{gate.NOISE}{place}": noise for place, noise in enumerate(noises)
-        }
+        named: dict[str, Any] = {f"{gate.NOISE}{n}": noise for n, noise in enumerate(noises)}
+        named.update((f"{gate.ROUNDED}{n}", noise) for n, noise in enumerate(rounded))
         with open(self._path + ".part", "wb") as file:  # noqa: PTH123 - the style of the measured side
             np.savez(file, *self.answers, **named)
         os.replace(self._path + ".part", self._path)  # noqa: PTH105 - as above
@@ -71,7 +65,6 @@ class Reference:
 
 def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Write how far each number moves beside the answer that is there."""
-    import numpy as np
     from numpy.random import default_rng
 
     reference = Reference(job)
@@ -81,20 +74,20 @@ def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
     noises = moved.noises(
         lambda: reference.called(lambda leaf: _moved(leaf, share, rng)), reference.answers, share
     )
-    # What differs from call to call by itself, as drawn numbers do, is no noise of computing.
-    noises = [
-        np.where(_STEADY * other <= noise * share, noise, 0.0)
-        for noise, other in zip(noises, again, strict=True)
-    ]
+    noises = [_steady(*pair, share) for pair in zip(noises, again, strict=True)]
     # Already now, as a program may not survive the other arithmetic.
-    reference.write([_known(*pair) for pair in zip(noises, reference.answers, strict=True)])
-    for one in _rounded(reference):
-        for place, noise in enumerate(one):
-            told = np.where(_STEADY * again[place] <= noise, noise, 0.0) / step
-            weight = _ROUNDING if np.any(noises[place]) else 1.0
-            noises[place] = np.maximum(noises[place], weight * told)
-    reference.write([_known(*pair) for pair in zip(noises, reference.answers, strict=True)])
+    reference.write(_known(noises, reference.answers), [])
+    rounded = moved.rounded(reference.called, reference.answers, step)
+    rounded = [_steady(*pair, step) for pair in zip(rounded, again, strict=True)]
+    reference.write(_known(noises, reference.answers, rounded), rounded)
     return {"type": "noise"}
+
+
+def _steady(noise: "Array", again: "Array", share: float) -> "Array":
+    """Leave out what differs from call to call by itself, as drawn numbers do."""
+    import numpy as np
+
+    return np.where(_STEADY * again <= noise * share, noise, 0.0)
 
 
 def _moved(leaf: "Any", share: float, rng: "np.random.Generator") -> "Any":
@@ -102,7 +95,7 @@ def _moved(leaf: "Any", share: float, rng: "np.random.Generator") -> "Any":
     kind = type(leaf)
     if kind in {float, complex}:
         # Whole ones are the same in any type, and may be counts.
-        return leaf if leaf == int(leaf.real) else leaf * (1 + share * rng.choice([-1, 1]))
+        return leaf if leaf == int(leaf.real) else leaf * (1 + share * rng.standard_normal())
     if values.is_torch(leaf) and leaf.is_floating_point():
         host = moved.moved(leaf.detach().to("cpu").double().numpy(), share, rng)
         same = values.duplicate(leaf)
@@ -114,7 +107,7 @@ def _moved(leaf: "Any", share: float, rng: "np.random.Generator") -> "Any":
     if values.is_array(leaf) and getattr(getattr(leaf, "dtype", None), "kind", "") in {"f", "c"}:
         if getattr(leaf, "ndim", 0) and type(leaf).__name__ == "ndarray":
             return values.placed_like(leaf, moved.moved(leaf, share, rng))
-        return leaf * leaf.dtype.type(1 + share * rng.choice([-1, 1]))
+        return leaf * leaf.dtype.type(1 + share * rng.standard_normal())
     return values.duplicate(leaf)
 
 
@@ -129,28 +122,16 @@ def _moved_of_jax(leaf: "Any", share: float, rng: "np.random.Generator") -> "Any
     return jax.device_put(moved.moved(wide, share, rng).astype(kind), leaf.sharding)
 
 
-def _known(noise: "Array", answer: "Array") -> "Array":
-    """Return a noise; where nothing has shown any, what is usual for the largest number."""
+def _known(
+    noises: "list[Array]", answers: "list[Array]", others: "list[Array] | None" = None
+) -> "list[Array]":
+    """Return the noises; where nothing has shown any, what is usual for the largest number."""
     import numpy as np
 
-    if np.any(noise) or answer.dtype.kind not in "fc":
-        return noise
-    finite = np.abs(answer[np.isfinite(answer)])
-    return np.full(answer.shape, _UNMOVED * float(np.max(finite, initial=0.0)))
-
-
-def _rounded(reference: Reference) -> "Iterator[list[Array]]":
-    """Yield how far its answers are away where this thread rounds its arithmetic otherwise."""
-    import ctypes
-
-    rounded = getattr(ctypes.CDLL(None), "fesetround", None)
-    for mode in _ROUNDED.get(os.uname().machine, ()):
-        if rounded is None or rounded(mode):
-            return
-        try:
-            found = reference.apart()
-        except Exception:  # noqa: BLE001 - not every function bears it
-            return
-        finally:
-            rounded(0)
-        yield found
+    found = []
+    for place, (noise, answer) in enumerate(zip(noises, answers, strict=True)):
+        told = noise.any() or (others is not None and others[place].any())
+        finite = np.abs(answer[np.isfinite(answer)]) if answer.dtype.kind in "fc" else answer[:0]
+        usual = _UNMOVED * float(np.max(finite, initial=0.0))
+        found.append(noise if told else np.full(answer.shape, usual))
+    return found

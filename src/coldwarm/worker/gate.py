@@ -12,8 +12,12 @@ _MOST_APART = 10_000
 """Whole numbers that differ, of which the largest difference is reported."""
 _MOST = 1e300
 """What is reported of an error that is beyond all numbers."""
-NOISE = "noise_"
-"""In the file of a reference, how far each number moves, over the share by which its inputs did."""
+NOISE, ROUNDED = "noise_", "rounded_"
+"""In the file of a reference, how far each number moves, over the share by which its inputs did,
+and over the precision of its type where its arithmetic was rounded otherwise."""
+_OPERATIONS = 640.0
+"""Times the tolerance, what many roundings may add up to: a tolerance is about the square root of
+the precision of its type, and ten times its square is that precision."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,19 +33,24 @@ def check(
     outputs: "Sequence[Array]", reference_path: str, tolerance: float, *, finite: bool = True
 ) -> "dict[str, Any]":
     """Compare outputs with the reference in a file, as ``compare`` does."""
-    references, noises = stored(reference_path)
+    references, noises = stored(reference_path, tolerance)
     return compare(outputs, references, tolerance, noises=noises, finite=finite)
 
 
-def stored(path: str) -> "tuple[list[Array], list[Array | None]]":
+def stored(path: str, tolerance: float = 0.0) -> "tuple[list[Array], list[Array | None]]":
     """Return the arrays of a reference, and of each how far it moves; ``None``: unknown."""
     import numpy as np
 
     with np.load(path, allow_pickle=False) as held:
-        names = [name for name in held.files if not name.startswith(NOISE)]
-        noises = [f"{NOISE}{number}" for number in range(len(names))]
-        moved = [held[name] if name in held.files else None for name in noises]
-        return [held[name] for name in names], moved
+        names = [name for name in held.files if not name.startswith((NOISE, ROUNDED))]
+        noises: list[Array | None] = []
+        for number in range(len(names)):
+            noise = held.get(f"{NOISE}{number}")
+            rounded = held.get(f"{ROUNDED}{number}")
+            if noise is not None and rounded is not None:
+                noise = np.maximum(noise, _OPERATIONS * tolerance * rounded)
+            noises.append(noise)
+        return [held[name] for name in names], noises
 
 
 def compare(
@@ -117,9 +126,9 @@ def _errors(output: "Array", reference: "Array", noise: "Array | None") -> "tupl
     if noise is not None:
         size = np.maximum(size, np.nan_to_num(noise[number], posinf=0.0))
     size[size == 0] = min(float(np.max(size, initial=0.0)) or 1.0, 1.0)
-    apart[apart <= _least(output, reference)] = 0.0
     with np.errstate(over="ignore"):
-        return np.minimum(apart / size, _MOST), apart
+        errors = np.minimum(apart / size, _MOST)
+    return np.where(apart <= _least(output, reference), 0.0, errors), apart
 
 
 def _least(*arrays: "Array") -> float:
@@ -169,6 +178,7 @@ def _paired(
             right.pop(0)
         elif (joined := _joined(left, reference)) is not None:
             found.append((joined.reshape(shape), reference.reshape(shape), noise))
+            right.pop(0)
         elif (joined := _joined(rights := [one for one, _ in right], output)) is not None:
             taken = [moves for _, moves in right[: len(right) - len(rights)]]
             del right[: len(taken)]

@@ -1,10 +1,11 @@
 """How far an answer moves where what goes into it is inexact: the noise that it has in any case.
 
-The reference is called again with inputs that were moved a little at random. How far each number
-of the answer moves then, over the share by which the inputs did, is what ``coldwarm.worker.gate``
-holds the errors of a candidate against where numbers cancel each other.
+The reference is called again with inputs that were moved a little at random, and with arithmetic
+that rounds up, and down. How far each number of the answer moves then is what
+``coldwarm.worker.gate`` holds the errors of a candidate against where numbers cancel each other.
 """
 
+import os
 import time
 
 TYPE_CHECKING = False
@@ -23,6 +24,8 @@ MOST = max(TIMES)
 _LONG_S, _ENOUGH_S = 5.0, 1.0
 """A call longer than the first is not repeated at all; the second is enough for all of them."""
 _now_s = time.perf_counter
+_ROUNDED = {"x86_64": (0x800, 0x400), "aarch64": (0x400000, 0x800000)}
+"""By processor, how ``fesetround`` of C is told to round up, and down."""
 
 
 def noises(
@@ -68,16 +71,44 @@ def differences(answer: "Array", reference: "Array") -> "Array":
         return np.zeros(reference.shape)
     wide = np.result_type(reference.dtype, np.float64)
     with np.errstate(all="ignore"):
-        apart: Array = np.abs(answer.astype(wide) - reference.astype(wide))
-    apart[~np.isfinite(apart)] = 0.0
-    return apart
+        apart = np.abs(answer.astype(wide) - reference.astype(wide))
+    return np.where(np.isfinite(apart), apart, 0.0)
 
 
 def moved(array: "Array", share: float, rng: "np.random.Generator") -> "Array":
     """Return a copy whose numbers with a point are larger or smaller by a share of themselves."""
     if array.dtype.kind not in "fc":
         return array
-    signs = rng.integers(0, 2, array.shape) * 2 - 1
+    # Not by the same share each: two that moved alike would have the same difference.
     copy = array.copy(order="K")
-    copy *= 1 + share * signs
+    copy *= 1 + share * rng.standard_normal(array.shape)
     return copy
+
+
+def rounded(
+    call: "Callable[[], Sequence[Array]]", references: "Sequence[Array]", step: float
+) -> "list[Array]":
+    """Return how far numbers move where this thread rounds up, or down, over ``step``.
+
+    ``step`` is the share by which a number of their type is smaller than the next one. Numbers are
+    0 that other threads compute, and all where the system cannot be told how to round.
+    """
+    import ctypes
+
+    import numpy as np
+
+    found = [np.zeros(one.shape) for one in references]
+    rounds = getattr(ctypes.CDLL(None), "fesetround", None)
+    for mode in _ROUNDED.get(os.uname().machine, ()):
+        if rounds is None or rounds(mode):
+            break
+        try:
+            answers = call()
+        except Exception:  # noqa: BLE001 - not every function bears it
+            answers = []
+        finally:
+            rounds(0)
+        if _is_alike(answers, references):
+            for place, pair in enumerate(zip(answers, references, strict=True)):
+                found[place] = np.maximum(found[place], differences(*pair) / step)
+    return found
