@@ -1,7 +1,7 @@
 """Measures them with ``coldwarm bench``, and writes what it said of each.
 
-``python -m benchmarks.honest`` measures all and writes ``benchmarks/results/honest.json``; with words,
-those whose name has one of them, and prints alone.
+``python -m benchmarks.honest`` measures all and writes ``benchmarks/results/honest.json``; with
+words, those whose name has one of them, and prints alone.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def units(rng: np.random.Generator) -> list[Array]:
 
 def softmax(x: Array) -> Array:
     e = np.exp(x - x.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
+    return np.divide(e, e.sum(-1, keepdims=True))
 
 
 def pendulum(start: Array) -> Array:
@@ -94,7 +94,7 @@ JOBS: dict[str, Job] = {
     "variance": (lambda x: (x * x).mean() - x.mean() ** 2, lambda rng: [5 + rng.normal(size=800)]),
     "mixed units": (lambda x: x * 3 + x / 7, units),
     "convolution": (
-        lambda a, b: np.convolve(a, b),
+        np.convolve,
         lambda rng: [*normal(400)(rng), *normal(31)(rng)],
     ),
     "interpolation": (
