@@ -35,7 +35,8 @@ def units(rng: np.random.Generator) -> list[Array]:
 
 def softmax(x: Array) -> Array:
     e = np.exp(x - x.max(-1, keepdims=True))
-    return np.divide(e, e.sum(-1, keepdims=True))
+    shares: Array = e / e.sum(-1, keepdims=True)
+    return shares
 
 
 def pendulum(start: Array) -> Array:
