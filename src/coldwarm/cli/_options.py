@@ -18,8 +18,6 @@ from coldwarm.contracts.base import MOST_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from coldwarm.publish.keyless import Signer
-
     Command = Callable[..., Any]
 
 Verdict = TypeVar("Verdict", bound=str)
@@ -188,22 +186,6 @@ def require_order(fewest: int | None, most: int | None) -> None:
     """
     if most and fewest and most < fewest:
         raise click.UsageError(f"--max-runs {most} is below --min-runs {fewest}")
-
-
-def signer(identity: str | None, issuer: str | None) -> Signer | None:
-    """Return who must have signed a snapshot through sigstore; ``None``: nobody was named.
-
-    Raises:
-        UsageError: one of the two is missing.
-    """
-    from coldwarm.publish.keyless import Signer
-
-    if identity is None and issuer is None:
-        return None
-    if identity is None or issuer is None:
-        text = "--identity and --issuer belong together; give both"
-        raise click.UsageError(text)
-    return Signer(identity, issuer)
 
 
 def relative(option: str, text: str, *, zero: bool = False) -> float:

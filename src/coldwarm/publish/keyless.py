@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.errors import ContractError, SystemRefusedError, printable
+from coldwarm.errors import ContractError, SystemRefusedError, UsageError, printable
 from coldwarm.installing import require
 from coldwarm.publish.layout import BUNDLE
 from coldwarm.publish.opening import read_limited
@@ -36,6 +36,19 @@ class Signer(NamedTuple):
     """A mail address, or the address of a workflow."""
     issuer: str
     """Who vouches for the identity, such as https://token.actions.githubusercontent.com."""
+
+
+def signer(identity: str | None, issuer: str | None) -> Signer | None:
+    """Return who must have signed; ``None``: nobody was named.
+
+    Raises:
+        UsageError: one of the two is missing.
+    """
+    if identity is None and issuer is None:
+        return None
+    if identity is None or issuer is None:
+        raise UsageError("--identity and --issuer belong together; give both")
+    return Signer(identity, issuer)
 
 
 def sign(folder: Path) -> str:

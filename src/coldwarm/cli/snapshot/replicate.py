@@ -80,7 +80,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     here, 4 nothing could be told; 3, 5 and 6 as of `coldwarm snapshot verify`.
     """
     from coldwarm.errors import ExitCode
-    from coldwarm.publish import comparing
+    from coldwarm.publish import comparing, keyless
     from coldwarm.publish.replicating import repeating
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.publish.verifying import whole
@@ -91,7 +91,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     if given["as_it_is"] and (given["python"] or given["with_its_wheel"]):
         text = "--as-it-is makes no environment; leave out --python and --with-its-wheel"
         raise click.UsageError(text)
-    signer = _options.signer(given["identity"], given["issuer"])
+    signer = keyless.signer(given["identity"], given["issuer"])
     with unpacked(given["folder"]) as folder:
         verified = whole.require(folder, given["folder"], given["key"], signer)
         index, sha256, runs = verified.content()

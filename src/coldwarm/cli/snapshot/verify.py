@@ -38,12 +38,13 @@ def command(
     """
     from coldwarm.errors import printable
     from coldwarm.private.masking import masked
+    from coldwarm.publish import keyless
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.publish.verifying import whole
     from coldwarm.publish.verifying.faults import exit_code
     from coldwarm.report.checked import verification
 
-    signer = _options.signer(identity, issuer)
+    signer = keyless.signer(identity, issuer)
     with unpacked(folder) as inside:
         found = whole.verify(inside, key, signer).told(folder)
     if form == "json":
