@@ -193,6 +193,8 @@ CODES: dict[str, str] = {
     "common_rounds": "n_rounds",
     "separate_processes": "n_processes n_baseline",
     "separate_runs": "n_ours n_baseline",
+    "lone_run": "n_needed",
+    "rounds_related": "false_share",
     "between_runs": "noise_share",
     "whole_rounds": "n_rounds",
     "rounds_left_out": "n_rounds",

@@ -252,6 +252,9 @@ WORDS: dict[str, str] = {
     "common_rounds": "{n_rounds:# common round}",
     "separate_processes": "{n_processes} and {n_baseline} processes",
     "separate_runs": "{n_ours} and {n_baseline} runs",
+    "rounds_related": "processes that ran one after the other are more alike than independent ones"
+    " are ({false_share:.0%} of independent series look so): the interval may be too narrow",
+    "lone_run": "{parts}: a single run may be the odd one; a verdict needs {n_needed} of each side",
     "between_runs": "two equal runs of this machine stay within {noise_share:.0%} of each other",
     "whole_rounds": "{n_rounds:# round}",
     "rounds_left_out": "{n_rounds:# round} without all of the costs left out",
@@ -472,6 +475,7 @@ _ONCE = "build the jitted function once, outside of the function that is called"
 _QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus of its container)"
 ADVICE: dict[str, str] = {
     "noise_unknown": "run coldwarm noise here, or compare several runs a side: A1,A2,A3 B1,B2,B3",
+    "lone_run": "compare several runs a side: A1,A2,A3 B1,B2,B3",
     "between_runs": "compare several runs a side: A1,A2,A3 B1,B2,B3",
     "one_process_elsewhere": "give several files a side, five or more in all: A1,A2,A3 B1,B2,B3",
     "control_differs": "close other programs, or give it more time with --time-budget",
