@@ -39,7 +39,7 @@ def judged(logs: Sequence[float], confidence: float = CONFIDENCE) -> Comparison:
 
 
 def drawn(rng: np.random.Generator, n: int, ratio: float, scatter: float) -> list[float]:
-    return (math.log(ratio) + scatter * rng.standard_normal(n)).tolist()
+    return [math.log(ratio) + scatter * float(one) for one in rng.standard_normal(n)]
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

@@ -117,7 +117,8 @@ def test_bursts_make_no_verdict_of_several_runs_against_one(n: int) -> None:
 
     def side(size: int) -> list[float]:
         struck = rng.random(size) < 0.1
-        return (np.exp(0.02 * rng.standard_normal(size)) * (1 + 0.4 * struck)).tolist()
+        made = np.exp(0.02 * rng.standard_normal(size)) * (1 + 0.4 * struck)
+        return [float(one) for one in made]
 
     found = [compare_runs("m", "A", side(n), side(1), threshold=0.05) for _ in range(300)]
     assert {one.verdict for one in found} == {"undecided"}

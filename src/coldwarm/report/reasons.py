@@ -265,6 +265,7 @@ WORDS: dict[str, str] = {
     "most_common": "{parts} (and {n_others:# other reason})",
     "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",
     "two_levels": "{upper_share:.0%} of the samples are {gap_share:.0%} slower than the others",
+    "mean_above_median": "{mean_s:time} on average, {median_s:time} in the middle",
     "slow_second_call": "the second call takes {steady_ratio:.1f} times a steady one",
     "compiled_blocks": "{n_blocks:# block} left out because programs were compiled in the window or"
     " the count is unknown",
@@ -280,6 +281,8 @@ WORDS: dict[str, str] = {
     "filled_caches_open": "with filled caches this run cannot tell",
     "more_shapes": "each further shape costs {candidate} {extra_s:time} more",
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
+    "extrapolated": "extrapolated beyond {n_calls:# measured call} of a process; if later ones"
+    " cost what the last of those did, {parts}",
     "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
     "warm_call_differs": "its warm call is {which}",
     "neither_differs": "neither its start nor its warm call is {which}",
@@ -530,6 +533,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "unsteady": "give it more time with --time-budget, and do not quote its median alone",
     "bimodal": "look at the raw series; frequency changes and memory placement are usual causes",
     "second_call": "do not take it for steady state when you time by hand",
+    "uneven": "take the mean for many calls, as totals do",
     "compiled": "look for shapes or types that change from call to call",
     "kept": "empty what it keeps before each run, or quote it as filled",
     "settings": "unset them, or name them wherever the figures are quoted",

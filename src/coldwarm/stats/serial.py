@@ -1,4 +1,4 @@
-"""Whether values that follow each other are alike: intervals take processes to be independent. Pure.
+"""Whether values that follow each other are alike, where intervals take them to be independent.
 
 Where they are not, as where a machine is slow for minutes, an interval of 95 % holds the truth
 in 64 of 100 cases. What is looked at is the ranks of the values in the order in which they were

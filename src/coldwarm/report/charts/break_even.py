@@ -9,6 +9,7 @@ from coldwarm.report.charts import strips
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.marks import (
     CALLS_AXIS,
+    MEASURED_AND_BEYOND,
     WIDTH,
     by_colour,
     by_dash,
@@ -60,7 +61,8 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
             "From the start of one process to the end of its last call, both axes logarithmic: "
             "flat at the left, where a line is all start, and rising where calls take over. The "
             "lowest line is the cheapest; a ring is where another one becomes it. Bands are 95 % "
-            "intervals of the expected total. The strip below has the colour of the cheapest, and "
+            "intervals of the expected total. Lines are pale where calls are more than were "
+            "measured: later ones are taken to cost what the last of those did. The strip below has the colour of the cheapest, and "
             "is grey where these data cannot tell."
         ),
         alt=f"Total time by number of calls. {_told(found['crossings'])}",
@@ -151,6 +153,7 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
         {"field": "total_s", "title": "total, s", "format": ".3~g"},
         {"field": "low_s", "title": "from, s", "format": ".3~g"},
         {"field": "high_s", "title": "to, s", "format": ".3~g"},
+        {"field": "extrapolated", "title": "extrapolated"},
     ]
     return {
         "width": width,
@@ -167,18 +170,21 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
                     "color": colour,
                 },
             },
-            {
-                "data": data("totals"),
-                "transform": only(caches=caches),
-                "mark": {"type": "line", "interpolate": "monotone", "strokeWidth": 2, "clip": True},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": colour,
-                    "strokeDash": dash,
-                    "tooltip": tooltip,
-                },
-            },
+            *(
+                {
+                    "data": data("totals"),
+                    "transform": [*only(caches=caches), *chosen],
+                    "mark": {"type": "line", "interpolate": "monotone", "clip": True, **style},
+                    "encoding": {
+                        "x": x,
+                        "y": y,
+                        "color": colour,
+                        "strokeDash": dash,
+                        "tooltip": tooltip,
+                    },
+                }
+                for chosen, style in MEASURED_AND_BEYOND
+            ),
             {
                 "data": data("crossings"),
                 "transform": only(caches=caches),

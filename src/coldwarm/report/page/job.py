@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import dash_scale
-from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, rows, seconds
+from coldwarm.report.charts.marks import CALLS_AXIS, MEASURED_AND_BEYOND, by_colour, rows, seconds
 from coldwarm.report.charts.names import shown
 from coldwarm.stats.drawn import totals
 from coldwarm.stats.plan.gathering import gather
@@ -80,7 +80,7 @@ class Jobs:
             title="Your own job",
             caption=(
                 "Choose how your program runs. Lines are the expected total of all its processes, "
-                "bands their 95 % intervals; a ring is where another candidate becomes the "
+                "bands their 95 % intervals, pale where calls are more than were measured; a ring is where another candidate becomes the "
                 "cheapest, the upright line the number of calls that you chose. Where what a new "
                 "shape costs was not measured, the band covers everything from nothing to a whole "
                 "first call."
@@ -111,6 +111,7 @@ def _spec(workload: Workload, width: int) -> Spec:
         {"field": "total_s", "title": "total, s", "format": ".3~g"},
         {"field": "low_s", "title": "from, s", "format": ".3~g"},
         {"field": "high_s", "title": "to, s", "format": ".3~g"},
+        {"field": "extrapolated", "title": "extrapolated"},
     ]
     return {
         "width": width,
@@ -133,22 +134,26 @@ def _spec(workload: Workload, width: int) -> Spec:
                     "color": {**colour, "legend": None},
                 },
             },
-            {
-                "data": {"name": "job_totals"},
-                "mark": {"type": "line", "strokeWidth": 2, "clip": True},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": colour,
-                    "strokeDash": {
-                        "field": "candidate",
-                        "type": "nominal",
-                        "scale": dash_scale(workload.looks),
-                        "legend": None,
+            *(
+                {
+                    "data": {"name": "job_totals"},
+                    "transform": chosen,
+                    "mark": {"type": "line", "clip": True, **style},
+                    "encoding": {
+                        "x": x,
+                        "y": y,
+                        "color": colour,
+                        "strokeDash": {
+                            "field": "candidate",
+                            "type": "nominal",
+                            "scale": dash_scale(workload.looks),
+                            "legend": None,
+                        },
+                        "tooltip": tooltip,
                     },
-                    "tooltip": tooltip,
-                },
-            },
+                }
+                for chosen, style in MEASURED_AND_BEYOND
+            ),
             {
                 "data": {"name": "job_crossings"},
                 "mark": {

@@ -1,7 +1,8 @@
 """What a candidate's processes cost, one value for each process, and how two of them differ.
 
-A total is a sum, so a warm call costs the *mean* of a process's steady samples here: calls that
-the machine held up are paid for as well. Elsewhere the median stands for a warm call.
+A total is a sum, so calls after the second one cost what they took together (``later``), and beyond
+those that were measured the *mean* of steady ones: calls that the machine held up are paid for as
+well. Elsewhere the median stands for a warm call.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.bounded import median_of
+from coldwarm.stats.plan.later import later
 from coldwarm.stats.selection import by_round, counted, warm_processes
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
+    from coldwarm.stats.plan.later import Later
 
     Series = Mapping[str, float]
 
@@ -43,7 +46,7 @@ class Costs:
     to the first result, of a scenario to the end of its loop; ``empty.two`` to the second one;
     ``empty.call`` is the first call alone, ``empty.new`` one with a shape that its process has not
     seen, where that was measured; ``imported.first`` and ``imported.two`` leave out all
-    before wrapping. ``warm`` is the mean steady call.
+    before wrapping. ``warm`` is a further call, beyond those that were measured.
     """
 
     case: str
@@ -56,6 +59,13 @@ class Costs:
     """What a call with each new shape took in empty caches: its median over processes."""
     made_s: float | None = None
     """Seconds that compiling ahead of time took, in no other figure; ``None``: there was none."""
+    later: Later | None = None
+    """How the measured calls after the second one differ from ``warm``; ``None``: not at all."""
+
+    @property
+    def measured_calls(self) -> int | None:
+        """Calls of a process up to which its total is measured; ``None``: none after two."""
+        return None if self.later is None else FEWEST + self.later.measured
 
     def missing(self, names: Iterable[str]) -> Reason | None:
         """Say which of these costs no valid process has, or ``None`` where all are there."""
@@ -82,10 +92,8 @@ def costs(case: CaseResult) -> Costs:
     series["empty.new"] = _by_round((o, (o.new_shape_s,)) for o in valid)
     series["imported.first"] = _by_round((o, _imported(o)) for o in valid)
     series["imported.two"] = _by_round((o, (*_imported(o), _second(o))) for o in valid)
-    steady = by_round(
-        (p.observation, p.steadiness.samples) for p in warm_processes(case.observations)
-    )
-    series[WARM_CALL] = {key: math.fsum(calls) / len(calls) for key, calls in steady.items()}
+    after = later(warm_processes(case.observations))
+    series[WARM_CALL] = {} if after is None else after.rate_s
     return Costs(
         case.case,
         case.candidate,
@@ -94,6 +102,7 @@ def costs(case: CaseResult) -> Costs:
         series,
         by_shape=_by_shape(valid),
         made_s=making_s(case),
+        later=after,
     )
 
 
