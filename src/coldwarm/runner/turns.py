@@ -24,8 +24,8 @@ from coldwarm.runner.schedule.batches import (
     first_count,
 )
 from coldwarm.runner.schedule.options import affinity
-from coldwarm.stats.pairs import scatter
 from coldwarm.stats.cautions import UNEVEN
+from coldwarm.stats.pairs import scatter
 from coldwarm.stats.selection import warmup_s
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from coldwarm.report.charts import strips
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.marks import (
     CALLS_AXIS,
-    MEASURED_AND_BEYOND,
     WIDTH,
     by_colour,
     by_dash,
     data,
+    line_of_totals,
     only,
     rows,
     seconds,
@@ -62,8 +62,8 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
             "flat at the left, where a line is all start, and rising where calls take over. The "
             "lowest line is the cheapest; a ring is where another one becomes it. Bands are 95 % "
             "intervals of the expected total. Lines are pale where calls are more than were "
-            "measured: later ones are taken to cost what the last of those did. The strip below has the colour of the cheapest, and "
-            "is grey where these data cannot tell."
+            "measured: later ones are taken to cost what the last of those did. The strip below "
+            "has the colour of the cheapest, and is grey where these data cannot tell."
         ),
         alt=f"Total time by number of calls. {_told(found['crossings'])}",
         spec=_panels(workload, found, panel, most, 2 if wide else 1),
@@ -170,20 +170,11 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
                     "color": colour,
                 },
             },
-            *(
-                {
-                    "data": data("totals"),
-                    "transform": [*only(caches=caches), *chosen],
-                    "mark": {"type": "line", "interpolate": "monotone", "clip": True, **style},
-                    "encoding": {
-                        "x": x,
-                        "y": y,
-                        "color": colour,
-                        "strokeDash": dash,
-                        "tooltip": tooltip,
-                    },
-                }
-                for chosen, style in MEASURED_AND_BEYOND
+            *line_of_totals(
+                "totals",
+                only(caches=caches),
+                {"interpolate": "monotone"},
+                {"x": x, "y": y, "color": colour, "strokeDash": dash, "tooltip": tooltip},
             ),
             {
                 "data": data("crossings"),

@@ -31,11 +31,18 @@ _STEPS = ((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 
 """Multiples of a power of ten that may have ticks, the most first."""
 
 
-MEASURED_AND_BEYOND: tuple[tuple[list[dict[str, Any]], dict[str, Any]], ...] = (
-    ([], {"strokeWidth": 1.5, "opacity": 0.45}),
-    ([{"filter": "!datum.extrapolated"}], {"strokeWidth": 2, "opacity": 1}),
-)
-"""Of a line: all of it pale, and over it what was measured."""
+def line_of_totals(named: str, transform: Sequence[Spec], mark: Spec, encoding: Spec) -> list[Spec]:
+    """Return the layers of a line of totals: all of it pale, and over it what was measured."""
+    measured: Spec = {"filter": "!datum.extrapolated"}
+    return [
+        {
+            "data": {"name": named},
+            "transform": [*transform, *chosen],
+            "mark": {"type": "line", "clip": True, "strokeWidth": 2, "opacity": opacity, **mark},
+            "encoding": encoding,
+        }
+        for chosen, opacity in (([], 0.45), ([measured], 1.0))
+    ]
 
 
 def rows(found: Iterable[NamedTuple]) -> Columns:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import dash_scale
-from coldwarm.report.charts.marks import CALLS_AXIS, MEASURED_AND_BEYOND, by_colour, rows, seconds
+from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, line_of_totals, rows, seconds
 from coldwarm.report.charts.names import shown
 from coldwarm.stats.drawn import totals
 from coldwarm.stats.plan.gathering import gather
@@ -80,10 +80,10 @@ class Jobs:
             title="Your own job",
             caption=(
                 "Choose how your program runs. Lines are the expected total of all its processes, "
-                "bands their 95 % intervals, pale where calls are more than were measured; a ring is where another candidate becomes the "
-                "cheapest, the upright line the number of calls that you chose. Where what a new "
-                "shape costs was not measured, the band covers everything from nothing to a whole "
-                "first call."
+                "pale where calls are more than were measured, bands their 95 % intervals; a ring "
+                "is where another candidate becomes the cheapest, the upright line the number of "
+                "calls that you chose. Where what a new shape costs was not measured, the band "
+                "covers everything from nothing to a whole first call."
             ),
             alt="Total time of a job by number of calls, a line for each candidate. The table "
             "below has the totals at the number of calls that is chosen.",
@@ -134,25 +134,22 @@ def _spec(workload: Workload, width: int) -> Spec:
                     "color": {**colour, "legend": None},
                 },
             },
-            *(
+            *line_of_totals(
+                "job_totals",
+                [],
+                {},
                 {
-                    "data": {"name": "job_totals"},
-                    "transform": chosen,
-                    "mark": {"type": "line", "clip": True, **style},
-                    "encoding": {
-                        "x": x,
-                        "y": y,
-                        "color": colour,
-                        "strokeDash": {
-                            "field": "candidate",
-                            "type": "nominal",
-                            "scale": dash_scale(workload.looks),
-                            "legend": None,
-                        },
-                        "tooltip": tooltip,
+                    "x": x,
+                    "y": y,
+                    "color": colour,
+                    "strokeDash": {
+                        "field": "candidate",
+                        "type": "nominal",
+                        "scale": dash_scale(workload.looks),
+                        "legend": None,
                     },
-                }
-                for chosen, style in MEASURED_AND_BEYOND
+                    "tooltip": tooltip,
+                },
             ),
             {
                 "data": {"name": "job_crossings"},

@@ -60,11 +60,12 @@ def block_count(seconds: float, most: int, most_s: float, plan: Plan | None) -> 
     percent between processes of one program; more blocks do not tell it. So much time goes into
     blocks as makes the round's ratio worth its seconds: where blocks scatter by b, a start takes s
     and a block t, the variance of the ratio times the cost of the round is least at
-    ``b / 0.5 % * sqrt(s / t)`` blocks. A warm-up comes on top, however long it is. Without a plan
+    ``b / 0.5 % * sqrt(s / t)`` blocks. A warm-up comes on top. Without a plan
     there are as many as may be.
     """
     allowed = min(most, max(FEWEST_BLOCKS, math.ceil(most_s / seconds)))
     if plan is None:
         return allowed
     wanted = _MEDIAN_ERROR * plan.scatter / PROCESSES_DIFFER * math.sqrt(plan.start_s / seconds)
-    return min(allowed, max(FEWEST_BLOCKS, math.ceil(wanted))) + math.ceil(plan.warmup_s / seconds)
+    warming_s = min(plan.warmup_s, most_s + FIRST_S)
+    return min(allowed, max(FEWEST_BLOCKS, math.ceil(wanted))) + math.ceil(warming_s / seconds)

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from coldwarm.contracts.plan import BreakEven, PlanTotal
+from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre
+from coldwarm.stats.plan.costs import measured_calls
 from coldwarm.stats.plan.dearer import IN_THE_END, MOST_CALLS, NEEDED, dearer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from coldwarm.contracts.base import Reading
     from coldwarm.contracts.reasons import Reason
@@ -109,12 +110,6 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
     else:
         finding = _judge(found)
     return _written(ours, theirs, reading, finding, held.basis, held.n)
-
-
-def measured_calls(sides: Iterable[Costs | PlanTotal]) -> int | None:
-    """Return the calls of a process up to which all of these totals are measured."""
-    known = [one.measured_calls for one in sides]
-    return min((one for one in known if one is not None), default=None)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import numpy as np
 from coldwarm.contracts.answer import ByCalls, CallRange, Crossing
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE
-from coldwarm.stats.plan.breakeven import measured_calls
+from coldwarm.stats.plan.costs import measured_calls
 from coldwarm.stats.plan.dearer import MOST_CALLS, NEEDED, dearer
 from coldwarm.stats.ratio import FAR
 

@@ -9,7 +9,8 @@ from coldwarm.contracts.base import READINGS
 from coldwarm.contracts.plan import Plan, PlanTotal
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
-from coldwarm.stats.plan.breakeven import break_even, measured_calls
+from coldwarm.stats.plan.breakeven import break_even
+from coldwarm.stats.plan.costs import measured_calls
 from coldwarm.stats.plan.expected import FEWEST_BY_ORDER
 from coldwarm.stats.plan.jobs import (
     bounds,
