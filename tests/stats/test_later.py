@@ -205,6 +205,25 @@ def test_a_process_that_ended_early_has_what_came_then_from_the_others(name: str
         assert total_s(found, job(calls)) == pytest.approx(program.total_s(calls), rel=0.06)
 
 
+def test_what_the_harness_does_between_blocks_is_no_cost_of_the_program() -> None:
+    """GIVEN blocks that begin slowly, and one that begins with a compile THEN that one is paid."""
+    steady = HONEST["steady"]
+    seen = []
+    for place in range(4):
+        one = observed(steady, place, 256)
+        blocks = [
+            msgspec.structs.replace(
+                block, samples_s=[2.5 * block.samples_s[0], *block.samples_s[1:]]
+            )
+            for block in one.blocks
+        ]
+        late = blocks[12]
+        blocks[12] = msgspec.structs.replace(late, samples_s=[1.5, *late.samples_s[1:]])
+        seen.append(msgspec.structs.replace(one, blocks=blocks))
+    found = costs(samples.case(seen, (EMPTY, WARM)))
+    assert total_s(found, job(258)) == pytest.approx(steady.total_s(258) + 1.5, rel=0.01)
+
+
 def test_processes_of_one_level_keep_their_own() -> None:
     """GIVEN a first process that is longer, and no late calls THEN others go on as they did."""
     steady = HONEST["steady"]

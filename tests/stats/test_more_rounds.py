@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from benchmarks import more_rounds
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from coldwarm.report.reasons import words
 from coldwarm.runner.schedule.needs import SETTLED_DIFFERENT, SETTLED_SAME, _rounds_for
+from coldwarm.stats import serial
 from coldwarm.stats.bounded import difference
 from coldwarm.stats.intervals import bounds, paired
 from coldwarm.stats.many import held
@@ -186,3 +190,59 @@ def test_other_verdicts_end_at_no_number_of_rounds_either(n: int) -> None:
     late = {f"9{key}": value for key, value in theirs.series["empty.first"].items()}
     moved = dataclasses.replace(theirs, series={**theirs.series, "empty.first": late})
     assert break_even(ours, moved, "process").rests_on is not None
+
+
+def test_the_committed_simulation_holds_what_is_stated() -> None:
+    """GIVEN the same draws before and now THEN coverage and false verdicts are as stated."""
+    found = json.loads(more_rounds.RESULTS.read_text("utf-8"))
+    for by_n in found["rounds"].values():
+        for shares in by_n.values():
+            assert shares["now"]["held"] >= 0.965
+            assert shares["now"]["false"] < 0.03
+            assert shares["now"]["false"] <= shares["before"]["false"] + 0.001
+    lone = found["lone"]
+    assert lone["10"]["before"] < 0.01
+    assert min(shares["now"] for shares in lone.values()) > 0.9
+    assert found["runs"]["4 against 1"]["bursts"] > 0.03
+    page = more_rounds.PAGE.read_text("utf-8")
+    assert more_rounds.table(found) in page
+
+
+@pytest.mark.parametrize("n", [8, 10, 15, 30])
+@pytest.mark.parametrize("kind", more_rounds.KINDS)
+def test_independent_rounds_are_seldom_called_alike(kind: str, n: int) -> None:
+    rng = np.random.default_rng([n, len(kind)])
+    drawn_ = more_rounds._side(kind, rng, (2000, n))
+    called = sum(map(serial.related, drawn_.tolist())) / 2000
+    assert called <= serial.FALSE_ALARMS + 0.012
+
+
+def test_rounds_that_follow_each_other_alike_are_found_and_told() -> None:
+    assert more_rounds.alike(20, 0.7, 400) > 0.6
+    slow = [0.3 + 0.01 * (number % 3) + (0.05 if number > 9 else 0.0) for number in range(20)]
+    told = judged(slow)
+    assert told.verdict == "slower"
+    assert told.reason.code == "several"
+    assert [part.code for part in told.reason.parts] == ["interval_outside", "rounds_related"]
+    assert "more alike than independent ones" in words(told.reason)
+    shuffled = np.random.default_rng(0).permutation(slow).tolist()
+    assert judged(shuffled).reason.code == "interval_outside", "the order alone tells"
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_fewer_than_eight_rounds_say_nothing_of_their_order(n: int) -> None:
+    assert not serial.related([float(number) for number in range(n)])
+
+
+@pytest.mark.parametrize("n", [8, 12, 20])
+def test_equal_rounds_are_not_called_alike(n: int) -> None:
+    assert not serial.related([1.0] * n)
+
+
+def test_separate_sides_are_looked_at_one_by_one() -> None:
+    rng = np.random.default_rng(5)
+    calm = {f"A{at}": [1.0 + 0.01 * float(rng.standard_normal())] for at in range(14)}
+    rising = {f"B{at}": [2.0 + 0.05 * at] for at in range(14)}
+    told = compare("warm.call_s", "A", rising, calm)
+    assert told.verdict == "slower"
+    assert "rounds_related" in {part.code for part in told.reason.parts}

@@ -7,9 +7,9 @@ costs the mean of the later half of its steady ones, a mean because slow calls a
 Both are kept apart: a rate, and by how much the measured calls lie above it or below it together.
 
 The slow samples at the start of a later block are the harness's doing, which lets other processes
-run in between (``steady.process``); they count as the others do. A process that ended before the
-others of its case became steady, at another level than theirs, shows nothing of what came then:
-from its end on it has what they have.
+run in between (``steady.process``): what most blocks have of that is taken off. A process that
+ended before the others of its case became steady, at another level than theirs, shows nothing of
+what came then: from its end on it has what they have.
 """
 
 from __future__ import annotations
@@ -256,8 +256,11 @@ def _curve(process: WarmProcess) -> _Curve:
     steady = np.array(process.steadiness.samples)
     rate_s = math.fsum(steady[len(steady) // 2 :]) / (len(steady) - len(steady) // 2)
     calls = np.concatenate([[0.0], np.cumsum(batch)])
-    # What the harness did between blocks is not what later calls cost.
-    seconds[_reentries(process, blocks)] = float(steady.mean())
+    # What the harness did between blocks is not what later calls cost: what most blocks have.
+    if 2 * len(places := _reentries(process, blocks)) >= len(process.blocks):
+        usual_s = float(steady.mean())
+        more_s = float(np.median(seconds[places])) - usual_s
+        seconds[places] = np.maximum(usual_s, seconds[places] - more_s)
     total_s = np.concatenate([[0.0], np.cumsum(batch * seconds)])
     begins = float(calls[min(process.warmup, len(batch))])
     return _Curve(calls, total_s, rate_s, begins if process.steadiness.steady else None)
