@@ -25,7 +25,7 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.bounded import median_of
 from coldwarm.stats.selection import by_round, counted, warm_processes
-from coldwarm.stats.steady.process import steady_places
+from coldwarm.stats.steady.process import settles_at, steady_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,6 +54,8 @@ _COMPILING = ("trace_s", "lower_s", "compile_s", "cache_read_s")
 
 OTHER_LEVEL = 0.2
 """Relative difference from which a process that ended early had another level than the others."""
+SLOW_START = 1.2
+"""By what ratio a sample is slower than the later half of its block, whose start it is."""
 _EACH, _MORE = 2000, 200
 """Calls of which each has a point of its own in a curve, and points beyond them."""
 
@@ -242,7 +244,7 @@ class _Curve:
     total_s: Floats
     rate_s: float
     steady_from: float | None
-    """Calls after which it was steady; ``None``: it never was."""
+    """Calls after which it is a straight line; ``None``: it never was."""
 
     @property
     def beyond_s(self) -> Floats:
@@ -252,29 +254,32 @@ class _Curve:
 def _curve(process: WarmProcess) -> _Curve:
     blocks = process.observation.blocks
     seconds = np.array([*chain.from_iterable(block.samples_s for block in blocks)])
-    batch = np.repeat([block.batch for block in blocks], [len(b.samples_s) for b in blocks])
+    batch = np.array([block.batch for block in blocks for _ in block.samples_s])
     steady = np.array(process.steadiness.samples)
     rate_s = math.fsum(steady[len(steady) // 2 :]) / (len(steady) - len(steady) // 2)
     calls = np.concatenate([[0.0], np.cumsum(batch)])
+    settled = settles_at(seconds, batch)
     # What the harness did between blocks is not what later calls cost: what most blocks have.
-    if 2 * len(places := _reentries(process, blocks)) >= len(process.blocks):
+    places = _reentries(process, blocks)
+    if places and 2 * len(places) >= len(process.blocks):
         usual_s = float(steady.mean())
         more_s = float(np.median(seconds[places])) - usual_s
         seconds[places] = np.maximum(usual_s, seconds[places] - more_s)
     total_s = np.concatenate([[0.0], np.cumsum(batch * seconds)])
-    begins = float(calls[min(process.warmup, len(batch))])
-    return _Curve(calls, total_s, rate_s, begins if process.steadiness.steady else None)
+    return _Curve(calls, total_s, rate_s, None if settled is None else float(calls[settled]))
 
 
 def _reentries(process: WarmProcess, blocks: Sequence[Block]) -> list[int]:
-    """Return the places of slow samples at the starts of blocks that lie in the steady state."""
+    """Return the places of samples at the starts of blocks that are slower than the block is."""
     counting = {block.order for block in process.blocks}
     kept = set(steady_places([block.samples_s for block in process.blocks]))
     found, raw, place = [], 0, 0
     for block in blocks:
         size = len(block.samples_s)
         if block.order in counting:
-            found += [raw + n for n in range(size) if place + n not in kept]
+            usual_s = float(np.median(block.samples_s[size // 2 :])) if size else 0.0
+            slow = [n for n, one in enumerate(block.samples_s) if one > SLOW_START * usual_s]
+            found += [raw + n for n in slow if place + n not in kept]
             place += size
         raw += size
     return [at for at in found if at >= process.warmup]
@@ -283,9 +288,10 @@ def _reentries(process: WarmProcess, blocks: Sequence[Block]) -> list[int]:
 def _joined(one: _Curve, others: Sequence[_Curve]) -> _Curve:
     """Return a curve, where it ended too early with what longer ones have from there on."""
     ends = one.calls[-1]
-    longer = [other for other in others if other.calls[-1] > ends and other.steady_from is not None]
-    if not longer or ends > np.median([other.steady_from for other in longer]):
+    begins = max(others, key=lambda other: other.calls[-1]).steady_from
+    if begins is None or ends > 2 * begins:  # its later half, which its rate is of, is beyond
         return one
+    longer = [o for o in others if o.calls[-1] > begins and o.steady_from is not None]
     rate_s = float(np.median([other.rate_s for other in longer]))
     if abs(one.rate_s / rate_s - 1) <= OTHER_LEVEL:
         return one
