@@ -44,7 +44,7 @@ FAR_OUT = 3.0
 CLEAR_DRIFT = 2.6
 """Standard errors from which a drift is not put down to chance."""
 MAD_TO_SIGMA = 1.4826
-SMALLEST_SHARE = 0.1
+SMALLEST_SHARE = 0.03
 """Of its seconds, what a process takes beyond a straight line that is worth a warm-up."""
 SETTLED, LATEST = 0.05, 0.75
 """Share of that which may still be to come, and share of the samples by which it must be so."""
