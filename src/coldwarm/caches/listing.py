@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,9 @@ def take(root: Path) -> Listing:
         for name in names:
             path = Path(folder, name)
             try:
-                sizes[str(path.relative_to(root))] = path.lstat().st_size
+                status = path.lstat()
             except FileNotFoundError:
                 continue  # a compiler's temporary file, gone in the meantime
+            if not stat.S_ISLNK(status.st_mode):  # a link is another's file
+                sizes[str(path.relative_to(root))] = status.st_size
     return Listing(sizes)

@@ -97,6 +97,17 @@ WORDS: dict[str, str] = {
     "listeners_removed": "the program removed the listeners that count what {framework} compiles",
     "caches_moved": "the program moved a cache away from the folder that it was given:"
     " {setting_names}",
+    "files_of_earlier": "{owner}: it read {n_files:# file} that an earlier process of this program"
+    " wrote ({file_names})",
+    "files_own": "{owner}: it read none that an earlier process wrote",
+    "files_without": "{owner}: it was started without {file_names}, which it makes by itself, and"
+    " read none that an earlier process wrote",
+    "files_hidden": "the program makes {file_names} by itself; each start with empty caches was"
+    " without it",
+    "files_untried": "the program read {file_names}, which was there before; whether it makes it by"
+    " itself could not be tried, as this system lets no process see other files than the rest",
+    "files_left": "{owner}: {n_files:# file} in its home and cache folder before",
+    "files_unseen": "files: what a child process opens, or a library in C, is not seen",
     "no_new_header": "{owner}: C++ was compiled for {n_compiles:# graph}, and no precompiled header"
     " is new: one from elsewhere was used",
     "caches_controlled": "caches in folders of each process's own: {owner_names}, and temporary"
@@ -478,6 +489,7 @@ ADVICE: dict[str, str] = {
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",
     "listeners_removed": "do not clear them while it is measured",
     "caches_moved": "leave that to the environment, or give --warm-only",
+    "files_of_earlier": "remove it before each start in the program, or give --warm-only",
     "no_new_header": "leave tempfile.tempdir and TMPDIR as they are",
     "every_call_compiled": _ONCE,
     "second_call_compiled": _ONCE,

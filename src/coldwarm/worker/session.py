@@ -5,6 +5,7 @@ import sys
 
 from coldwarm import wire
 from coldwarm.backends.base import DeviceUnavailableError
+from coldwarm.frameworks import opened
 from coldwarm.worker import inputs, load
 from coldwarm.worker.allocator import keep_freed_memory
 from coldwarm.worker.phases import Phases, now_ns
@@ -36,6 +37,8 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
     job: dict[str, Any] = {}
     try:
         job = wire.decode_bare(wire.read_line(reader))
+        if job.get("watch"):
+            opened.watch(offline=job["watch"].get("offline", False))
         if job["role"] in _OTHER_ROLES:
             job["entered_ns"] = entered_ns
             module, function = _OTHER_ROLES[job["role"]]
@@ -125,6 +128,8 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
 
     report = account.start(prepared, phases)
     report["counters"].update(making.loaded(job.get("made")))
+    if job.get("watch"):
+        report["counters"]["files"] = opened.told(job["watch"])
     report.update(type="start", entered_ns=entered_ns, loaded_ns=loaded_ns, parts=parts)
     report["loop"] = None if prepared.loop is None else prepared.loop.account()
     if not job["persistent"]:

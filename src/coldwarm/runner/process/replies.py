@@ -202,6 +202,10 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """Places in the output that can be compared by nothing, each with its class."""
     compiled_again: Count | None = None
     """Programs that a second call with the same arguments compiled."""
+    before: list[str] = msgspec.field(default_factory=list)
+    """Files that it read, that were there before it, and that are no part of an installation."""
+    again: list[str] = msgspec.field(default_factory=list)
+    """Of those, what it makes by itself where it is missing; found out by other processes."""
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
 
