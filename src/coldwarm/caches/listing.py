@@ -33,8 +33,11 @@ class Listing:
         return dict(sorted(new.items()))
 
 
-def take(root: Path) -> Listing:
-    """List the files under ``root``; a directory that is not there is empty."""
+def take(root: Path, *, links: bool = True) -> Listing:
+    """List the files under ``root``; a directory that is not there is empty.
+
+    ``links``: whether a link counts as a file.
+    """
     sizes = {}
     for folder, _, names in os.walk(root):
         for name in names:
@@ -43,6 +46,6 @@ def take(root: Path) -> Listing:
                 status = path.lstat()
             except FileNotFoundError:
                 continue  # a compiler's temporary file, gone in the meantime
-            if not stat.S_ISLNK(status.st_mode):  # a link is another's file
+            if links or not stat.S_ISLNK(status.st_mode):
                 sizes[str(path.relative_to(root))] = status.st_size
     return Listing(sizes)

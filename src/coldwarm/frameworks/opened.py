@@ -28,10 +28,13 @@ _PLACES = {
 """By event, which of its arguments is the name of a file."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _REGULAR, _SOCKET, _KIND = 0o100000, 0o140000, 0o170000
+_MOST_MISSED = 50
 _NONE = ("/proc/", "/sys/", "/dev/")
 _read: "dict[str, int]" = {}
 """By name, when it was last changed before this process opened it, in nanoseconds."""
 _wrote: "set[str]" = set()
+_missed: "list[str]" = []
+"""What it wanted to read and was not there, in order."""
 
 
 def watch(*, offline: bool = False) -> None:
@@ -90,13 +93,15 @@ def _note(name: str, flags: int) -> None:
         _read[name] = max(found.st_ctime_ns, found.st_mtime_ns)
     elif flags & _WRITING:
         _wrote.add(name)
+    elif found is None:
+        _missed.append(name)
 
 
 def _mapped() -> None:
     """Note what is mapped into memory: libraries, and files that code in C has opened."""
     try:
-        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as lines:  # noqa: PTH123 - pathlib may not be loaded
-            names = {line.partition("/")[2].rstrip("\n") for line in lines}
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as regions:  # noqa: PTH123 - pathlib may not be loaded
+            names = {region.partition("/")[2].rstrip("\n") for region in regions}
     except OSError:
         return
     for name in names - {""}:
@@ -121,6 +126,11 @@ def told(asked: "Mapping[str, Any]") -> "dict[str, Any]":
     without = enumerate(asked["known"][: asked["most"]], 1)
     raw.update({f"without_{number}": name for number, name in without})
     return {"requests": len(_read), "hits": len(earlier), "raw": raw}
+
+
+def missed() -> "list[str]":
+    """Return what it wanted to read and was not there, the last ones."""
+    return _missed[-_MOST_MISSED:]
 
 
 def before(asked: "Mapping[str, Any]") -> "list[str]":

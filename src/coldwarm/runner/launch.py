@@ -214,7 +214,8 @@ def cancel(place: Place, begun: Begun) -> None:
 
 
 def _listings(slot: Slot, owners: Iterable[str]) -> dict[str, Listing]:
-    return {owner: listing.take(slot.root / owner) for owner in owners}
+    # In its home, links are the user's files.
+    return {owner: listing.take(slot.root / owner, links=owner != files.OWNER) for owner in owners}
 
 
 def bind(running: Running, processors: Sequence[int]) -> None:

@@ -291,7 +291,7 @@ def _tried(
                 Inspection, target, setting, guard, caches, without=left, timeout_s=limit_s
             )
         except RefusedError as error:
-            left -= _needed(error, left)
+            left -= _needed(error, left, base, caches)
             continue
         slower = (tried.first_s or 0.0) > _SLOWER * (found.first_s or 0.0) + _SLOWER_S
         again = {name for name in left if _is_made(name, base, caches, slower=slower)}
@@ -300,18 +300,21 @@ def _tried(
     return msgspec.structs.replace(found, again=sorted(again), before=sorted(unknown | left))
 
 
-def _needed(error: RefusedError, names: Collection[str]) -> set[str]:
-    """Return the files without which a program failed: that of its error, or the oldest.
+def _needed(
+    error: RefusedError, names: Collection[str], base: Mapping[str, str], caches: Path
+) -> set[str]:
+    """Return the files without which a program failed: that which it missed last, or the oldest.
 
     What lies beside it and is named alike is needed, too.
     """
-    text = f"{error.reason}\n{getattr(error.__cause__, 'detail', '')}"
-    told = [name for name in names if Path(name).name in text]
-    one = Path(min(told or names, key=_changed_ns))
-    alike = {
-        name for name in names if (Path(name).parent, Path(name).suffix) == (one.parent, one.suffix)
-    }
-    return {str(one)} | (alike if told else set())
+    cause = error.__cause__
+    missed = cause.missed if isinstance(cause, ProcessFailedError) else []
+    own = {str(home.written(base, caches / files.OWNER, name)): name for name in names}
+    told = [own.get(name, name) for name in missed if own.get(name, name) in names]
+    if not told:
+        return {min(names, key=_changed_ns)}
+    one = Path(told[-1])
+    return {n for n in names if (Path(n).parent, Path(n).suffix) == (one.parent, one.suffix)}
 
 
 def _changed_ns(name: str) -> int:

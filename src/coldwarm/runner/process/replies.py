@@ -242,6 +242,8 @@ class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
     line: Count | None = None
     """Of the user's file, where it failed."""
     settings: Found | None = None
+    missed: list[str] = msgspec.field(default_factory=list)
+    """Files that it wanted to read and that were not there, the last ones in order."""
 
     @property
     def why(self) -> Reason:
@@ -271,6 +273,7 @@ def receive(process: MeasuredProcess, due: type[R]) -> R:
         detail = "\n".join(filter(None, [process.output_tail.rstrip(), reply.detail]))
         failed = ProcessFailedError(reply.why, detail, reply.line)
         found = reply.settings or Found()
+        failed.missed = reply.missed
         failed.settings = {**found.variables, **found.configured}
         raise failed
     return reply
