@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.caches.counts import proved, refuted
+from coldwarm.caches.counts import HOME, proved, refuted
 from coldwarm.contracts.base import FILLED
 from coldwarm.contracts.reasons import because
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
-OWNER = "files"
+OWNER = HOME
 OF_EARLIER = "files_of_earlier"
 """The code of the judgement that a process read what an earlier one had written."""
 SHOWN = 5

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from msgspec.structs import replace
 
 import coldwarm.caches
-from coldwarm.caches import counts, files
+from coldwarm.caches import counts
 from coldwarm.caches.counts import proved, refuted
 from coldwarm.contracts.observation import Block, CacheEvidence, Judgement
 from coldwarm.contracts.reasons import because, distinct, together
@@ -141,7 +141,7 @@ def _with_home(evidence: list[CacheEvidence]) -> list[CacheEvidence]:
 
     Libraries may give a framework another folder for what they compile with it.
     """
-    home = next((one for one in evidence if one.owner == files.OWNER), None)
+    home = next((one for one in evidence if one.owner == counts.HOME), None)
     if home is None:
         return evidence
     counted = {"files_before": home.files_before, "files_after": home.files_after}

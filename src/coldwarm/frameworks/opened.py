@@ -29,6 +29,7 @@ _PLACES = {
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _REGULAR, _SOCKET, _KIND = 0o100000, 0o140000, 0o170000
 _MOST_MISSED = 50
+_LIBRARY = os.path.dirname(os.__file__)  # noqa: PTH120 - pathlib may not be loaded
 _NONE = ("/proc/", "/sys/", "/dev/")
 _read: "dict[str, int]" = {}
 """By name, when it was last changed before this process opened it, in nanoseconds."""
@@ -75,8 +76,11 @@ def _seen(event: str, given: "tuple[Any, ...]") -> None:
 
 
 def _note(name: str, flags: int) -> None:
-    if name.endswith(".pyc"):  # bytecode is judged by itself
-        return
+    if name.endswith(".pyc"):  # which is judged by itself, and stands for what it was made from
+        if "/site-packages/" in name or name.startswith(_LIBRARY):
+            return
+        folder, _, last = name.rpartition("/__pycache__/")
+        name = f"{folder}/{last.partition('.')[0]}.py"
     if name[:1] != "/":
         name = f"{_current()}/{name.removeprefix('file:')}"
     if name in _read or name in _wrote:
@@ -137,10 +141,19 @@ def before(asked: "Mapping[str, Any]") -> "list[str]":
     """Return the names of all that was read, there before, and no part of an installation."""
     _mapped()
     names = {os.path.realpath(name) for name, at_ns in _read.items() if at_ns < asked["before_ns"]}
-    loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     folders = tuple(f"{one}/" for one in (*_installed(), *asked["folders"]))
-    sources = {os.path.realpath(name) for name in loaded if isinstance(name, str)}
-    return sorted(name for name in names - sources if not name.startswith(folders))
+    return sorted(name for name in names - _sources() if not name.startswith(folders))
+
+
+def _sources() -> "set[str]":
+    """Return the files of modules that lie where an import finds them by their names."""
+    found = set()
+    for name, module in list(sys.modules.items()):
+        file, place = getattr(module, "__file__", None), name.replace(".", "/")
+        begins = tuple(f"{one}/{place}{sign}" for one in sys.path for sign in "./")
+        if isinstance(file, str) and file.startswith(begins):
+            found.add(os.path.realpath(file))
+    return found
 
 
 def _installed() -> "list[str]":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -315,10 +314,3 @@ def _count(place: Place, running: Running) -> None:
     if not running.counted:
         place.measured_s += running.process.active_s
     running.counted = True
-
-
-def discard(root: Path) -> None:
-    """Remove a process's caches; what resists is left for the end of the run."""
-    shutil.rmtree(root, ignore_errors=True)
-    view.discard(root)
-    temporary.unlink(root)

@@ -20,7 +20,7 @@ from coldwarm.contracts.base import FILLED, WARM, CacheMode
 from coldwarm.runner import launch, making, translate
 from coldwarm.runner.beside import Beside
 from coldwarm.runner.identifying import observation_without
-from coldwarm.runner.process import space
+from coldwarm.runner.process import space, view
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
 from coldwarm.runner.schedule import killed
@@ -244,7 +244,7 @@ class Rounds:
         """Keep the caches that a process has filled, instead of those from before."""
         before = self._filled.get(slot.case.id)
         if before is not None:
-            launch.discard(before)
+            view.discard(before)
         self._filled[slot.case.id] = slot.root
 
     def _drop(self, slot: Slot) -> None:
@@ -253,7 +253,7 @@ class Rounds:
             return
         if self._filled.get(slot.case.id) == slot.root:
             del self._filled[slot.case.id]
-        launch.discard(slot.root)
+        view.discard(slot.root)
 
     def _whole(self, slot: Slot) -> Observation:
         running = None
@@ -273,7 +273,7 @@ class Rounds:
             return True
         root = self.place.work / "caches" / f"{case.id}-{round_}-fill"
         while True:
-            launch.discard(root)
+            view.discard(root)
             root.mkdir(parents=True)
             self.listener.process(case.id, "filling its caches", 1, 1)
             attempt = self.ledger.next_attempt(case, "cold_process_cold_cache", round_)

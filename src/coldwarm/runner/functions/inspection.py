@@ -19,7 +19,6 @@ from coldwarm.errors import ExitCode
 from coldwarm.functions import backend, values
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
-from coldwarm.runner import launch
 from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import home, replies, space, temporary, view
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
@@ -291,24 +290,25 @@ def _tried(
                 Inspection, target, setting, guard, caches, without=left, timeout_s=limit_s
             )
         except RefusedError as error:
-            left -= _needed(error, left, base, caches)
+            left -= _needed(error.__cause__, left, base, caches)
             continue
         slower = (tried.first_s or 0.0) > _SLOWER * (found.first_s or 0.0) + _SLOWER_S
         again = {name for name in left if _is_made(name, base, caches, slower=slower)}
         left = set()
-        launch.discard(caches)
+        view.discard(caches)
     return msgspec.structs.replace(found, again=sorted(again), before=sorted(unknown | left))
 
 
 def _needed(
-    error: RefusedError, names: Collection[str], base: Mapping[str, str], caches: Path
+    error: BaseException | None, names: Collection[str], base: Mapping[str, str], caches: Path
 ) -> set[str]:
     """Return the files without which a program failed: that which it missed last, or the oldest.
 
-    What lies beside it and is named alike is needed, too.
+    What lies beside it and is named alike is needed, too. None where it did not fail by itself.
     """
-    cause = error.__cause__
-    missed = cause.missed if isinstance(cause, ProcessFailedError) else []
+    if not isinstance(error, ProcessFailedError) or error.reason.code != "exception":
+        return set()
+    missed = error.missed
     own = {str(home.written(base, caches / files.OWNER, name)): name for name in names}
     told = [own.get(name, name) for name in missed if own.get(name, name) in names]
     if not told:

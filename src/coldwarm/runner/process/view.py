@@ -121,7 +121,12 @@ def written(root: Path, name: str) -> Path | None:
 
 
 def discard(root: Path) -> None:
-    """Remove what processes with these caches have written into their views."""
+    """Remove the caches of processes, and what these have written into their views.
+
+    What resists is left for the end of the run.
+    """
+    shutil.rmtree(root, ignore_errors=True)
+    temporary.unlink(root)
     found = _known.pop(_name(root), None)
     for _, upper, work in found.layers if found else ():
         with suppress(OSError):
