@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from coldwarm.frameworks import opened
 from coldwarm.runner.process import view
 
 if TYPE_CHECKING:
@@ -384,6 +385,23 @@ def test_where_nothing_can_be_hidden_it_is_refused_and_named(tmp_path: Path) -> 
     case = user.measures(name)[name]
     assert judged(case) == ([], {"files_of_earlier"})
     assert f"kept-by-a,b-{name}.pkl" in json.dumps(case["reason"])
-    # Of what was there before the run, nobody can say it there.
+    # The next run knows by a mark on the file what this one has seen being written.
+    again = user.measures(name)[name]
+    assert judged(again) == ([], {"files_of_earlier"}) or not marks(file.parent)
+    # Of what somebody else has put there, it says that it does not know.
+    kept = next(file.parent.glob("*.pkl"))
+    kept.write_bytes(kept.read_bytes())
     case = user.measures(name)[name]
+    assert judged(case)[1] == set()
     assert "files_untried" in {one["code"] for one in case["limitations"]}
+
+
+def marks(folder: Path) -> bool:
+    """Say whether files have attributes there."""
+    place = folder / "any"
+    place.touch()
+    try:
+        os.setxattr(place, opened.MARK, b"1")
+    except OSError:
+        return False
+    return True

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from coldwarm.runner.process import view
+
 if TYPE_CHECKING:
     from tests.functions.conftest import Desk
 
@@ -278,18 +280,21 @@ def test_what_a_function_keeps_by_itself_is_told(desk: Desk) -> None:
             if not os.path.exists({str(desk.path / "kept")!r}):
                 time.sleep(0.5)
                 open({str(desk.path / "kept")!r}, "w").close()
+            open({str(desk.path / "kept")!r}).close()
             return 1.0
         """,
     )
     code, report = desk.report("memo.py:fit", COLD)
-    assert code == 0
-    cautions = [one for one in desk.case("fit")["warnings"] if one["kind"] == "kept"]
-    assert [one["reason"]["code"] for one in cautions] == ["faster_than_inspected"]
-    said = desk.command("show", str(desk.out)).out
-    assert "kept by itself" in said
-    assert "the first call took" in said
+    kept = judged(desk, "fit", "cold_process_cold_cache")
+    assert {one["code"] for one in kept} == {"files_of_earlier"}
+    assert all(str(desk.path / "kept") in one["values"]["file_names"] for one in kept)
+    valid = [one for one in desk.case("fit")["observations"] if one["status"] == "ok"]
+    cold = [one for one in valid if one["cache_mode"] == "cold_process_cold_cache"]
+    assert all(one["ttfr_s"] >= 0.5 for one in cold)
+    assert bool(cold) == (code == 0 and view.possible([str(desk.path / "kept")]))
+    assert "an earlier process of this program wrote" in desk.command("show", str(desk.out)).out
     codes = {reason.code for reason in report.candidates[0].limitations}
-    assert {"own_memo", "caches_controlled"} <= codes
+    assert {"own_memo", "caches_controlled", "files_unseen"} <= codes
 
 
 def test_only_the_programs_of_the_function_are_evidence_for_jax(desk: Desk) -> None:

@@ -13,7 +13,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 _stat, _current = os.stat, os.getcwd  # as they were before a program could replace them
@@ -27,6 +27,8 @@ _PLACES = {
 }
 """By event, which of its arguments is the name of a file."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+MARK = "user.coldwarm"
+"""The attribute of a file by which a run knows what an earlier one saw being written."""
 _REGULAR, _SOCKET, _KIND = 0o100000, 0o140000, 0o170000
 _MOST_MISSED = 50
 _LIBRARY = os.path.dirname(os.__file__)  # noqa: PTH120 - pathlib may not be loaded
@@ -116,12 +118,13 @@ def told(asked: "Mapping[str, Any]") -> "dict[str, Any]":
     """Return counters as an owner of a cache has them, with the names of what was there before.
 
     ``asked``: what was changed from ``since_ns`` on and before ``before_ns``, when this process was
-    started, an earlier process wrote, and so are the files in ``known``; those in ``folders`` are
-    the runner's.
+    started, an earlier process wrote, and so are the files in ``known`` and those that an earlier
+    run has marked for this ``program``; those in ``folders`` are the runner's.
     """
     _mapped()
     old = {name: at_ns for name, at_ns in _read.items() if at_ns < asked["before_ns"]}
     late = {os.path.realpath(name) for name, at_ns in old.items() if at_ns >= asked["since_ns"]}
+    late |= {real for real in map(os.path.realpath, old) if _is_marked(real, asked["program"])}
     known = set(asked["known"])
     late |= known and {real for real in map(os.path.realpath, old) if real in known}
     folders = tuple(f"{one}/" for one in asked["folders"])
@@ -130,6 +133,31 @@ def told(asked: "Mapping[str, Any]") -> "dict[str, Any]":
     without = enumerate(asked["known"][: asked["most"]], 1)
     raw.update({f"without_{number}": name for number, name in without})
     return {"requests": len(_read), "hits": len(earlier), "raw": raw}
+
+
+def _is_marked(name: str, program: str) -> bool:
+    """Say whether an earlier run saw a process of this program write the file as it is now."""
+    try:
+        mark = os.getxattr(name, MARK).decode()
+    except (OSError, ValueError):
+        return False
+    return bool(mark == f"{program} {_stat(name).st_mtime_ns}")
+
+
+def mark(names: "Iterable[str]", program: str) -> None:
+    """Mark files that a process of a program has written, for runs to come."""
+    for name in names:
+        try:
+            os.setxattr(name, MARK, f"{program} {_stat(name).st_mtime_ns}".encode())
+        except OSError:  # where files have no attributes, only this run knows
+            continue
+
+
+def wrote(asked: "Mapping[str, Any]") -> "list[str]":
+    """Return the names of what it wrote that is there still, but in the runner's folders."""
+    names = {os.path.realpath(name) for name in _wrote if os.path.isfile(name)}  # noqa: PTH113 - pathlib may not be loaded
+    folders = tuple(f"{one}/" for one in asked["folders"])
+    return sorted(name for name in names if not name.startswith(folders))
 
 
 def missed() -> "list[str]":

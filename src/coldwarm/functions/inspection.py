@@ -128,6 +128,7 @@ class Inspection:
             "positional": self.positional,
             "first_s": self.first_ns / 1e9,
             "before": read,
+            "wrote": opened.wrote(self.job["watch"]),
         }
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":

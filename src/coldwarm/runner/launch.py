@@ -58,6 +58,7 @@ def watched(place: Place, slot: Slot) -> dict[str, Any]:
     since_ns = place.since_ns if slot.case.since_ns is None else slot.case.since_ns
     return {
         "since_ns": since_ns,
+        "program": slot.case.program,
         "before_ns": time.time_ns(),
         "folders": ours(place),
         "known": sorted(slot.hidden),

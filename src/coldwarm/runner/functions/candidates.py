@@ -11,7 +11,7 @@ import msgspec
 from coldwarm.caches import files, listing
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.runner.functions.inspection import BACKEND, caches_of, specification
+from coldwarm.runner.functions.inspection import BACKEND, caches_of, program_of, specification
 from coldwarm.runner.machine.variables import told
 from coldwarm.runner.schedule.case import Answer, Case
 from coldwarm.specs import Source, WorkloadSpec
@@ -78,6 +78,7 @@ def cases(
             replace(
                 case,
                 filled=caches_of(target, work),
+                program=program_of(target),
                 since_ns=setting.since_ns,
                 hidden=frozenset(inspected.again),
                 inspected_s=took_s,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -16,6 +17,7 @@ import msgspec
 from coldwarm.caches import files
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
+from coldwarm.frameworks import opened
 from coldwarm.functions import backend, values
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
@@ -213,6 +215,11 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
     return because("failed_before", error.reason, label=label, where=where)
 
 
+def program_of(target: Target) -> str:
+    """Return what a candidate's program is known by, from one run to the next."""
+    return hashlib.sha256(os.fsencode(str(target.path or target.module))).hexdigest()[:16]
+
+
 def caches_of(target: Target, work: Path) -> Path:
     """Return where the inspection of a candidate leaves what it compiles."""
     return work / f"caches-{target.label}"
@@ -276,6 +283,7 @@ def _tried(
     """
     found, took_s = seen
     base = {**os.environ, **target.variables}
+    opened.mark((n for n in found.wrote if not view.possible([n])), program_of(target))
     left = {n for n in found.before if view.possible([n]) or home.reached(base, n)}
     unknown, again = set(found.before) - left, set[str]()
     ends_s = time.perf_counter() + _TRIALS_S + _TRIALS * took_s

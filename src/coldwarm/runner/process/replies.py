@@ -204,8 +204,10 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """Programs that a second call with the same arguments compiled."""
     before: list[str] = msgspec.field(default_factory=list)
     """Files that it read, that were there before it, and that are no part of an installation."""
+    wrote: list[str] = msgspec.field(default_factory=list)
+    """Files that it wrote and has left."""
     again: list[str] = msgspec.field(default_factory=list)
-    """Of those, what it makes by itself where it is missing; found out by other processes."""
+    """Of those that were there before, what it makes by itself; other processes find it out."""
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
 

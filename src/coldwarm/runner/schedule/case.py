@@ -51,6 +51,8 @@ class Case:
     """What its processes are sent besides; see ``runner.functions.candidates``."""
     filled: Path | None = None
     """Caches that an earlier process has filled; ``None``: there are none yet."""
+    program: str = ""
+    """What files of earlier runs are marked by that its program wrote."""
     since_ns: int | None = None
     """When the first process began that ran it, on the clock of files; ``None``: with the run."""
     hidden: frozenset[str] = frozenset()
