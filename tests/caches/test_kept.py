@@ -176,6 +176,16 @@ def f():
         return pickle.load(file)
 """,
 }
+UNREAD = {
+    "in_an_empty_file": """
+def f():
+    if not os.path.exists(os.path.join(HERE, NAME)):
+        work()
+        open(os.path.join(HERE, NAME), "w").close()
+    return 1.5
+""",
+}
+"""What is there or not, and is never opened: seen by that it is not written again."""
 KEEPING = {**{n: BY_PATH.replace("{place}", p) for n, p in PLACES.items()}, **OTHERS}
 QUICK = ("beside_the_file", "in_the_home", "beside_data_that_it_needs")
 HONEST = {
@@ -316,8 +326,8 @@ def judged(case: dict[str, Any]) -> tuple[list[float], set[str]]:
     """Return the first results with empty caches, and the codes by which others were refused."""
     seen = [one for one in case["observations"] if one["cache_mode"] == EMPTY]
     valid = [one["ttfr_s"] for one in seen if one["status"] == "ok"]
-    refused = [one["judgements"].get(EMPTY, {}).get("reason", {}) for one in seen]
-    return valid, {one["code"] for one in refused if one and one["code"] == "files_of_earlier"}
+    judgements = [one["judgements"][EMPTY] for one in seen if EMPTY in one["judgements"]]
+    return valid, {one["reason"]["code"] for one in judgements if not one["proved"]}
 
 
 def keeps(text: str) -> None:
@@ -344,11 +354,12 @@ def test_what_a_program_keeps_is_never_called_empty(name: str, tmp_path: Path) -
             assert valid, "where a process can be started without them, it is measured"
 
 
-@pytest.mark.parametrize("name", names(KEEPING))
+@pytest.mark.parametrize("name", names({**KEEPING, **UNREAD}))
 def test_what_a_program_has_never_kept_before_is_empty_too(name: str, tmp_path: Path) -> None:
-    keeps(KEEPING[name])
+    text = {**KEEPING, **UNREAD}[name]
+    keeps(text)
     user = User(tmp_path)
-    (tmp_path / "project" / f"{name}.py").write_text(HEAD + textwrap.dedent(KEEPING[name]))
+    (tmp_path / "project" / f"{name}.py").write_text(HEAD + textwrap.dedent(text))
     valid, refused = judged(user.measures(name)[name])
     assert all(seconds >= WORK_S for seconds in valid)
     assert valid or refused

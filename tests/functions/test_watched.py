@@ -280,19 +280,21 @@ def test_what_a_function_keeps_by_itself_is_told(desk: Desk) -> None:
             if not os.path.exists({str(desk.path / "kept")!r}):
                 time.sleep(0.5)
                 open({str(desk.path / "kept")!r}, "w").close()
-            open({str(desk.path / "kept")!r}).close()
             return 1.0
         """,
     )
     code, report = desk.report("memo.py:fit", COLD)
-    kept = judged(desk, "fit", "cold_process_cold_cache")
-    assert {one["code"] for one in kept} == {"files_of_earlier"}
-    assert all(str(desk.path / "kept") in one["values"]["file_names"] for one in kept)
+    assert code == 0
     valid = [one for one in desk.case("fit")["observations"] if one["status"] == "ok"]
     cold = [one for one in valid if one["cache_mode"] == "cold_process_cold_cache"]
-    assert all(one["ttfr_s"] >= 0.5 for one in cold)
-    assert bool(cold) == (code == 0 and view.possible([str(desk.path / "kept")]))
-    assert "an earlier process of this program wrote" in desk.command("show", str(desk.out)).out
+    if view.possible([str(desk.path / "kept")]):
+        kept = judged(desk, "fit", "cold_process_cold_cache")
+        assert {one["code"] for one in kept} == {"files_left_by_earlier"}
+        assert [str(desk.path / "kept")] == kept[0]["values"]["file_names"]
+        assert all(one["ttfr_s"] >= 0.5 for one in cold)
+    else:
+        cautions = [one for one in desk.case("fit")["warnings"] if one["kind"] == "kept"]
+        assert [one["reason"]["code"] for one in cautions] == ["faster_than_inspected"]
     codes = {reason.code for reason in report.candidates[0].limitations}
     assert {"own_memo", "caches_controlled", "files_unseen"} <= codes
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 OWNER = HOME
 OF_EARLIER = "files_of_earlier"
 """The code of the judgement that a process read what an earlier one had written."""
+LEFT = "files_left_by_earlier"
+"""The code of the judgement that a process did not write what an earlier one had."""
 SHOWN = 5
 LIMITATIONS = (because("files_unseen"),)
 
@@ -40,7 +42,12 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
     if evidence.hits is None:
         return refuted("uncounted", owner=OWNER, count_names=["hits"])
     if evidence.hits:
-        return refuted(OF_EARLIER, owner=OWNER, n_files=evidence.hits, file_names=names(evidence))
+        return refuted(
+            OF_EARLIER, owner=OWNER, n_files=evidence.hits, file_names=_named(evidence, "file_")
+        )
+    left = _named(evidence, "left_")
+    if left:
+        return refuted(LEFT, owner=OWNER, file_names=left)
     if evidence.files_before:
         return refuted("files_before", owner=OWNER, n_files=evidence.files_before)
     without = _named(evidence, "without_")
@@ -49,8 +56,8 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
 
 
 def names(evidence: CacheEvidence) -> list[str]:
-    """Return the names of files of an earlier process that a process read: the first of them."""
-    return _named(evidence, "file_")
+    """Return the files of an earlier process that a process read, or has left as they were."""
+    return [*_named(evidence, "file_"), *_named(evidence, "left_")]
 
 
 def _named(evidence: CacheEvidence, what: str) -> list[str]:

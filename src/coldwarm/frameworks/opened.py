@@ -119,7 +119,8 @@ def told(asked: "Mapping[str, Any]") -> "dict[str, Any]":
 
     ``asked``: what was changed from ``since_ns`` on and before ``before_ns``, when this process was
     started, an earlier process wrote, and so are the files in ``known`` and those that an earlier
-    run has marked for this ``program``; those in ``folders`` are the runner's.
+    run has marked for this ``program``; those in ``folders`` are the runner's. What an earlier
+    process ``wrote`` and this one, which finds it there, did not, is told besides.
     """
     _mapped()
     old = {name: at_ns for name, at_ns in _read.items() if at_ns < asked["before_ns"]}
@@ -130,8 +131,11 @@ def told(asked: "Mapping[str, Any]") -> "dict[str, Any]":
     folders = tuple(f"{one}/" for one in asked["folders"])
     earlier = sorted(name for name in late if not name.startswith(folders))
     raw = {f"file_{number}": name for number, name in enumerate(earlier[: asked["most"]], 1)}
-    without = enumerate(asked["known"][: asked["most"]], 1)
-    raw.update({f"without_{number}": name for number, name in without})
+    wrote = {os.path.realpath(name) for name in _wrote}
+    left = [n for n in asked["wrote"] if n not in wrote and n not in late and os.path.isfile(n)]  # noqa: PTH113 - pathlib may not be loaded
+    for what, names in (("without", asked["known"]), ("left", left)):
+        numbered = enumerate(names[: asked["most"]], 1)
+        raw.update({f"{what}_{number}": name for number, name in numbered})
     return {"requests": len(_read), "hits": len(earlier), "raw": raw}
 
 

@@ -62,6 +62,7 @@ def watched(place: Place, slot: Slot) -> dict[str, Any]:
         "before_ns": time.time_ns(),
         "folders": ours(place),
         "known": sorted(slot.hidden),
+        "wrote": sorted(slot.case.wrote),
         "most": files.SHOWN,
     }
 

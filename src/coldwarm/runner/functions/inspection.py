@@ -19,18 +19,20 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
 from coldwarm.frameworks import opened
 from coldwarm.functions import backend, values
+from coldwarm.functions import precision as precision_
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
 from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import home, replies, space, temporary, view
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
-from coldwarm.runner.process.replies import Facts, Inspection, Marked
+from coldwarm.runner.process.replies import Facts, Inspection, Marked, Noise
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.runner.schedule import killed
 from coldwarm.specs import Source
+from coldwarm.worker import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from coldwarm.contracts.reasons import Reason
@@ -70,7 +72,7 @@ many times as long as its inspection took."""
 _SLOWER, _SLOWER_S = 2.0, 0.05
 """From what on a first call is far slower."""
 _LOOKED_AT_BYTES = 2**13
-Reply = TypeVar("Reply", Inspection, Marked, Facts)
+Reply = TypeVar("Reply", Inspection, Marked, Facts, Noise)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
 
@@ -124,13 +126,16 @@ def specification(target: Target, setting: Setting) -> dict[str, Any]:
     }
 
 
-def _job(role: str, target: Target, setting: Setting, answer: str | None) -> dict[str, Any]:
+def _job(
+    role: str, target: Target, setting: Setting, answer: str | None, precision: str
+) -> dict[str, Any]:
     return {
         "role": role,
         "device": "cpu",
         "threads": setting.threads,
         "seed": setting.seed,
         "answer": answer,
+        "precision": precision,
         "function": specification(target, setting),
     }
 
@@ -143,6 +148,7 @@ def ask(  # noqa: PLR0913 - what a process needs
     caches: Path,
     *,
     answer: str | None = None,
+    precision: str = "",
     without: Collection[str] = (),
     timeout_s: float | None = None,
 ) -> tuple[Reply, float]:
@@ -173,7 +179,7 @@ def ask(  # noqa: PLR0913 - what a process needs
         del variables["PYTHONDONTWRITEBYTECODE"]
     ours = [os.path.realpath(caches.parent), *temporary.own()]
     watch = {"before_ns": time.time_ns(), "folders": ours, "offline": bool(without)}
-    job = _job(str(due.__struct_config__.tag), target, setting, answer)
+    job = _job(str(due.__struct_config__.tag), target, setting, answer, precision)
     try:
         process = MeasuredProcess(
             {**job, "watch": watch},
@@ -283,7 +289,8 @@ def _tried(
     """
     found, took_s = seen
     base = {**os.environ, **target.variables}
-    opened.mark((n for n in found.wrote if not view.possible([n])), program_of(target))
+    wrote = [name for name in found.wrote if view.possible([name])]
+    opened.mark(set(found.wrote) - set(wrote), program_of(target))
     left = {n for n in found.before if view.possible([n]) or home.reached(base, n)}
     unknown, again = set(found.before) - left, set[str]()
     ends_s = time.perf_counter() + _TRIALS_S + _TRIALS * took_s
@@ -304,7 +311,8 @@ def _tried(
         again = {name for name in left if _is_made(name, base, caches, slower=slower)}
         left = set()
         view.discard(caches)
-    return msgspec.structs.replace(found, again=sorted(again), before=sorted(unknown | left))
+    known = {"again": sorted(again), "before": sorted(unknown | left), "wrote": wrote}
+    return msgspec.structs.replace(found, **known)
 
 
 def _needed(
@@ -361,6 +369,41 @@ def _collect(
             crashed[target.label] = error
     if crashed and len(crashed) == len(targets):
         raise next(iter(crashed.values()))
+
+
+def tell_noise(
+    inspected: Sequence[tuple[Target, Inspection]],
+    reference: Target,
+    setting: Setting,
+    guard: Guard,
+    work: Path,
+) -> None:
+    """Have it written beside the reference's answer how far that moves, where answers differ.
+
+    The answers of all lie in ``work``; where a process cannot tell it, nothing is written.
+    """
+    if not setting.check:
+        return
+    path = str(work / f"{reference.label}.npz")
+    own = next(one.precision for target, one in inspected if target.label == reference.label)
+    answers = [(work / f"{target.label}.npz", one.precision) for target, one in inspected]
+    if all(_is_alike(path, answer, (kind, own)) for answer, kind in answers):
+        return
+    with suppress(RefusedError):
+        caches = caches_of(reference, work)
+        ask(Noise, reference, setting, guard, caches, answer=path, precision=own)
+
+
+_CLEARLY = 0.01
+"""Of the tolerance, an error that others may have as well for all that is known."""
+
+
+def _is_alike(reference: str, answer: Path, kinds: Iterable[str]) -> bool:
+    """Say whether all numbers are so near to the reference's that noise is of no account."""
+    arrays, _ = gate.stored(str(answer))
+    references, _ = gate.stored(reference)
+    allowed = _CLEARLY * max(map(precision_.tolerance, kinds))
+    return bool(gate.compare(arrays, references, allowed, finite=False)["passed"])
 
 
 def refuse_own_caches(

@@ -200,16 +200,22 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """What its first call took, and making it, where a factory does."""
     uncompared: list[str] = msgspec.field(default_factory=list)
     """Places in the output that can be compared by nothing, each with its class."""
+    precision: str = ""
+    """The type whose precision its numbers have; empty: it has none with a point."""
     compiled_again: Count | None = None
     """Programs that a second call with the same arguments compiled."""
     before: list[str] = msgspec.field(default_factory=list)
     """Files that it read, that were there before it, and that are no part of an installation."""
     wrote: list[str] = msgspec.field(default_factory=list)
-    """Files that it wrote and has left."""
+    """Files that it wrote and has left; at last those that can be missing for a process."""
     again: list[str] = msgspec.field(default_factory=list)
     """Of those that were there before, what it makes by itself; other processes find it out."""
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
+
+
+class Noise(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="noise"):
+    """How far the numbers of an answer move is written beside it."""
 
 
 class Marked(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="marked"):
