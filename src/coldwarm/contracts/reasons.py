@@ -356,6 +356,7 @@ CODES: dict[str, str] = {
     "tpu_unavailable": "",
     "not_seen": "what",
     "not_declared_here": "",
+    "judged_by_other_file": "verdict",
     "declared_otherwise": "",
     "facts_as_stated": "",
     "facts_otherwise": "",

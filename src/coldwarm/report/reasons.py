@@ -457,6 +457,8 @@ WORDS: dict[str, str] = {
     "tpu_unavailable": "no TPU is usable here",
     "not_seen": "not measured: {what}",
     "not_declared_here": "this version of coldwarm has no such pattern or claim",
+    "judged_by_other_file": "its file is not the one that it was measured by; the rule of today says"
+    " {verdict}",
     "declared_otherwise": "its file is not the one that it was measured by",
     "facts_as_stated": "both sides have shown what the pattern says",
     "facts_otherwise": "the two sides have not shown what the pattern says",

@@ -58,9 +58,8 @@ def _judged(path: Path, kind: Kind) -> Told:
     from coldwarm.runner.catalogue import stored
 
     found = stored.read(path, kind)
-    for wrong in stored.differences(found):
-        index = found.folder / INDEXES[kind]
-        raise fault(str(index), None, dotted(wrong.at), f"{wrong.what}; measure again")
+    for error in stored.held(found).faults:
+        raise error
     left = {one.name: one.reason for one in stored.judged(found).not_judged}
     file = found.folder / ENVIRONMENT
     if file.is_file():
