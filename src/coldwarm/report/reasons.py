@@ -342,6 +342,8 @@ WORDS: dict[str, str] = {
     " used",
     "archive_entry": "in the archive, {path} {parts}",
     "archive_twice": "the archive has {path} twice: nothing of it is used",
+    "no_room_to_unpack": "{folder} cannot take what is unpacked: {text}; free some space there, or"
+    " set TMPDIR to another folder (nothing is said of the archive)",
     "extra_missing": "{package} is not installed: pip install 'coldwarm[{extra}]'",
     "key_not_read": "{file} holds no {kind} key that can be read; openssl genpkey -algorithm"
     " ed25519 makes a private one, openssl pkey -pubout the public one of it",
