@@ -50,10 +50,8 @@ def read(path: Path, stack: ExitStack) -> Read:
 
 def _judged(path: Path, kind: Kind) -> Told:
     """Return verdicts that follow from their evidence."""
-    from coldwarm.contracts.catalogue import INDEXES
     from coldwarm.contracts.environment import ENVIRONMENT, Environment
     from coldwarm.contracts.files.codec import load_as
-    from coldwarm.contracts.files.faults import dotted, fault
     from coldwarm.report.catalogue.told import told
     from coldwarm.runner.catalogue import stored
 

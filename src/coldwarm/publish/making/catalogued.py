@@ -67,8 +67,8 @@ def _refuse_wrong(found: Stored) -> None:
         faults = stored.held(found).faults
     except (ContractError, UsageError) as error:
         raise _invalid(str(error)) from None
-    for error in faults:
-        raise _invalid(str(error))
+    if faults:
+        raise _invalid(str(faults[0]))
 
 
 def _invalid(text: str) -> InvalidResultError:

@@ -14,7 +14,6 @@ from coldwarm.publish.layout import (
     LOCK,
     NOT_INDEXED,
     PINS,
-    REGISTRY,
     lacking,
     part_of,
 )
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.snapshot import IndexedFile, SnapshotIndex
-
-_ASIDE = NOT_INDEXED | {REGISTRY}
 
 
 def unopened(found: Mapping[str, opening.Entry]) -> Iterator[SnapshotFault]:
@@ -54,7 +51,7 @@ def missing_or_more(
         elif part_of(row.path) is None:
             yield fault("presence", row.path, "no_such_part")
     for path in found:
-        if path not in named and path not in _ASIDE:
+        if path not in named and path not in NOT_INDEXED:
             yield fault("presence", path, "file_not_named")
     for part in lacking(named):
         yield fault("presence", INDEX, "part_missing", part=part.holds)

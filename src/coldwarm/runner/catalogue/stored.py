@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
-
     from coldwarm.runner.stored.wrong import At
 
     Result = PatternResult | ClaimResult

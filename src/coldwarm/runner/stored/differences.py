@@ -38,6 +38,18 @@ def of_case(stored: CaseResult, again: CaseResult) -> Iterator[Wrong]:
         yield from apart((name,), _plain(stored, name), _plain(again, name))
 
 
+def n_computed(case: CaseResult) -> int:
+    """Return how many values of a case are computed of its observations."""
+    return sum(_n_values(_plain(case, name)) for name in _COMPUTED)
+
+
+def _n_values(value: object) -> int:
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return sum(map(_n_values, inner))
+    return value is not None
+
+
 def between(stored: Record, again: Record) -> Iterator[Wrong]:
     """Yield each difference of two records of a kind."""
     yield from apart((), msgspec.to_builtins(stored), msgspec.to_builtins(again))

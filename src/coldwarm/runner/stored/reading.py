@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 _ADVICE = "it was changed after it was measured: measure again, or restore the file"
-_OTHER = "another version of coldwarm says so, by which rules is not known here"
+_OTHER = "another version of coldwarm says so"
 _SHOWN = 20
 """Faults of one file that are told: one alone is enough to refuse it."""
 
@@ -83,8 +83,8 @@ def computed_again(measured: Measured) -> Checked:
     """Compute everything again by the rules of today, and find what is said otherwise.
 
     Nothing in a result chooses how hard it is held against its observations. What differs is a
-    fault, unless the result is of another version of coldwarm and other rules could have made it:
-    then it is told beside the result, ``otherwise``, and what was computed here stands in its place.
+    fault, unless the result says that another version of coldwarm measured it and other rules could
+    have made that: then it is told, ``otherwise``, and what was computed here stands in its place.
     """
     found = Found()
     for name, case in measured.cases.items():
@@ -165,7 +165,9 @@ def _computed(measured: Measured, found: Found) -> list[CaseResult]:
     decided = again.with_decision(stored, measured.suite.suite) if measured.suite else stored
     made = _by_rules(decided, [again.judged(case) for case in decided], whole=whole)
     as_judged = made
-    if any(one.observations != other.observations for one, other in zip(decided, made, strict=True)):
+    if any(
+        one.observations != other.observations for one, other in zip(decided, made, strict=True)
+    ):
         as_judged = _by_rules(decided, [case.observations for case in decided], whole=whole)
     for case, today, then in zip(stored, made, as_judged, strict=True):
         # The baseline of a case alone is not at hand, so its verdicts are left out.

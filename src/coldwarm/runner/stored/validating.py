@@ -139,9 +139,7 @@ def _journalled(measured: Measured) -> Iterator[tuple[str, CaseResult, list[Wron
         yield measured.files[name], case, list(_as_told(case, told.get(name, {})))
 
 
-def _as_told(
-    case: CaseResult, told: dict[tuple[str, int, int], Observation]
-) -> Iterator[Wrong]:
+def _as_told(case: CaseResult, told: dict[tuple[str, int, int], Observation]) -> Iterator[Wrong]:
     kept = {(one.cache_mode, one.round, one.attempt): tried(one) for one in case.observations}
     if outcome.is_wrong(case.reason):
         told = {key: outcome.without_timing(one) for key, one in told.items()}
