@@ -60,13 +60,24 @@ def agree(folder: Path) -> None:
 
 
 def of_index(folder: Path) -> None:
-    """Write sizes and hashes into the index of the snapshot alone."""
+    """Write sizes and hashes into the index of the snapshot, and sizes into its crate."""
+    _sizes(folder)
     index = folder / layout.INDEX
     document = json.loads(index.read_bytes())
     for row in document["artifacts"]:
         data = (folder / row["path"]).read_bytes()
         row["bytes"], row["sha256"] = len(data), hashlib.sha256(data).hexdigest()
     index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def _sizes(folder: Path) -> None:
+    crate = folder / layout.CRATE
+    document = json.loads(crate.read_bytes())
+    for one in document["@graph"]:
+        file = folder / one["@id"]
+        if "contentSize" in one and file.is_file():
+            one["contentSize"] = str(file.stat().st_size)
+    crate.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 def rows(index: Path) -> None:

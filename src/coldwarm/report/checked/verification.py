@@ -65,7 +65,9 @@ def _only_hashed(found: Verification) -> Iterator[str]:
     for one in found.files:
         if one.answer == "only_hashed" and one.reason is not None:
             groups.setdefault(words(one.reason), []).append(one.path)
-    if groups:
+    if groups and found.signature == "valid":
+        yield "only hashed: its maker has signed it, and this version does not make the same"
+    elif groups:
         yield (
             "only hashed: nothing here shows whether it is true; whoever changes it can make the"
             " hashes anew. --public-key, with a key that you have from its maker, tells who says so"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -65,8 +65,18 @@ def read(path: Path) -> Measured:
     return checked.measured
 
 
-def read_run(path: Path) -> tuple[SuiteResult, list[CaseResult]]:
-    """Read a run's directory, or its index: the index, and the cases in their order.
+class Run(NamedTuple):
+    """A run that was read whole."""
+
+    suite: SuiteResult
+    cases: list[CaseResult]
+    """In their order."""
+    otherwise: tuple[ContractError, ...]
+    """As of ``Measured``."""
+
+
+def read_run(path: Path) -> Run:
+    """Read a run's directory, or its index.
 
     Raises:
         UsageError: there is no run.
@@ -76,7 +86,7 @@ def read_run(path: Path) -> tuple[SuiteResult, list[CaseResult]]:
     if measured.suite is None:
         text = f"{path} is the file of one case; name the directory of a run"
         raise UsageError(text)
-    return measured.suite, list(measured.cases.values())
+    return Run(measured.suite, list(measured.cases.values()), measured.otherwise)
 
 
 def computed_again(measured: Measured) -> Checked:
