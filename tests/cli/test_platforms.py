@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AS_ON = """
-import contextlib, io, os, signal, sys
+import contextlib, io, os, shutil, signal, sys
 from coldwarm.cli import main
 
 system, *sys.argv = sys.argv[1:]
@@ -28,6 +28,14 @@ with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
     main.main()
 for name in [name for name in sys.modules if name.partition(".")[0] == "coldwarm"]:
     del sys.modules[name]
+which = shutil.which
+def which_here(*given, **named):
+    sys.platform = "linux"  # the standard library is Linux's too
+    try:
+        return which(*given, **named)
+    finally:
+        sys.platform = system
+shutil.which = which_here
 sys.platform = system
 for name in ("fcntl", "resource", "termios", "pwd", "grp"):
     if system == "win32" or name == "fcntl":
