@@ -81,11 +81,13 @@ def _sizes(folder: Path) -> None:
 
 
 def rows(index: Path) -> None:
-    """Write hashes into the rows of an index of cases."""
+    """Write hashes into the rows of an index of cases, where they are others."""
     document = json.loads(index.read_bytes())
+    before = json.dumps(document)
     for row in document["cases"]:
         row["sha256"] = sha256(index.parent / row["path"])
-    index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+    if json.dumps(document) != before:
+        index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 def sha256(file: Path) -> str:

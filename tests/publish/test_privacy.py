@@ -17,7 +17,7 @@ from coldwarm.contracts.files import journal
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
 from coldwarm.publish.making.collected import collect
-from coldwarm.publish.making.create import Made, Request, make
+from coldwarm.publish.making.create import Request, make
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def test_the_name_of_a_machine_is_masked(
 def test_a_page_that_would_tell_a_secret_is_not_written(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def page(made: Made) -> bytes:
+    def page(made: Content) -> bytes:
         assert made.content.runs
         return f"<html>{PLANTED}</html>".encode()
 

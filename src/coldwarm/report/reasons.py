@@ -364,7 +364,7 @@ WORDS: dict[str, str] = {
     "made_otherwise": "not checked: this version makes another one of the runs, so do not open it"
     " unless you trust its maker; coldwarm report makes one",
     "bundle_not_asked": "not checked: --identity and --issuer name who must have signed",
-    "signature_not_asked": "not checked: --public-key names the key of its owner",
+    "signature_not_asked": "not checked: name the key of its maker with --public-key",
     "packed_otherwise": "not packed by coldwarm snapshot package, so it has bytes of its own beside"
     " the files, which nothing checks",
     "empty_folder": "is a folder without a file, which no snapshot has: remove it",

@@ -10,7 +10,7 @@ from coldwarm.publish import layout
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coldwarm.publish.making.create import Made, View
+    from coldwarm.publish.runs import Content, View
 
 _FORMATS = {"html": layout.PAGE, "pdf": layout.PDF}
 
@@ -26,15 +26,15 @@ def available() -> Mapping[str, View]:
     }
 
 
-def _rendered(name: str, path: str, made: Made) -> bytes | None:
+def _rendered(name: str, path: str, content: Content) -> bytes | None:
     from coldwarm.report.catalogue.told import told
     from coldwarm.report.formats import base
 
-    results = [run.measured for run in made.content.runs]
+    results = [run.measured for run in content.runs]
     format_ = base.load(name)
     with_verdicts = getattr(format_, "with_verdicts", None)
     if with_verdicts is not None:
-        verdicts = [told(one.index, one.environment) for one in made.content.verdicts]
+        verdicts = [told(one.index, one.environment) for one in content.verdicts]
         files: dict[str, bytes] = with_verdicts(results, verdicts, path)
         return files[path]
     return format_.files(results, path)[path] if results else None

@@ -19,7 +19,6 @@ from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import BaselineManifest, ValidationReport
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import citing, layout, lock, manifest, validation
-from coldwarm.publish.making.create import Made
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.runs import Content, Run, below, verdicts_of
 from coldwarm.publish.verifying.faults import by_other_rules, contradiction, fault, told
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.snapshot import SnapshotIndex
-    from coldwarm.publish.making.create import View
-    from coldwarm.publish.runs import Judged
+    from coldwarm.publish.runs import Judged, View
 
 
 _PACKED = re.compile(rb"H4sI[A-Za-z0-9+/]{20,}={0,2}")
@@ -140,7 +138,6 @@ def _fewest(held: Callable[[Whole], Iterator[SnapshotFault]], *sides: Whole) -> 
 
 def _viewed(whole: Whole, views: Mapping[str, View], found: Followed, *, same: bool) -> None:
     """Render page and print once more."""
-    made = Made(whole.index.snapshot_id, whole.index.generated_at, whole.content, {}, [], None, [])
     for path in (layout.PAGE, layout.PDF):
         if path not in whole.files:
             continue
@@ -148,7 +145,7 @@ def _viewed(whole: Whole, views: Mapping[str, View], found: Followed, *, same: b
             found.not_made[path] = because("not_made_again", text="nothing renders it")
             continue
         try:
-            data = views[path](made)
+            data = views[path](whole.content)
         except UsageError as error:
             found.not_made[path] = because("not_made_again", text=str(error))
             continue

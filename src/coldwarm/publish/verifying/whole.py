@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.publish.making.create import View
+    from coldwarm.publish.runs import View
     from coldwarm.runner.catalogue.stored import Stored
 
 _SHOWN = 100
