@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.publish.conftest import Call
 
+    from coldwarm.publish.runs import Content
+
 PLANTED = "Zx9-secret-of-mine"
 
 
@@ -93,8 +95,8 @@ def test_the_name_of_a_machine_is_masked(
 def test_a_page_that_would_tell_a_secret_is_not_written(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def page(made: Content) -> bytes:
-        assert made.content.runs
+    def page(content: Content) -> bytes:
+        assert content.runs
         return f"<html>{PLANTED}</html>".encode()
 
     request = Request("s1", collect((run,)), indexes=(), views={layout.PAGE: page})
