@@ -5,6 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import rich_click as click
+
+from coldwarm.errors import printable
+from coldwarm.installing import MissingError
 from coldwarm.publish import layout
 
 if TYPE_CHECKING:
@@ -17,16 +21,24 @@ _FORMATS = {"html": layout.PAGE, "pdf": layout.PDF}
 
 def available() -> Mapping[str, View]:
     """Return what renders each such file, by its path as ``coldwarm.publish.layout`` has it."""
-    from coldwarm.report.formats import base
+    return {path: partial(_rendered, name, path) for name, path in _FORMATS.items()}
 
-    return {
-        path: partial(_rendered, name, path)
-        for name, path in _FORMATS.items()
-        if name in base.names()
-    }
+
+def rendering() -> Mapping[str, View]:
+    """Return the same, which raises ``MissingError`` where an extra is missing."""
+    return {path: partial(_made, name, path) for name, path in _FORMATS.items()}
 
 
 def _rendered(name: str, path: str, content: Content) -> bytes | None:
+    """Return a file; ``None``: there is nothing to show, or an extra is missing, which is told."""
+    try:
+        return _made(name, path, content)
+    except MissingError as error:
+        click.echo(printable(f"coldwarm: {path} is left out: {error}"), err=True)
+        return None
+
+
+def _made(name: str, path: str, content: Content) -> bytes | None:
     from coldwarm.report.catalogue.told import told
     from coldwarm.report.formats import base
 

@@ -52,19 +52,16 @@ def command(
     from coldwarm.contracts.reasons import because
     from coldwarm.errors import ExitCode, printable
     from coldwarm.private.masking import masked
-    from coldwarm.publish.keyless import Signer
+    from coldwarm.publish import keyless
     from coldwarm.publish.package import is_packed_here
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.publish.verifying import whole
     from coldwarm.publish.verifying.faults import exit_code
     from coldwarm.report.checked import verification
 
-    if (identity is None) != (issuer is None):
-        text = "--identity and --issuer belong together; give both"
-        raise click.UsageError(text)
-    signer = Signer(identity, issuer) if identity is not None and issuer is not None else None
+    signer = keyless.signer(identity, issuer)
     with unpacked(folder) as inside:
-        verified = whole.verify(inside, key, signer, views=_views.available())
+        verified = whole.verify(inside, key, signer, views=_views.rendering())
         if not verified.faults and not folder.is_dir() and not is_packed_here(folder, inside):
             verified.not_made[folder.name] = because("packed_otherwise")
         found = verified.told(folder)

@@ -149,7 +149,10 @@ def _viewed(whole: Whole, views: Mapping[str, View], found: Followed, *, same: b
         except UsageError as error:
             found.not_made[path] = because("not_made_again", text=str(error))
             continue
-        if data is not None and _unpacked(data) == _unpacked(whole.files[path]):
+        if data is None:
+            found.not_made[path] = because("not_made_again", text="nothing renders it")
+            continue
+        if _unpacked(data) == _unpacked(whole.files[path]):
             continue
         # Other versions of what draws and sets figures make other bytes; of a page, that is none.
         if same and path == layout.PAGE:
