@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from msgspec import convert
 from msgspec.json import decode
 
-from coldwarm.contracts.observation import OtherCalls
 from coldwarm.contracts.result import CaseResult
-from coldwarm.functions import other_calls
+from coldwarm.functions import other_calls, varying
 from coldwarm.functions.arguments import Call
+from coldwarm.runner import translate
+from coldwarm.runner.process import replies
 from coldwarm.stats.cautions import other_calls as judged
 
 if TYPE_CHECKING:
@@ -25,19 +27,27 @@ if TYPE_CHECKING:
 
     from tests.functions.conftest import Desk
 
+    from coldwarm.contracts.observation import OtherCalls
+
 WORK_S = 0.01
 
 
 def _told(function: Callable[..., Any], call: Call, n_compiles: list[int]) -> dict[str, Any]:
-    others = (flat for which in (1, 2, 3) for flat in other_calls.changed(call, which))
     return other_calls.told(
-        lambda flat: function(*flat), lambda: call.flat, others, lambda: len(n_compiles)
+        lambda flat: function(*flat),
+        lambda: call.flat,
+        lambda number: varying.given(call, number, varying.names_of(function, call)),
+        lambda: len(n_compiles),
     )
 
 
+def _seen(told: dict[str, Any]) -> OtherCalls:
+    reply = convert({"type": "other_calls", **told}, replies.OtherCalls)
+    return translate.other_calls(reply)
+
+
 def _codes(told: dict[str, Any]) -> set[str]:
-    seen = OtherCalls(**{name: one for name, one in told.items() if name != "reasons"})
-    return {reason.code for reason in judged(seen)}
+    return {reason.code for reason in judged(_seen(told))}
 
 
 def _shown(function: Callable[..., Any], *given: object) -> set[str]:
@@ -165,7 +175,7 @@ def test_a_collector_that_is_off_stays_so() -> None:
 
 def test_other_numbers_have_the_same_types_and_shapes() -> None:
     given = {"a": [np.float32(1.0), np.ones((2, 3), dtype="f4")], "b": (np.arange(3), 5, "text")}
-    same = other_calls.varied(given, 1)
+    same = varying.varied(given, 1)
     assert same["a"][0] != 1.0
     assert type(same["a"][0]) is np.float32
     assert same["a"][1].dtype == np.float32
@@ -184,18 +194,19 @@ def test_arrays_of_jax_and_pytorch_are_varied_without_a_program_of_jax() -> None
     given = jax.device_put(np.ones(3, dtype="f4"))
     step(given, 2.0)
     n_programs = step._cache_size()
-    same = other_calls.varied({"x": given, "n": 2.0}, 1)
+    same = varying.varied({"x": given, "n": 2.0}, 1)
     assert np.all(np.asarray(same["x"]) > 1.0)
     assert (same["x"].dtype, same["x"].shape) == (given.dtype, given.shape)
     step(same["x"], same["n"])
     assert step._cache_size() == n_programs
     tensor = torch.ones(3, dtype=torch.float32, requires_grad=True)
-    made = other_calls.varied(tensor, 1)
+    made = varying.varied(tensor, 1)
     assert made.requires_grad
     assert made.is_leaf
     assert made.dtype == torch.float32
     assert bool((made > 1.0).all())
-    assert torch.equal(other_calls.varied(torch.arange(3), 1), torch.arange(3))
+    whole = varying.varied(torch.tensor([5, 0, 7]), 0.1)
+    assert sorted(whole.tolist()) == [0, 2, 7]
 
 
 @pytest.mark.slow
@@ -230,7 +241,8 @@ def test_the_command_makes_the_calls_with_and_without_arguments(
     assert calls["paused_s"] > 0
     assert calls["collecting_s"] is not None
     assert (calls["other_arguments_s"] is not None) == bool(given), calls
-    assert set(calls["null_reasons"]) == (set() if given else {"other_arguments_s"})
+    expected = set() if given else {"other_arguments_s", "answers_checked"}
+    assert set(calls["null_reasons"]) == expected
 
 
 @pytest.mark.slow

@@ -73,6 +73,7 @@ CautionKind = Literal[
     "kept",
     "allocator",
     "other_calls",
+    "untried",
     "counts",
 ]
 

@@ -89,6 +89,8 @@ class Inspection:
         """Call it twice and return what that showed."""
         self.backend.look()
         function, call, further = self.prepare()
+        told = {"kind": self.kind, "positional": self.positional, "placement": self.placement}
+        self.backend.adopt({**self.spec, **told}, function, call.copied(), self.order)
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
         function = self.backend.finishing(function)
@@ -105,6 +107,7 @@ class Inspection:
         compiles = self.backend.compiles_so_far()
         repeats = values.Answer(self._called(function, spare)).digest() == answer.digest()
         compiled = self.backend.compiles_so_far()
+        counters = self.backend.counters()
         again = None if compiled is None or compiles is None else compiled - compiles
         return {
             "type": "inspect",
@@ -121,11 +124,28 @@ class Inspection:
             "compiled_again": again,
             "further": further,
             "device": device,
-            "counters": self.backend.counters(),
+            "counters": counters,
             "own_cache": next(iter(self.backend.moved()), None),
             "positional": self.positional,
             "first_s": self.first_ns / 1e9,
+            "afterwards": self._others(function) if repeats and first else None,
         }
+
+    def _others(self, function: "Callable[..., Any]") -> "Callable[[], None]":
+        """Return what writes the answers to other data beside the answer."""
+        from coldwarm.functions import other_answers
+
+        keywords, n = self.backend.keywords, len(self.backend.keywords)
+
+        def call(flat: "tuple[Any, ...]") -> "Any":
+            out = function(
+                *flat[: len(flat) - n], **dict(zip(keywords, flat[len(flat) - n :], strict=True))
+            )
+            waiting.wait(out)
+            return out
+
+        seed = self.job["seed"]
+        return lambda: other_answers.write(self.job["answer"], call, self.backend.others, seed)
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":
         begin_ns = _now_ns()

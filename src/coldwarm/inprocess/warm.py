@@ -25,7 +25,7 @@ from coldwarm.contracts.reasons import Reason, because
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.frameworks.settings import told
-from coldwarm.functions import other_calls, values, waiting
+from coldwarm.functions import other_calls, values, varying, waiting
 from coldwarm.functions.opened import UnfinishedError
 from coldwarm.functions.pending import Pending, refuse_result
 from coldwarm.report.reasons import with_advice
@@ -72,6 +72,7 @@ class InProcess:
 @dataclass
 class _Warm:
     function: Callable[..., Any]
+    names: list[str]
     call: Call
     renewing: bool
     waiters: list[Callable[[Any], None]]
@@ -96,20 +97,21 @@ class _Warm:
         """Call as the timed loop does not."""
         keywords = self.call.keywords
 
-        def call(flat: tuple[Any, ...]) -> None:
+        def call(flat: tuple[Any, ...]) -> object:
             positional = flat[: len(flat) - len(keywords)]
             named = dict(zip(keywords, flat[len(positional) :], strict=True))
-            self.sync(self.function(*positional, **named))
+            out = self.function(*positional, **named)
+            self.sync(out)
+            return out
 
         def usual() -> tuple[Any, ...]:
             return (self.call.copied() if self.renewing else self.call).flat
 
-        further = (
-            flat
-            for which in range(1, 1 + other_calls.TRIES)
-            for flat in other_calls.changed(self.call, which)
-        )
-        told = other_calls.told(call, usual, further, self.arrivals.compiles_so_far)
+        def others(number: float) -> varying.Other:
+            return varying.given(self.call.copied(), number, self.names)
+
+        told = other_calls.told(call, usual, others, self.arrivals.compiles_so_far)
+        told["unchecked"] = because("no_reference")
         reply = convert({"type": "other_calls", **told}, replies.OtherCalls)
         return translate.other_calls(reply)
 
@@ -197,6 +199,7 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
     began_ns, started_at = _now_ns(), datetime.now(UTC).isoformat()
     pending, named = Pending(), sync is not None
     pending.wait()
+    names = varying.names_of(function, call)
     if sync is not None:
         function = waiting.finished_by(sync, function)
     given = call.copied()
@@ -214,7 +217,14 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         return InProcess(None, first_s, kept, changed, repeats)
     with watching() as arrivals:
         calls = _Warm(
-            function, call if changed else given, changed, waiters, arrivals, began_ns, pending
+            function,
+            names,
+            call if changed else given,
+            changed,
+            waiters,
+            arrivals,
+            began_ns,
+            pending,
         )
         blocks = _blocks(calls, ends_s)
         others = calls.others()

@@ -88,7 +88,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
         for case in cases
         if case.status == "warn" and case.reason
     ]
-    remarks += _missing(cases, modes)
+    remarks += _untried(cases) + _missing(cases, modes)
     for kind in ("rejected", "failed", "kept"):
         remarks += [
             Remark(
@@ -239,6 +239,18 @@ def _other_calls(cases: Sequence[CaseResult]) -> list[Remark]:
             advice(caution.reason),
         )
         for case, caution in _of_kind(cases, "other_calls")
+    ]
+
+
+def _untried(cases: Sequence[CaseResult]) -> list[Remark]:
+    """Say whose calls nothing is known of with other data, those of one reason together."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for case, caution in _of_kind(cases, "untried"):
+        reason = caution.reason
+        found.setdefault((words(reason), advice(reason)), []).append(case.candidate)
+    return [
+        Remark(KINDS["untried"], f"{', '.join(names)}: {said}", cure)
+        for (said, cure), names in found.items()
     ]
 
 

@@ -131,7 +131,9 @@ def observation(running: Running) -> Observation:
     first_gate, input_sha256 = _checked(start, end)
     if input_sha256 is not None and running.input_sha256 not in {None, input_sha256}:
         return Observation(**common, status="failed", reason=because("other_inputs"))
-    gate = _gate([first_gate] + ([end.gate] if end and end.gate else []))
+    told = running.other_calls
+    further = told.gate if isinstance(told, replies.OtherCalls) else None
+    gate = _gate(first_gate, end.gate if end else None, further)
     if gate is not None and not gate.passed:
         reason = because("correctness_gate")
         return Observation(**common, status="failed", reason=reason, gate=gate)
@@ -251,14 +253,16 @@ def _contradicted(mode: CacheMode, judgements: Mapping[CacheMode, Judgement]) ->
     return together(against)
 
 
-def _gate(gates: Sequence[replies.Gate | None]) -> Gate | None:
-    known = [gate for gate in gates if gate is not None]
-    if not gates or gates[0] is None:
+def _gate(first: replies.Gate | None, *later: replies.Gate | None) -> Gate | None:
+    """Return the worst check of a process's answers, and which were checked."""
+    if first is None:
         return None
-    worst = max(known, key=lambda gate: (not gate.passed, gate.max_scaled_error or 0.0))
+    places = ("first_call", "last_call", "other_data")
+    known = {place: one for place, one in zip(places, (first, *later), strict=True) if one}
+    worst = max(known.values(), key=lambda gate: (not gate.passed, gate.max_scaled_error or 0.0))
     return Gate(
         **asdict(worst) | {"reason": None if worst.reason is None else as_reason(worst.reason)},
-        checked=["first_call", "last_call"][: len(known)],
+        checked=list(known),
     )
 
 
@@ -283,7 +287,17 @@ def other_calls(reply: replies.OtherCalls) -> OtherCalls:
     seconds = {name: getattr(reply, name) for name in OtherCallSeconds.__struct_fields__}
     reasons = missing(seconds, _NO_STATUS)
     stated = {name: as_reason(reply.reasons[name]) for name in reasons if name in reply.reasons}
-    return OtherCalls(**seconds, null_reasons={**reasons, **stated})
+    if reply.unchecked is not None:
+        stated["answers_checked"] = reply.unchecked
+    return OtherCalls(
+        **seconds,
+        varied=reply.varied,
+        not_varied=reply.not_varied,
+        answer_changed=reply.answer_changed,
+        answers_checked=None if reply.unchecked is not None else reply.unlike is None,
+        unlike=reply.unlike,
+        null_reasons={**reasons, **stated},
+    )
 
 
 def _harness(start: replies.Start, figures: HarnessFigures | None) -> HarnessCost:

@@ -140,6 +140,7 @@ def _case(  # noqa: PLR0913 - what a case is made of
         job={
             "function": {**specification(target, setting), **kind},
             "repeats": inspected.repeats,
+            "strict": inspected.kind == "function" and setting.arguments is None,
         },
         new_shapes=inspected.further > 0,
         shares_inputs=inspected.kind == "function",
