@@ -315,6 +315,7 @@ CODES: dict[str, str] = {
     "other_text": "n_place",
     "not_compared": "part_names",
     "carried": "",
+    "state_carried": "state_names",
     "no_such_step": "backend",
     "not_read": "cache",
     "begins_not_reported": "",

@@ -48,7 +48,6 @@ class UserFunction(Backend):
     device_suffix = False
     caches = ("jax", "inductor", "numba", "extensions")
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    synchronous = False
     sync_policy = (
         "what the call returns decides: block_until_ready for arrays of JAX; all work of the GPU"
         " for arrays of PyTorch, CuPy and Numba, and where PyTorch has used one; the function named"
@@ -62,7 +61,7 @@ class UserFunction(Backend):
         self.keywords: tuple[str, ...] = ()
         self._arrivals = Arrivals(device)
         self._places: Places | None = None
-        self._waiters: list[Callable[[Any], None]] | None = None
+        vars(self)["sync"] = waiting.waiter()
         self._module: Any = None
         self._found: Any = None
         self._function: Any = None
@@ -263,16 +262,10 @@ class UserFunction(Backend):
         """
         return function if self._sync is None else waiting.finished_by(self._sync, function)
 
-    def sync(self, out: "Any") -> None:
-        """Wait for the output, in the way that the first one showed to be right."""
-        if self._waiters is None:
-            self._waiters = waiting.waiters(out)
-            if not self._waiters:
-                vars(self)["synchronous"] = True
-            elif len(self._waiters) == 1:
-                vars(self)["sync"] = self._waiters[0]
-        for waiter in self._waiters:
-            waiter(out)
+    @property
+    def synchronous(self) -> bool:  # type: ignore[override] # of others it never changes
+        """Whether there is nothing that goes on computing after a call has returned, so far."""
+        return not waiting.may_go_on()
 
     def refuse_unfinished(self, out: "Any") -> None:
         """Refuse an output that is not there, and work that goes on. Untimed.

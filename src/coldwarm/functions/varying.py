@@ -167,22 +167,22 @@ class _Maker:
             made = [self.made(one) for one in value]
         return made if type(value) is list else tuple.__new__(type(value), made)
 
-    def _text(self, text: str) -> str:
+    def _text(self, given: str) -> str:
         """Return a text with other letters and digits in the same places; a short name as it is.
 
         What may be the path of a file is left, too.
         """
         import re
 
-        spaced = any(map(str.isspace, text))
-        place = "://" in text or (not spaced and ("/" in text or "\\" in text))
-        if place or not (spaced or len(text) >= _SHORTEST_TEXT):
-            return text
+        spaced = any(map(str.isspace, given))
+        place = "://" in given or (not spaced and ("/" in given or "\\" in given))
+        if place or not (spaced or len(given) >= _SHORTEST_TEXT):
+            return given
         table: dict[int, int] = {}
         for some in (_DIGITS, _VOWELS, _OTHERS, _VOWELS.upper(), _OTHERS.upper()):
             by = 1 + int(self.number * (len(some) - 1))
             table.update(zip(map(ord, some), map(ord, some[by:] + some[:by]), strict=True))
-        parts = re.split(r"(\w+)", text)
+        parts = re.split(r"(\w+)", given)
         return "".join(one if one.lower() in _KEPT_WORDS else one.translate(table) for one in parts)
 
     def _array(self, array: "Any") -> "Any":

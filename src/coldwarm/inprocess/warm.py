@@ -75,23 +75,24 @@ class _Warm:
     names: list[str]
     call: Call
     renewing: bool
-    waiters: list[Callable[[Any], None]]
+    sync: Callable[[Any], None]
     arrivals: Arrivals
     began_ns: int
     pending: Pending
 
     def __post_init__(self) -> None:
         """Make the loop. The allocator stays as the program has it."""
+        self.make_loop()
+
+    def make_loop(self) -> None:
+        """Make it for what may be computing by now."""
+        self.synchronous = not waiting.may_go_on()
         self.loop = make_loop(
             len(self.call.flat),
             self.call.keywords,
-            synchronous=not self.waiters,
+            synchronous=self.synchronous,
             renewing=self.renewing,
         )
-
-    def sync(self, out: object) -> None:
-        for waiter in self.waiters:
-            waiter(out)
 
     def others(self) -> OtherCalls:
         """Call as the timed loop does not."""
@@ -120,7 +121,8 @@ class _Warm:
         compiles = self.arrivals.compiles_so_far()
         before = resource.getrusage(resource.RUSAGE_SELF)
         arguments: Any = (lambda: self.call.copied().flat) if self.renewing else self.call.flat
-        sync = self.waiters[0] if len(self.waiters) == 1 else self.sync
+        if self.synchronous and waiting.may_go_on():
+            self.make_loop()
         budget_ns = int(seconds * 1e9)
         with _not_collecting():
             start_ns = _now_ns()
@@ -128,7 +130,7 @@ class _Warm:
                 _now_ns,
                 repeat,
                 self.function,
-                sync,
+                self.sync,
                 arguments,
                 batch,
                 BLOCK_LIMIT,
@@ -206,7 +208,7 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
     before = values.digest(list(given.flat))
     out, first_s = _once(function, given, pending, named=named)
     # A function may hand out a buffer that its next call writes to.
-    answer, waiters = values.Answer(out), waiting.waiters(out)
+    answer = values.Answer(out)
     digest, kept = answer.digest(), outside_heap(answer.arrays)
     del out, answer
     changed = given.gone or values.digest(list(given.flat)) != before
@@ -221,7 +223,7 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
             names,
             call if changed else given,
             changed,
-            waiters,
+            waiting.waiter(),
             arrivals,
             began_ns,
             pending,

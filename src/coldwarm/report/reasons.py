@@ -408,6 +408,8 @@ WORDS: dict[str, str] = {
     "not_compared": "not compared with the expected answer: {part_names}",
     "carried": "fresh processes got the function by value (cloudpickle): to load it is no part of"
     " first results, the imports that it needs are",
+    "state_carried": "fresh processes got what it keeps from call to call as it was here, so that"
+    " their first results may lack what a first call does: {state_names}",
     "no_such_step": "{backend} has no such step",
     "not_read": "nothing was read from {cache}",
     "programs_gone": "{n_programs:# program} was no longer loaded when they were counted",
@@ -527,6 +529,7 @@ ADVICE: dict[str, str] = {
     "slow_after_pause": "quote the figure for calls in a row alone",
     "collecting": "add it, or quote the figure without it as such",
     "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",
+    "state_carried": "empty it before the bench, or make it inside the function",
     "answers_differ": "where each process draws others, seed it or give --no-check",
     "index_silent": "make the snapshot where there is a network, or name an index with --index",
 }

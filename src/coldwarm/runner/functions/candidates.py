@@ -240,6 +240,8 @@ def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list
     ]
     if target.carried:
         notes.append(because("carried"))
+    if target.kept:
+        notes.append(because("state_carried", state_names=list(target.kept)))
     if inspected.uncompared:
         more = ["…"] if len(inspected.uncompared) > _SHOWN else []
         notes.append(because("not_compared", part_names=[*inspected.uncompared[:_SHOWN], *more]))
