@@ -278,6 +278,7 @@ CODES: dict[str, str] = {
     "archive_leads_out": "path",
     "archive_entry": "path",
     "archive_twice": "path",
+    "no_room_to_unpack": "folder text",
     "extra_missing": "package extra",
     "key_not_read": "file kind",
     "key_encrypted": "file",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from coldwarm import installing
 from coldwarm.private.masking import cleaned
 from coldwarm.report import units
 from coldwarm.report.doctor.evidence import EVIDENCE
@@ -354,7 +355,9 @@ WORDS: dict[str, str] = {
     " used",
     "archive_entry": "in the archive, {path} {parts}",
     "archive_twice": "the archive has {path} twice: nothing of it is used",
-    "extra_missing": "{package} is not installed: pip install 'coldwarm[{extra}]'",
+    "no_room_to_unpack": "{folder} cannot take what is unpacked: {text}; free some space there, or"
+    " set TMPDIR to another folder (nothing is said of the archive)",
+    "extra_missing": "{package} is not installed: " + installing.advice("{extra}"),
     "key_not_read": "{file} holds no {kind} key that can be read; openssl genpkey -algorithm"
     " ed25519 makes a private one, openssl pkey -pubout the public one of it",
     "key_encrypted": "{file} has a passphrase, and signing asks for none: write it without one into"
