@@ -20,6 +20,7 @@ from coldwarm.functions.arguments import Call
 from coldwarm.runner import translate
 from coldwarm.runner.process import replies
 from coldwarm.stats.cautions import other_calls as judged
+from coldwarm.stats.cautions import untried
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,6 +94,144 @@ def _by_identity() -> Callable[..., float]:
 )
 def test_an_answer_that_is_kept_is_found(function: Callable[..., float], given: object) -> None:
     assert "answers_kept" in _shown(function, given)
+
+
+def _memoized(key: Callable[[Any], object]) -> Callable[..., float]:
+    seen: dict[object, float] = {}
+
+    def f(x: object) -> float:
+        if key(x) not in seen:
+            seen[key(x)] = _work(_numbers(x))
+        return seen[key(x)]
+
+    return f
+
+
+def _numbers(x: Any) -> Any:
+    """Return numbers of which there is a sum, of whatever data."""
+    if isinstance(x, str):
+        return float(len(x))
+    if hasattr(x, "data") and not isinstance(x, np.ndarray):
+        return _numbers(x.data)
+    if isinstance(x, dict):
+        return _numbers([one for one in x.values() if not isinstance(one, str)])
+    return x if isinstance(x, (int, float, np.ndarray)) else float(np.sum([*map(np.sum, x)]))
+
+
+class Data:
+    """An object of a user's own class."""
+
+    def __init__(self, data: object) -> None:
+        """Hold some data."""
+        self.data = data
+
+
+class _Keeping:
+    def __init__(self) -> None:
+        self.last: tuple[object, float] | None = None
+
+    def __call__(self, x: Any) -> float:
+        if self.last is None or not np.array_equal(self.last[0], x):  # type: ignore[arg-type] # arrays
+            self.last = np.array(x), _work(x)
+        return self.last[1]
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (_memoized(lambda x: x.data.tobytes()), Data(X)),
+        (_memoized(lambda x: x.data), Data(40)),
+        (_memoized(lambda x: tuple(x.data)), Data([0.5, 2.5])),
+        (_memoized(str), "How many words has this text?"),
+        (_memoized(lambda x: x), (3, 5, 7)),
+        (_memoized(lambda x: x), (64, 64)),
+        (_memoized(tuple), list(range(40))),
+        (_memoized(lambda x: tuple(sorted(x.items()))), {"rate": 0.5, "kind": "slow"}),
+        (_memoized(lambda x: x["n"]), {"n": 30, "kind": "slow"}),
+        (_memoized(frozenset), {4.5, 7.0}),
+        (_memoized(lambda x: x.tobytes()), np.arange(50)),
+        (_memoized(lambda x: x.tobytes()), np.arange(50) % 2 == 0),
+        (_memoized(lambda x: x.tobytes()), np.sort(np.arange(90) % 7)),
+        (_memoized(lambda x: float(x.mean())), X),
+        (_memoized(lambda x: float(x.max() / x.mean())), np.abs(X) + 1),
+        (_memoized(lambda x: (x.shape, float(x[-1]))), X),
+        (_Keeping(), X),
+        (functools.lru_cache(maxsize=None)(_work), 40),
+    ],
+)
+def test_answers_that_are_kept_of_any_data_are_found(
+    function: Callable[..., float], given: object
+) -> None:
+    assert "answers_kept" in _shown(function, given)
+
+
+def _table(n: int) -> float:
+    time.sleep(WORK_S)
+    return float(n)
+
+
+def test_what_is_kept_of_one_argument_beside_others_is_found() -> None:
+    table = functools.lru_cache(maxsize=None)(_table)
+    told = _told(lambda x, n: x * table(n), Call((X, 40), {}), [])
+    assert "answers_kept" in _codes(told)
+    assert (told["varied"], told["not_varied"]) == (["x", "n"], {})
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "tried"),
+    [
+        (lambda: 1.0, (), False),
+        (lambda x: x.sum(), (X,), True),
+        (lambda x, how: getattr(np, how)(x), (X, "mean"), True),
+        (len, ("mean",), False),
+        (lambda x, flag: x + flag, (X, True), True),
+        (lambda x, n: np.zeros(n).shape, (None, 3), True),
+        (lambda n, how: 7.0, (30, "a"), False),
+        (lambda n: 7.0, (30,), True),
+        (lambda x: x[0], (b"raw",), False),
+        (lambda f, x: f(x), (np.sin, X), True),
+        (lambda x, n: x[:n].sum() if n == 20 else 1 / 0, (X, 20), True),
+        (lambda n: 1.0 if n == 20 else 1 / 0, (20,), False),
+    ],
+)
+def test_what_was_not_tried_is_said(
+    function: Callable[..., Any], given: tuple[Any, ...], *, tried: bool
+) -> None:
+    told = _told(function, Call(given, {}), [])
+    why = untried(_seen(told))
+    assert (why is None) == tried, told
+    assert len(told["varied"]) + len(told["not_varied"]) >= len(given)
+
+
+def test_an_argument_for_which_it_compiles_is_named_and_the_others_are_tried() -> None:
+    compiled: list[int] = []
+
+    def f(x: np.ndarray[Any, Any], n: int) -> float:
+        if n not in compiled:
+            compiled.append(n)
+            time.sleep(WORK_S)
+        return float(x[:n].sum())
+
+    f(X, 20)
+    told = _told(f, Call((X, 20), {}), compiled)
+    assert told["varied"] == ["x"]
+    assert told["not_varied"]["n"]["code"] == "compiled_in_window"
+    assert told["answer_changed"]
+    assert untried(_seen(told)) is None
+
+
+def test_a_call_that_takes_seconds_is_tried_once() -> None:
+    calls: list[float] = []
+
+    def f(x: float) -> float:
+        calls.append(x)
+        time.sleep(1.1)
+        return x
+
+    told = _told(f, Call((2.5,), {}), [])
+    assert told["other_arguments_s"] > 1
+    assert set(told["reasons"]) == {"paused_s", "collecting_s"}
+    assert len({one for one in calls if one != 2.5}) == 1
 
 
 @pytest.mark.parametrize(

@@ -283,6 +283,8 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
     """Whether answers to other data were held against the reference's and passed; ``False``: they
     differ, and ``unlike`` says how."""
     unlike: Reason | None = None
+    folded: list[str] = []
+    """Programs of JAX that XLA has computed from their constants while it compiled them."""
     null_reasons: dict[str, Reason] = {}
 
 

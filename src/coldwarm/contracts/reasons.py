@@ -113,6 +113,7 @@ CODES: dict[str, str] = {
     "wrong_for_others": "argument_names",
     "unlike_for_others": "argument_names",
     "no_other_answers": "",
+    "constants_folded": "program_names",
     "other_data_differ": "",
     "no_reference": "",
     "calls_too_long": "call_s",

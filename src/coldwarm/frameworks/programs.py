@@ -26,6 +26,7 @@ class Programs:
     def __init__(self) -> None:
         """Start with none."""
         self._lowered: list[Any] = []
+        self._with_constants: list[tuple[str, Any]] = []
         self._unseen = self._n_lowered = 0
         self._executables: list[Any] = []
         self._n_programs = 0
@@ -43,6 +44,9 @@ class Programs:
                 closed = frame.f_locals.get("closed_jaxpr")
                 if closed is not None:
                     self._lowered.append(closed.jaxpr)
+                    if closed.consts:
+                        name = str(frame.f_locals.get("module_name", ""))
+                        self._with_constants.append((name, closed.jaxpr))
                     return
             frame = frame.f_back
         self._unseen += 1
@@ -67,6 +71,18 @@ class Programs:
             "equations": self._equations,
             "instructions": instructions,
         }
+
+    def folded(self) -> "list[str]":
+        """Return the programs up to ``mark`` that are next to nothing but constants of JAX.
+
+        Their jaxprs compute from arrays that they hold, and XLA has done that while compiling:
+        their executables have no more operations than their results have bytes.
+        """
+        light = {
+            _plain(name) for name, flops, size in map(_cost, self._executables) if flops <= size
+        }
+        held = [name for name, jaxpr in self._with_constants if _of_constants_alone(jaxpr)]
+        return list(dict.fromkeys(name for name in held if _plain(name) in light))
 
     def _why_unseen(self) -> "Mapping[str, Any] | None":
         if self._n_lowered > _MOST:
@@ -119,3 +135,29 @@ def _n_instructions(executable: "Any") -> int:
         for module in executable.hlo_modules()
         for row in module.to_string().splitlines()
     )
+
+
+def _plain(name: str) -> str:
+    """Return a program's name as both JAX and XLA have it: ``jit(<f>)`` and ``jit__f_``."""
+    return "".join(letter if letter.isalnum() else "_" for letter in name).strip("_")
+
+
+def _cost(executable: "Any") -> "tuple[str, float, float]":
+    """Return a program's name, its operations, and the bytes of its results."""
+    (name, *_) = [module.name for module in executable.hlo_modules()]
+    costs = executable.cost_analysis()
+    done = costs.get("flops", 0.0) + costs.get("transcendentals", 0.0)
+    return name, done, costs.get("bytes accessedout{}", 0.0)
+
+
+def _of_constants_alone(jaxpr: "Any") -> bool:
+    """Say whether a program has equations of which nothing comes from its inputs."""
+    given = set(map(id, jaxpr.invars))
+    alone = False
+    for equation in jaxpr.eqns:
+        inputs = [one for one in equation.invars if not hasattr(one, "val")]
+        if any(id(one) in given for one in inputs):
+            given.update(map(id, equation.outvars))
+        else:
+            alone = alone or bool(inputs)
+    return alone

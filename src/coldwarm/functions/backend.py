@@ -360,6 +360,10 @@ class UserFunction(Backend):
         """Return the programs that all frameworks have compiled or read; ``None``: unknown."""
         return self._arrivals.compiles_so_far()
 
+    def folded(self) -> "list[str]":
+        """Return the programs of which next to nothing is left to do in a call."""
+        return [name for watch in self._arrivals.watches for name in watch.folded()]
+
     def uncounted(self) -> "Mapping[str, Any] | None":
         """Return why the programs were not counted at some time; ``None``: they always were."""
         return self._arrivals.gap

@@ -121,6 +121,7 @@ def checked(
     known = _known(reference_path)
     if not known:
         return {**found, "unchecked": because("no_other_answers")}
+    unlike: dict[str, Any] = {}
     try:
         for one in known:
             other = others(numbers(job["seed"]))
@@ -131,14 +132,16 @@ def checked(
                 return {**found, "unchecked": because("other_data_differ")}
             answer = _answered(call, other.only(places))
             verdict = gate.check(answer, path, job["tolerance"], finite=False)
-            if not verdict["passed"]:
-                stays = _same(answer, _answered(call, usual()))
-                named = other.named(places)
-                return {**found, **_wrong(verdict, named, stays=stays, strict=job["strict"])}
-            found["gate"] = verdict
+            if verdict["passed"]:
+                found["gate"] = verdict
+            elif _same(answer, _answered(call, usual())):
+                reason = _of("ignores_arguments", other.named(places))
+                return {**found, "gate": {**verdict, "reason": reason}}
+            elif not unlike:
+                unlike = _unlike(verdict, other.named(places), strict=job["strict"])
     except Exception as error:  # noqa: BLE001 - not every function takes other data
         return {**found, "unchecked": raised(error)}
-    return found
+    return {**found, **unlike}
 
 
 def _given_alike(path: str, other: "Other", places: "Sequence[int]") -> bool:
@@ -163,14 +166,11 @@ _ALIKE = 1e-2
 """Up to what error two candidates have the same data, in types of their own."""
 
 
-def _wrong(
-    verdict: "dict[str, Any]", named: "list[str]", *, stays: bool, strict: bool
-) -> "dict[str, Any]":
-    if stays:
-        return {"gate": {**verdict, "reason": _of("ignores_arguments", named)}}
+def _unlike(verdict: "dict[str, Any]", named: "list[str]", *, strict: bool) -> "dict[str, Any]":
+    """Return what is said of an answer that differs, though not because its data are ignored."""
     code = "wrong_for_others" if strict else "unlike_for_others"
     why = {**_of(code, named), "parts": [verdict["reason"]]}
-    return {"gate": {**verdict, "reason": why}} if strict else {"unlike": why}
+    return {"gate": {**verdict, "reason": why}} if strict else {"gate": None, "unlike": why}
 
 
 def _of(code: str, named: "list[str]") -> "dict[str, Any]":

@@ -176,7 +176,8 @@ class _Tried:
             raise NoneToldError(because("unvaried" if other.names else "no_other_arguments"))
         taken, why = other.places, self._why_not(other, other.places)
         if why is not None:
-            alone = {place: self._why_not(other, [place]) for place in other.places}
+            other = self._others(_number(0.25))
+            alone = {place: self._why_not(other, [place], why) for place in taken}
             taken = [place for place, fault in alone.items() if fault is None]
             refused = {other.names[p]: fault for p, fault in alone.items() if fault is not None}
             self._not_varied.update(refused)
@@ -186,25 +187,33 @@ class _Tried:
         self._varied = other.named(taken)
         return self._quickest_s(taken)
 
-    def _why_not(self, other: "Other", places: "list[int]") -> "dict[str, Any] | None":
-        """Return why a call with other data in these places shows nothing; ``None``: it does."""
+    def _why_not(
+        self, other: "Other", places: "list[int]", had: "dict[str, Any] | None" = None
+    ) -> "dict[str, Any] | None":
+        """Return why a call with other data in these places shows nothing; ``None``: it does.
+
+        ``had``: why, where a call has had these data before.
+        """
         try:
-            self._time(other, places)
+            if not self._time(other, places):
+                return had
         except NoneToldError as error:
             return error.coded_reason
         except Exception as error:  # noqa: BLE001 - not every function takes other data
             return raised(error)
         return None
 
-    def _time(self, other: "Other", places: "list[int]") -> None:
+    def _time(self, other: "Other", places: "list[int]") -> bool:
         """Time a call with other data in these places, unless a call had one of them before.
+
+        Returns whether there was a call.
 
         Raises:
             NoneToldError: something was compiled meanwhile.
         """
         keys = {(place, one) for place in places if (one := _content(other.flat[place]))}
         if self._had & keys:
-            return
+            return False
         self._had |= keys
         for _ in range(_BEFORE):  # so that what sleeps while arguments are made is awake
             self._call(self._usual())
@@ -219,6 +228,7 @@ class _Tried:
             raise NoneToldError(because("compiled_in_window", n_programs=n_programs))
         self._seconds.setdefault(tuple(places), []).append(call_s)
         self._look(out)
+        return True
 
     def _quickest_s(self, places: "list[int]") -> float:
         """Return the quickest of calls with other data in these places; it may be the only one."""

@@ -160,12 +160,20 @@ class _Maker:
 
     def _sequence(self, value: "Any") -> "Any":
         if len(value) >= _FEWEST_OF_DATA and all(type(one) is int for one in value):
-            low, high = min(value), max(value)
-            made: list[Any] = [high + low - one for one in reversed(value)]
-            self.changed = self.changed or made != [*value]
+            made = self._whole_list(value)
         else:
             made = [self.made(one) for one in value]
         return made if type(value) is list else tuple.__new__(type(value), made)
+
+    def _whole_list(self, value: "Any") -> "list[Any]":
+        import numpy as np
+
+        try:
+            other = self._numbers(np.array(value, "i8"))
+        except OverflowError:
+            return list(map(self.made, value))
+        self.changed = self.changed or other is not None
+        return list(value) if other is None else other.tolist()
 
     def _text(self, given: str) -> str:
         """Return a text with other letters and digits in the same places; a short name as it is.
@@ -249,7 +257,9 @@ class _Maker:
         elif kind in _WHOLE:
             other = self._whole(host)
         elif kind == "b" and host.ndim:
-            other = np.roll(host[::-1], 1 + int(self.number * len(host)), axis=0)
+            first = 1 + int(self.number * len(host))
+            turned = (np.roll(host, first + n, axis=0) for n in range(len(host)))
+            other = next((one for one in turned if not np.array_equal(one, host)), host)
         elif kind == "M":
             other = host + np.array(1 + int(self.number * 9), host.dtype.str.replace("M", "m"))
         elif host.dtype.names or kind == "O":

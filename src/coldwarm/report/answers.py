@@ -205,7 +205,7 @@ def _held(lead: Lead) -> str:
     """Say of whom nothing is told, and why in a word."""
     marks: dict[str, list[str]] = {}
     for candidate, why in lead.held_back.items():
-        marks.setdefault(MARKS[why.code], []).append(candidate)
+        marks.setdefault(MARKS[why.code][1], []).append(candidate)
     return "; ".join(f"{', '.join(names)} {mark}" for mark, names in marks.items())
 
 

@@ -137,6 +137,9 @@ WORDS: dict[str, str] = {
     "wrong_for_others": "with other data in {argument_names} its answer is wrong: {parts}",
     "unlike_for_others": "with changed data in {argument_names}, which it may not be made for, its"
     " answer is not the reference's: {parts}",
+    "constants_folded": "compiled once and for all: {program_names} computes from arrays that it"
+    " holds as constants, and XLA has done that while compiling, so that a call does next to"
+    " nothing",
     "no_other_answers": "the reference gave no answer to other data that could be compared",
     "other_data_differ": "its arguments are not those of the reference",
     "no_reference": "there is no other function to hold them against",
@@ -527,6 +530,7 @@ ADVICE: dict[str, str] = {
     "answers_kept": "quote the figure as that of a repeated call, or let a factory make what is"
     " called without what it keeps",
     "untried": "give the data as arguments of the function, for calls with other data to be made",
+    "constants_folded": "give the arrays as arguments of the jitted function",
     "unlike_for_others": "let a factory draw the data, or give them by --input, if it is to answer"
     " for any",
     "slow_after_pause": "quote the figure for calls in a row alone",

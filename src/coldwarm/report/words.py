@@ -143,13 +143,14 @@ def either(names: Collection[str]) -> str:
 
 
 MARKS = {
-    "untried": "not tried with other data",
-    "unlike_for_others": "answers otherwise for changed data",
-    "answers_kept": "keeps answers",
+    "untried": ("not tried", "not tried with other data"),
+    "unlike_for_others": ("answers differ", "answers otherwise for changed data"),
+    "answers_kept": ("keeps answers", "keeps answers"),
 }
-"""Beside the verdict on a candidate that no headline rests on, by the code of the reason."""
+"""Of a candidate that no headline rests on, by the code of the reason: beside its verdict, and in a
+sentence."""
 
 
 def marked(verdict: str, why: Reason | None) -> str:
     """Write a verdict, and beside it why no headline rests on it."""
-    return verdict if why is None else f"{verdict} ({MARKS[why.code]})"
+    return verdict if why is None else f"{verdict} ({MARKS[why.code][0]})"

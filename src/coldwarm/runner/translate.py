@@ -296,6 +296,7 @@ def other_calls(reply: replies.OtherCalls) -> OtherCalls:
         answer_changed=reply.answer_changed,
         answers_checked=None if reply.unchecked is not None else reply.unlike is None,
         unlike=reply.unlike,
+        folded=reply.folded,
         null_reasons={**reasons, **stated},
     )
 

@@ -184,6 +184,8 @@ def other_calls(seen: OtherCalls) -> list[Reason]:
     spent_s = seen.collecting_s
     if spent_s is not None and spent_s > COLLECTING * usual_s:
         found.append(because("collecting", collecting_s=spent_s, usual_s=usual_s))
+    if seen.folded:
+        found.append(because("constants_folded", program_names=seen.folded))
     return found
 
 

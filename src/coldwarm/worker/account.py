@@ -90,7 +90,7 @@ def other_calls(prepared: "Prepared") -> "dict[str, Any] | None":
     held = other_answers.checked(
         prepared.reference_path, prepared.call, prepared.fresh, others, prepared.job
     )
-    return {"type": "other_calls", **told, **held}
+    return {"type": "other_calls", **told, **held, "folded": prepared.workload.folded()}
 
 
 def usage() -> "dict[str, Any]":

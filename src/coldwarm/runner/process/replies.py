@@ -150,6 +150,7 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True, tag="other_calls")
     not_varied: dict[str, Reason]
     answer_changed: bool | None
     gate: Gate | None = None
+    folded: list[str] = msgspec.field(default_factory=list)
     unlike: Reason | None = None
     unchecked: Reason | None = None
     reasons: dict[str, Stated] = msgspec.field(default_factory=dict)
