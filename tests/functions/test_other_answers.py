@@ -9,7 +9,7 @@ import pytest
 from msgspec import convert
 
 from coldwarm.contracts.reasons import Reason
-from coldwarm.functions import other_answers, varying
+from coldwarm.functions import noise, other_answers, varying
 from coldwarm.functions.arguments import Call
 
 if TYPE_CHECKING:
@@ -27,6 +27,12 @@ P = np.abs(X) / np.abs(X).sum()
 TURN = np.linalg.qr(ROWS)[0]
 
 
+def _moves(reference: Function) -> Callable[[Any, Any], dict[str, Any]]:
+    return lambda given, answer: noise.beside(
+        lambda flat: reference(*flat), given, answer, "float64"
+    )
+
+
 def _held(
     reference: Function, candidate: Function, given: tuple[Any, ...], path: Path, *, strict: bool
 ) -> dict[str, Any]:
@@ -38,7 +44,7 @@ def _held(
 
     place = str(path / "reference.npz")
     job = {"seed": 3, "tolerance": 1e-8, "repeats": True, "strict": strict}
-    other_answers.write(place, lambda flat: reference(*flat), others, 3)
+    other_answers.write(place, lambda flat: reference(*flat), others, 3, _moves(reference))
     return other_answers.checked(
         place, lambda flat: candidate(*flat), lambda: call.copied().flat, others, job
     )
@@ -105,6 +111,9 @@ def test_one_that_ignores_its_input_is_wrong(
         (np.searchsorted, lambda a, v: np.array([(a < one).sum() for one in v]), (SORTED, Y)),
         (lambda x, n: x[:n], lambda x, n: x[: n + 0], (X, 7)),
         (np.array, lambda x: np.array(list(x)), ([1.5, 2.5],)),
+        (lambda x: x, np.array, ([1.5, 2.5, 7.0],)),
+        (lambda x: x - x.mean(), lambda x: x - float(np.mean(list(x))), (X,)),
+        (lambda x: np.sum(x * 1e9) - 1e9 * x.sum() + x, lambda x: x + 0.0, (X,)),
         (lambda n: np.arange(n).sum(), lambda n: n * (n - 1) // 2, (40,)),
         (np.unique, lambda i: np.array(sorted(set(i.tolist()))), (LABELS,)),
         (lambda t: t.split(), lambda t: t.split(" "), ("some words of a text",)),
@@ -164,7 +173,7 @@ def test_a_candidate_with_other_data_is_not_held_against_the_reference(tmp_path:
     def others(data: Any) -> Callable[[float], varying.Other]:
         return lambda number: varying.given(Call((data,), {}), number, ["x"])
 
-    other_answers.write(place, lambda flat: flat[0].sum(), others(X), 3)
+    other_answers.write(place, lambda flat: flat[0].sum(), others(X), 3, _moves(np.sum))
     job = {"seed": 3, "tolerance": 1e-8, "repeats": True, "strict": False}
     for data in (Y, "mean"):
         found = other_answers.checked(

@@ -308,6 +308,7 @@ CODES: dict[str, str] = {
     "answers_differ": "",
     "arguments_changed": "",
     "above_tolerance": "error_ratio tolerance_ratio",
+    "wrong_numbers": "n_wrong n_numbers error_ratio tolerance_ratio",
     "output_complex": "",
     "output_not_finite": "",
     "reference_not_finite": "",

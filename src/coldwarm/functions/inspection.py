@@ -8,7 +8,15 @@ import os
 import sys
 import time
 
-from coldwarm.functions import arguments, pending, target, transfer, values, waiting
+from coldwarm.functions import (
+    arguments,
+    pending,
+    precision,
+    target,
+    transfer,
+    values,
+    waiting,
+)
 from coldwarm.functions.backend import UserFunction, has_used_gpu
 from coldwarm.functions.factory import from_factory
 
@@ -107,7 +115,7 @@ class Inspection:
         compiles = self.backend.compiles_so_far()
         repeats = values.Answer(self._called(function, spare)).digest() == answer.digest()
         compiled = self.backend.compiles_so_far()
-        counters = self.backend.counters()
+        counters, kind = self.backend.counters(), self._precision(answer, call)
         again = None if compiled is None or compiles is None else compiled - compiles
         return {
             "type": "inspect",
@@ -121,6 +129,7 @@ class Inspection:
             "strays": _strays(self.spec.get("elsewhere")),
             "mutates": mutates,
             "repeats": repeats,
+            "precision": kind,
             "compiled_again": again,
             "further": further,
             "device": device,
@@ -128,12 +137,12 @@ class Inspection:
             "own_cache": next(iter(self.backend.moved()), None),
             "positional": self.positional,
             "first_s": self.first_ns / 1e9,
-            "afterwards": self._others(function) if repeats and first else None,
+            "afterwards": self._others(function, kind) if repeats and first else None,
         }
 
-    def _others(self, function: "Callable[..., Any]") -> "Callable[[], None]":
+    def _others(self, function: "Callable[..., Any]", kind: str) -> "Callable[[], None]":
         """Return what writes the answers to other data beside the answer."""
-        from coldwarm.functions import other_answers
+        from coldwarm.functions import noise, other_answers
 
         keywords, n = self.backend.keywords, len(self.backend.keywords)
 
@@ -144,8 +153,11 @@ class Inspection:
             waiting.wait(out)
             return out
 
-        seed = self.job["seed"]
-        return lambda: other_answers.write(self.job["answer"], call, self.backend.others, seed)
+        def moves(given: "Any", answer: "Any") -> "Mapping[str, Any]":
+            return noise.beside(call, given, answer, kind)
+
+        path, seed = self.job["answer"], self.job["seed"]
+        return lambda: other_answers.write(path, call, self.backend.others, seed, moves)
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":
         begin_ns = _now_ns()
@@ -167,6 +179,18 @@ class Inspection:
         os.replace(path + ".part", path)  # noqa: PTH105 - likewise
         shapes = [[*array.shape] for array in arrays]
         return [f"{kind}{shape}" for kind, shape in zip(answer.dtypes, shapes, strict=True)]
+
+    def _precision(self, answer: "values.Answer", call: "arguments.Call") -> str:
+        """Return the type whose precision the answer has."""
+        given = [str(getattr(leaf, "dtype", "")) for leaf in values.leaves(list(call.flat))]
+        jax: Any = sys.modules.get("jax")
+        counted = self.backend.counters().get("jax") or {}
+        return precision.of_call(
+            answer.dtypes,
+            answer.arrays,
+            [one.removeprefix("torch.") for one in given],
+            in_32_bits=bool(counted.get("compiles")) and not jax.config.jax_enable_x64,
+        )
 
     def _file(self) -> "str | None":
         """Return the file that the function is known by."""

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from coldwarm.functions.varying import Other
 
+    Arrays = Sequence[np.ndarray[Any, Any]]
+    Noise = Callable[[Callable[[], tuple[Any, ...]], Arrays], Mapping[str, Any]]
+
 _INDEX = "index.json"
 _ENDING = ".others"
 _MOST_ALONE = 4
@@ -44,33 +47,48 @@ def write(
     call: "Callable[[tuple[Any, ...]], Any]",
     others: "Callable[[float], Other]",
     seed: int,
+    noise: "Noise",
 ) -> None:
     """Write the answers to other data beside the usual answer.
 
     All arguments are others, then each one alone; what is not answered twice alike, or not at all,
-    is left out.
+    is left out. ``noise`` tells of an answer to arguments how far its numbers move.
     """
     folder = answer_path + _ENDING
     os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - the style of the measured side
-    began_s, written = _now_s(), []
+    began_s = _now_s()
+    written: list[dict[str, Any]] = []
     places = others(numbers(seed)).places
     alone = [[place] for place in places] if 1 < len(places) <= _MOST_ALONE else []
-    for number, some in enumerate([places, *alone] if places else []):
+    for some in [places, *alone] if places else []:
         before_s = _now_s()
+        path = os.path.join(folder, f"{len(written)}.npz")  # noqa: PTH118 - as above
         try:
-            made = [_answered(call, others(numbers(seed)).only(some)) for _ in range(2)]
+            inputs = _write(path, call, lambda: others(numbers(seed)), some, noise)
         except Exception:  # noqa: BLE001, S112 - not every function takes other data
             continue
-        took_s = _now_s() - before_s
-        if _same(*made):
-            other = others(numbers(seed))
-            _save(os.path.join(folder, f"{number}.npz"), made[0])  # noqa: PTH118 - as above
-            _save(os.path.join(folder, f"{number}-given.npz"), _data(other, some))  # noqa: PTH118 - as above
-            inputs = [other.order.index(place) for place in some]
-            written.append({"inputs": inputs, "file": f"{number}.npz"})
+        if inputs:
+            written.append({"inputs": inputs, "file": f"{len(written)}.npz"})
             _index(folder, written)
-        if _now_s() - began_s + took_s > _ENOUGH_S:
+        if 2 * _now_s() - began_s - before_s > _ENOUGH_S:
             return
+
+
+def _write(
+    path: str,
+    call: "Callable[[tuple[Any, ...]], Any]",
+    made: "Callable[[], Other]",
+    places: "Sequence[int]",
+    noise: "Noise",
+) -> "list[int]":
+    """Write the answer to other data in these places; return which inputs they are; empty: none."""
+    answer, again = (_answered(call, made().only(places)) for _ in range(2))
+    if not _same(answer, again):
+        return []
+    other = made()
+    _save(path, answer, noise(lambda: made().only(places), answer))
+    _save(f"{path.removesuffix('.npz')}-given.npz", _data(other, places))
+    return [other.order.index(place) for place in places]
 
 
 def _data(other: "Other", places: "Sequence[int]") -> "list[np.ndarray[Any, Any]]":
@@ -95,11 +113,16 @@ def _same(one: "Sequence[np.ndarray[Any, Any]]", other: "Sequence[np.ndarray[Any
     return bool(one) and values.digest(list(one)) == values.digest(list(other))
 
 
-def _save(path: str, arrays: "Sequence[np.ndarray[Any, Any]]") -> None:
+def _save(
+    path: str,
+    arrays: "Sequence[np.ndarray[Any, Any]]",
+    moves: "Mapping[str, np.ndarray[Any, Any]] | None" = None,
+) -> None:
     import numpy as np
 
+    named: dict[str, Any] = dict(moves or {})
     with open(path, "wb") as file:  # noqa: PTH123 - as above
-        np.savez(file, *arrays)
+        np.savez(file, *arrays, **named)
 
 
 def checked(

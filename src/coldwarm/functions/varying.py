@@ -208,7 +208,10 @@ class _Maker:
         self.changed = True
         if isinstance(array, np.generic):
             return other[()]
-        same[...] = other  # which keeps how it lies in memory
+        if type(array) is np.ndarray and not array.dtype.hasobject:
+            return values.placed_like(array, other)
+        same.flags.writeable = True
+        same[...] = other  # which keeps its class
         return same
 
     def _of_torch(self, array: "Any", same: "Any") -> "Any":

@@ -403,6 +403,8 @@ WORDS: dict[str, str] = {
     " window",
     "above_tolerance": "scaled error {error_ratio:.3g} is above the tolerance"
     " {tolerance_ratio:.3g}",
+    "wrong_numbers": "{n_wrong:# wrong number} of {n_numbers}: the largest error is"
+    " {error_ratio:.3g}, above the tolerance {tolerance_ratio:.3g}",
     "output_complex": "the output is complex, the reference is real",
     "output_not_finite": "the output holds values that are not finite",
     "reference_not_finite": "the reference is not finite: nothing is right",

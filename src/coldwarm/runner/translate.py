@@ -259,7 +259,7 @@ def _gate(first: replies.Gate | None, *later: replies.Gate | None) -> Gate | Non
         return None
     places = ("first_call", "last_call", "other_data")
     known = {place: one for place, one in zip(places, (first, *later), strict=True) if one}
-    worst = max(known.values(), key=lambda gate: (not gate.passed, gate.max_scaled_error or 0.0))
+    worst = max(known.values(), key=lambda gate: (not gate.passed, gate.max_relative_error or 0.0))
     return Gate(
         **asdict(worst) | {"reason": None if worst.reason is None else as_reason(worst.reason)},
         checked=list(known),
