@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST = 1000
 """Programs that are kept to be looked into."""
+_NUMBER_BYTES = 4
 _NEAR = 6
 """Frames above a listener in which JAX holds what it lowers."""
 
@@ -76,7 +77,7 @@ class Programs:
         """Return the programs up to ``mark`` that are next to nothing but constants of JAX.
 
         Their jaxprs compute from arrays that they hold, and XLA has done that while compiling:
-        their executables have no more operations than their results have bytes.
+        their executables have no more operations than their results have numbers.
         """
         light = {
             _plain(name) for name, flops, size in map(_cost, self._executables) if flops <= size
@@ -143,21 +144,25 @@ def _plain(name: str) -> str:
 
 
 def _cost(executable: "Any") -> "tuple[str, float, float]":
-    """Return a program's name, its operations, and the bytes of its results."""
+    """Return a program's name, its operations, and the numbers in its results."""
     (name, *_) = [module.name for module in executable.hlo_modules()]
     costs = executable.cost_analysis()
     done = costs.get("flops", 0.0) + costs.get("transcendentals", 0.0)
-    return name, done, costs.get("bytes accessedout{}", 0.0)
+    return name, done, costs.get("bytes accessedout{}", 0.0) / _NUMBER_BYTES
 
 
 def _of_constants_alone(jaxpr: "Any") -> bool:
-    """Say whether a program has equations of which nothing comes from its inputs."""
+    """Say whether a program computes something of which nothing comes from its inputs.
+
+    Beside what comes from them, one step alone is nothing.
+    """
     given = set(map(id, jaxpr.invars))
-    alone = False
+    alone = []
     for equation in jaxpr.eqns:
         inputs = [one for one in equation.invars if not hasattr(one, "val")]
         if any(id(one) in given for one in inputs):
             given.update(map(id, equation.outvars))
-        else:
-            alone = alone or bool(inputs)
-    return alone
+        elif inputs:
+            alone.append(equation)
+    inner = sum(n_equations(one) for each in alone for one in _inner(list(each.params.values())))
+    return bool(alone) and (not jaxpr.invars or len(alone) + inner > 1)

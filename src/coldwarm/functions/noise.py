@@ -81,7 +81,7 @@ def beside(
 
     moves = moved.noises(lambda: called(lambda leaf: _moved(leaf, share, rng)), answers, share)
     rounds = moved.rounded(called, answers, step)
-    found = {f"{gate.NOISE}{n}": one for n, one in enumerate(_known(moves, answers, rounds))}
+    found = {f"{gate.NOISE}{n}": one for n, one in enumerate(_known(moves, list(answers), rounds))}
     return {**found, **{f"{gate.ROUNDED}{n}": one for n, one in enumerate(rounds)}}
 
 

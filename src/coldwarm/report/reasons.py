@@ -21,7 +21,7 @@ WORDS: dict[str, str] = {
     "stated": "{text}",
     "several": "{parts}",
     # Processes, caches and the machine.
-    "correctness_gate": "its answer is wrong",
+    "correctness_gate": "its answer is wrong{parts:place}",
     "gpu_unavailable": "no GPU of the kind that it needs is usable here",
     "missing_dependency": "{name} is not installed",
     "not_measured": "not measured: the run ended before {mode_names}",

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 _NO_STATUS = because("not_told", by="this system")
 _NO_GLIBC = {"allocator": because("no_glibc")}
 _NO_COUNT = because("not_told", by="the backend")
+_OF_OTHER_DATA = {"ignores_arguments", "wrong_for_others"}
+"""Codes of checks that are told wherever it is told that an answer is wrong."""
 _BY_PHASE = ("peak_rss_bytes", "involuntary_switches")
 
 
@@ -135,7 +137,8 @@ def observation(running: Running) -> Observation:
     further = told.gate if isinstance(told, replies.OtherCalls) else None
     gate = _gate(first_gate, end.gate if end else None, further)
     if gate is not None and not gate.passed:
-        reason = because("correctness_gate")
+        why = [gate.reason] if gate.reason and gate.reason.code in _OF_OTHER_DATA else []
+        reason = because("correctness_gate", *why)
         return Observation(**common, status="failed", reason=reason, gate=gate)
     in_force = _settings(running)
     against = settings.against(slot.case, in_force)
