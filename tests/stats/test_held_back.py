@@ -20,7 +20,9 @@ from coldwarm.report.words import MARKS
 from coldwarm.stats import cautions, outcome
 from coldwarm.stats.answers import answer
 from coldwarm.stats.outcome import with_comparisons
-from coldwarm.stats.plan import benching
+from coldwarm.stats.plan import benching, planning
+from coldwarm.stats.plan.gathering import gather
+from coldwarm.stats.plan.jobs import Job
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
@@ -144,3 +146,16 @@ def test_an_argument_that_stays_is_named_beside_the_verdict() -> None:
     values: dict[str, Any] = found.reason.values
     assert (values["argument_names"], values["other_names"]) == (["x"], ["n"])
     assert found.cache_mode in {None, WARM}
+
+
+@pytest.mark.parametrize("calls", [NONE, KEPT, UNLIKE])
+def test_the_cheapest_of_a_plan_was_tried(calls: OtherCalls) -> None:
+    cases = _cases(FINE, FINE, calls)
+    job = Job(10, 1, 1, "cold")
+    planned = planning.plan(gather("one", cases), job)
+    assert planned.cheapest == "c1"
+    assert {one.candidate for one in planned.totals} == {"c0", "c1", "c2"}
+    none = planning.plan(gather("one", _cases(calls, calls)), job)
+    assert none.cheapest is None
+    assert none.verdict == "undecided"
+    assert none.reason.code in cautions.HELD_BACK

@@ -140,9 +140,14 @@ class Inspection:
             "afterwards": self._others(function, kind) if repeats and first else None,
         }
 
-    def _others(self, function: "Callable[..., Any]", kind: str) -> "Callable[[], None]":
-        """Return what writes the answers to other data beside the answer."""
-        from coldwarm.functions import noise, other_answers
+    def _others(
+        self, function: "Callable[..., Any]", kind: str
+    ) -> "Callable[[Callable[..., Mapping[str, Any]]], None]":
+        """Return what writes the answers to other data beside the answer.
+
+        It wants the function that tells how far the numbers of such an answer move.
+        """
+        from coldwarm.functions import other_answers
 
         keywords, n = self.backend.keywords, len(self.backend.keywords)
 
@@ -153,11 +158,15 @@ class Inspection:
             waiting.wait(out)
             return out
 
-        def moves(given: "Any", answer: "Any") -> "Mapping[str, Any]":
-            return noise.beside(call, given, answer, kind)
+        def write(beside: "Callable[..., Mapping[str, Any]]") -> None:
+            path, seed = self.job["answer"], self.job["seed"]
 
-        path, seed = self.job["answer"], self.job["seed"]
-        return lambda: other_answers.write(path, call, self.backend.others, seed, moves)
+            def noise(given: "Any", answer: "Any") -> "Mapping[str, Any]":
+                return beside(call, given, answer, kind)
+
+            other_answers.write(path, call, self.backend.others, seed, noise)
+
+        return write
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":
         begin_ns = _now_ns()
