@@ -21,7 +21,7 @@ from coldwarm.report.reasons import (
     with_advice,
     words,
 )
-from coldwarm.report.words import KINDS, MODE_NAMES, mode_name
+from coldwarm.report.words import KINDS, MARKS, MODE_NAMES, mode_name
 from coldwarm.stats.cautions import severity
 
 if TYPE_CHECKING:
@@ -244,13 +244,14 @@ def _other_calls(cases: Sequence[CaseResult]) -> list[Remark]:
 
 def _untried(cases: Sequence[CaseResult]) -> list[Remark]:
     """Say whose calls nothing is known of with other data, those of one reason together."""
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str, str], list[str]] = {}
     for case, caution in _of_kind(cases, "untried"):
         reason = caution.reason
-        found.setdefault((words(reason), advice(reason)), []).append(case.candidate)
+        key = MARKS[reason.code][0], words(reason), advice(reason)
+        found.setdefault(key, []).append(case.candidate)
     return [
-        Remark(KINDS["untried"], f"{', '.join(names)}: {said}", cure)
-        for (said, cure), names in found.items()
+        Remark(label, f"{', '.join(names)}: {said}", cure)
+        for (label, said, cure), names in found.items()
     ]
 
 

@@ -538,7 +538,6 @@ ADVICE: dict[str, str] = {
     "slow_after_pause": "quote the figure for calls in a row alone",
     "collecting": "add it, or quote the figure without it as such",
     "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",
-    "state_carried": "empty it before the bench, or make it inside the function",
     "answers_differ": "where each process draws others, seed it or give --no-check",
     "index_silent": "make the snapshot where there is a network, or name an index with --index",
 }
