@@ -41,6 +41,9 @@ class Lead(Record, frozen=True, kw_only=True):
     baseline: str
     fastest: str | None
     judged: list[Judged]
+    held_back: dict[str, Reason] = {}
+    """By candidate, why nothing is told of it here: it was not tried with other data, or it keeps
+    answers. Where it is the baseline, nothing is told at all."""
 
     @property
     def faster(self) -> list[Judged]:

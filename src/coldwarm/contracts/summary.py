@@ -74,6 +74,7 @@ CautionKind = Literal[
     "kept",
     "allocator",
     "other_calls",
+    "untried",
     "counts",
 ]
 

@@ -11,7 +11,7 @@ from coldwarm.contracts.base import WARM
 from coldwarm.report import units
 from coldwarm.report.figures import bounds, ratio
 from coldwarm.report.reasons import counted, words
-from coldwarm.report.words import LOOP_HEADINGS, MODE_NAMES, MOST_NAMED, either
+from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, either
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -202,6 +202,24 @@ def _said(lead: Lead) -> Iterator[Piece]:
     """Say who is the fastest, and how the others stand to the baseline."""
     if lead.mode != WARM:
         yield Piece(f"{MODE_NAMES[lead.mode]}: ")
+    if not lead.judged:
+        yield Piece(_CANNOT, "undecided")
+        yield Piece(f": {_held(lead)}")
+        return
+    yield from _told(lead)
+    if lead.held_back:
+        yield Piece(f"; {_held(lead)}")
+
+
+def _held(lead: Lead) -> str:
+    """Say of whom nothing is told, and why in a word."""
+    marks: dict[str, list[str]] = {}
+    for candidate, why in lead.held_back.items():
+        marks.setdefault(MARKS[why.code][1], []).append(candidate)
+    return "; ".join(f"{', '.join(names)} {mark}" for mark, names in marks.items())
+
+
+def _told(lead: Lead) -> Iterator[Piece]:
     if len(lead.judged) == 1:
         yield from _alone(lead.judged[0], lead.baseline)
         return

@@ -20,7 +20,7 @@ WORDS: dict[str, str] = {
     "stated": "{text}",
     "several": "{parts}",
     # Processes, caches and the machine.
-    "correctness_gate": "its answer is wrong",
+    "correctness_gate": "its answer is wrong{parts:place}",
     "gpu_unavailable": "no GPU of the kind that it needs is usable here",
     "missing_dependency": "{name} is not installed",
     "not_measured": "not measured: the run ended before {mode_names}",
@@ -139,7 +139,22 @@ WORDS: dict[str, str] = {
     " {usual_s:time}",
     "collecting": "a call of {usual_s:time} costs another {collecting_s:time} in Python's garbage"
     " collector, which is off while calls are timed",
-    "no_other_arguments": "it has no arguments in which another number could be put",
+    "no_other_arguments": "it has no arguments",
+    "unvaried": "coldwarm can make no other data of it",
+    "of_argument": "{name}: {parts}",
+    "untried": "not tried with other data: {parts}",
+    "partly_tried": "tried with other data in {argument_names}, not in {other_names} ({parts})",
+    "ignores_arguments": "with other data in {argument_names} its answer stays as it was, and the"
+    " reference's does not",
+    "wrong_for_others": "with other data in {argument_names} its answer is wrong: {parts}",
+    "unlike_for_others": "with changed data in {argument_names}, which it may not be made for, its"
+    " answer is not the reference's: {parts}",
+    "constants_folded": "compiled once and for all: {program_names} computes from arrays that it"
+    " holds as constants, and XLA has done that while compiling, so that a call does next to"
+    " nothing",
+    "no_other_answers": "the reference gave no answer to other data that could be compared",
+    "other_data_differ": "its arguments are not those of the reference",
+    "no_reference": "there is no other function to hold them against",
     "calls_too_long": "a call takes {call_s:time}, too long for others beside those that are timed",
     "collector_off": "the program has switched off Python's garbage collector",
     "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
@@ -445,6 +460,8 @@ WORDS: dict[str, str] = {
     "not_compared": "not compared with the expected answer: {part_names}",
     "carried": "fresh processes got the function by value (cloudpickle): to load it is no part of"
     " first results, the imports that it needs are",
+    "state_carried": "fresh processes got what it keeps from call to call as it was here, so that"
+    " their first results may lack what a first call does: {state_names}",
     "no_such_step": "{backend} has no such step",
     "not_read": "nothing was read from {cache}",
     "programs_gone": "{n_programs:# program} was no longer loaded when they were counted",
@@ -563,6 +580,10 @@ ADVICE: dict[str, str] = {
     "busy_afterwards": "return every array that the call computes, and join what it starts",
     "answers_kept": "quote the figure as that of a repeated call, or let a factory make what is"
     " called without what it keeps",
+    "untried": "give the data as arguments of the function, for calls with other data to be made",
+    "constants_folded": "give the arrays as arguments of the jitted function",
+    "unlike_for_others": "let a factory draw the data, or give them by --input, if it is to answer"
+    " for any",
     "slow_after_pause": "quote the figure for calls in a row alone",
     "collecting": "add it, or quote the figure without it as such",
     "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",
@@ -587,6 +608,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "bytecode": "run python -m compileall on the folders that they are installed in",
     "counts": "look for what depends on the moment, such as an order of sets or a random shape",
     "other_calls": "quote the figure for the calls that it is of",
+    "untried": "give the data as arguments of the function, for calls with other data to be made",
     "allocator": "put `bytes(2**25 - 2**16)` into the program, before its loop",
 }
 """By kind of caution, what a person can do about it."""

@@ -212,9 +212,14 @@ class Rounds:
             root,
             persistent=persistent,
             analyse=persistent and stayed == 0,
-            other_calls=persistent and stayed in shows,
+            other_calls=stayed in shows if persistent else self._shows_alone(case, mode),
             hidden=self._hidden[case.id] | case.hidden,
         )
+
+    def _shows_alone(self, case: Case, mode: CacheMode) -> bool:
+        """Say whether the first process of a mode shows other calls: none with blocks will."""
+        modes = self.place.options.cache_modes
+        return WARM not in modes and mode == modes[0] and not self.ledger.good(case, mode)
 
     def _cold(self, case: Case, mode: CacheMode, round_: int) -> None:
         """Measure one process that ends after its second call; retry a rejected one."""

@@ -11,6 +11,7 @@ from coldwarm.report import terminal
 from coldwarm.report.bench import words
 from coldwarm.report.compare import compiled, counts, limits
 from coldwarm.report.shown import line
+from coldwarm.report.words import marked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +91,9 @@ def _verdicts(report: BenchReport, width: int) -> Table:
 
 def _verdict(verdict: BenchVerdict) -> Text:
     comparison = verdict.comparison
-    text = Text(comparison.verdict, terminal.VERDICT_STYLES[comparison.verdict])
+    text = Text(
+        marked(comparison.verdict, verdict.held_back), terminal.VERDICT_STYLES[comparison.verdict]
+    )
     if verdict.fails_beyond is not None:
         undecided = comparison.verdict == "undecided"
         text.append("\nFAIL" if undecided else f"\nbeyond {verdict.fails_beyond:.3g}", "red")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from coldwarm.contracts.base import READINGS
 from coldwarm.contracts.plan import Plan, PlanTotal
 from coldwarm.contracts.reasons import because, distinct
+from coldwarm.stats.cautions import held_back
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
 from coldwarm.stats.plan.breakeven import break_even
 from coldwarm.stats.plan.costs import measured_calls
@@ -48,13 +49,17 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
     measured = bool(known) and all(one.series.get("empty.new") for one in known)
     job = replace(job, new_measured=measured)
     ready = [one for one in known if missing(one, job) is None]
-    best = min(ready, key=lambda one: middle_s(one, job), default=None)
+    held = {case.candidate: why for case in group.cases if (why := held_back(case)) is not None}
+    free = [one for one in ready if one.candidate not in held]
+    best = min(free, key=lambda one: middle_s(one, job), default=None)
     if best is not None:  # candidates that differ in their rounds are ranked by those they share
         first = best
-        best = min(ready, key=lambda one: margin_s(one, first, job))
+        best = min(free, key=lambda one: margin_s(one, first, job))
     totals = [_total(one, job, best) for one in known]
-    verdict, reason = _verdict(best, totals, job)
-    swept = sweep(ready, job, over) if over else None
+    verdict, reason = _verdict(best, [one for one in totals if one.candidate not in held], job)
+    if best is None and held:
+        verdict, reason = "undecided", next(iter(held.values()))
+    swept = sweep(free, job, over) if over else None
     return Plan(
         group=group.name,
         calls=job.calls,
@@ -64,7 +69,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         new_shapes_measured=job.shapes > 1 and not job.bounded,
         totals=sorted(totals, key=lambda it: (it.margin_s is None, it.margin_s or 0.0)),
         cheapest=best.candidate if best else None,
-        cheapest_with_making=_with_making(ready, job),
+        cheapest_with_making=_with_making(free, job),
         verdict=verdict,
         reason=reason,
         baseline=next((one.candidate for one in _baseline_first(known)), None),
@@ -73,7 +78,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         not_measured=dict(group.not_measured),
         not_steady=dict(group.not_steady),
         **settings(group.cases, filled=bool(job.starts.get("filled"))),
-        null_reasons=_reasons(reason if best is None else None, ready)
+        null_reasons=_reasons(reason if best is None else None, free)
         | ({"sweep": because("not_swept")} if over and swept is None else {}),
     )
 
