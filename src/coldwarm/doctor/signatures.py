@@ -1,6 +1,9 @@
 """What a call is compiled for: its arguments by name, as texts. Nothing of an argument is kept."""
 
+import os
 import sys
+
+from coldwarm.doctor.withheld import is_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +16,10 @@ if TYPE_CHECKING:
 
 MOST_LEAVES = 400
 """Of one call that are described; those after them are not compared."""
+VALUES = "COLDWARM_DOCTOR_VALUES"
+"""The variable that asks for values of static arguments, and of what functions take."""
+_LARGE = 10**9
+"""A number from here on may be one of an account."""
 _LONGEST = 120
 _LONGEST_TREE = 4000
 _MOST_DEPTH = 8
@@ -80,15 +87,15 @@ def of_call(
     named = [*enumerate(zip(names, args, strict=True)), *((-1, each) for each in kwargs.items())]
     for place, (name, value) in named:
         if place in fixed_places or name in fixed_names:
-            found.static[name] = text(value)
+            found.static[name] = fixed(name, value)
         else:
             dynamic[name] = value
     given = _given(wrapped) if wrapped else {}
     passed = _describe(dynamic, found, {id(leaf): name for name, leaf in given.items()})
     if found.static and given:
         found.behind = tuple(found.static)
-        fixed = {name: text(leaf) for name, leaf in given.items() if id(leaf) not in passed}
-        found.static = {**fixed, **found.static}
+        known = {name: fixed(name, leaf) for name, leaf in given.items() if id(leaf) not in passed}
+        found.static = {**known, **found.static}
     found.context = context()
     return found
 
@@ -113,7 +120,7 @@ def of_values(values: "Mapping[str, Any]") -> Signature:
     found = Signature()
     for name, value in values.items():
         if isinstance(value, (bool, int, float, str, bytes, type(None))):
-            found.static[name] = text(value)
+            found.static[name] = fixed(name, value)
         elif hasattr(value, "shape"):
             found.leaves[name] = {**describe(value), "weak": False}
         else:
@@ -233,6 +240,26 @@ def context() -> "dict[str, Any]":
     if not _last or _last[0] != now:
         _last[:] = [now]
     return _last[0]
+
+
+def fixed(name: str, value: "Any") -> str:
+    """Return what is told of a value that a program is compiled for: enough to tell it from others.
+
+    A number is told. Of anything else it may be a secret what it is: its type, and which one of its
+    type it was in this process. Where ``VALUES`` asks for it, it is told unless its name says no.
+    """
+    if not is_secret(name) and (_is_number(value) or os.environ.get(VALUES)):
+        return text(value)
+    return f"{type(value).__name__} #{hash(text(value)) & 0xFFFFFF:06x}"
+
+
+def _is_number(value: "Any") -> bool:
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return len(value) <= _MOST_DEPTH and all(map(_is_number, value))
+    if kind is int:
+        return abs(value) < _LARGE
+    return kind in {bool, float, complex, type(None)} or isinstance(value, (type, type(_is_number)))
 
 
 def text(value: "Any") -> str:

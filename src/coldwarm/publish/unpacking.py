@@ -10,18 +10,18 @@ from __future__ import annotations
 import gzip
 import stat
 import tarfile
-import tempfile
 import zlib
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode, shorten
 from coldwarm.publish import opening
+from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 MOST_BYTES_UNPACKED = 2**30
 MOST_RATIO = 100
@@ -89,9 +89,9 @@ def unpacked(path: Path) -> Iterator[Path]:
         is_file = False
     if not is_file:
         raise RefusedError(because("no_snapshot", folder=str(path)))
-    with tempfile.TemporaryDirectory(prefix="coldwarm-") as folder:
-        _unpack(path, Path(folder))
-        found = list(Path(folder).iterdir())
+    with temporary.made() as folder:
+        _unpack(path, folder)
+        found = list(folder.iterdir())
         if len(found) != 1 or not found[0].is_dir():
             raise ArchiveError(because("archive_of_several", file=str(path)))
         yield found[0]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -15,6 +13,7 @@ from coldwarm.errors import ColdwarmError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from coldwarm.contracts.doctor import CachesAs, DoctorReport, Fix
     from coldwarm.runner.doctor.alternating import Run
@@ -107,12 +106,13 @@ def prepared(
         UsageError: there is no such earlier state.
     """
     from coldwarm.runner.doctor import earlier, keeping
+    from coldwarm.runner.process import temporary
 
     if asked is None:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="coldwarm-then-") as folder:
-        work, now = Path(folder), earlier.now(command_line)
+    with temporary.made() as work:
+        now = earlier.now(command_line)
         if asked.before is not None:
             with earlier.before(asked.before, command_line, python, work) as side:
                 yield Bench(asked, asked.before, {"before": side, "after": now}, python, work)

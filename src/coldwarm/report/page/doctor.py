@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.private.masking import cleaned
 from coldwarm.report import units
 from coldwarm.report.charts.looks import COLOURS, PART_COLOURS
 from coldwarm.report.doctor.fix import lines
@@ -54,10 +56,8 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
     parts = list(_parts(account)) if is_known(report) else []
     cache = reads(report.sites[:_MOST_SITES])
     rows = list(_rows(processes, begin_s, account.total_s))
-    return filled(
-        "doctor.html.j2",
-        (),
-        title=f"coldwarm doctor: {report.command[-1] if report.command else ''}",
+    named: dict[str, Any] = dict(
+        title=f"coldwarm doctor: {_program(report.command)}",
         subtitle=" ".join(report.command),
         headline=headline(report),
         first=first_change(report),
@@ -79,6 +79,12 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
         python=report.python,
         started_at=report.started_at,
     )
+    return filled("doctor.html.j2", (), **cleaned(named))
+
+
+def _program(command: Sequence[str]) -> str:
+    """Return what was run: a file or a module."""
+    return next((Path(one).name for one in command[1:] if not one.startswith("-")), "")
 
 
 def _cells(one: CallSite, *, cache: bool) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import coldwarm
 from coldwarm.doctor.journal import FIRST, KEPT, LOOKED_FOR, VARIABLE
+from coldwarm.doctor.signatures import VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,21 +75,24 @@ def run(
     one: Pass = "timing",
     *,
     keep: bool = False,
+    values: bool = False,
 ) -> Ended:
     """Run a Python program to its end; in the timing pass its output and errors are ours.
 
     ``command`` is what stands behind ``python``: a file or ``-m`` and a module, and arguments.
     Another pass repeats the program without input, and what it prints is left out. ``keep``: the
-    programs that JAX compiles are kept beside the journal.
+    programs that JAX compiles are kept beside the journal. ``values``: values of static arguments
+    are told.
 
     Raises:
         OSError: it could not be started.
     """
     variables = environment(journal, os.environ, one)
+    variables |= {name: "1" for name, asked in ((KEPT, keep), (VALUES, values)) if asked}
     begin_s = time.perf_counter()
     process = subprocess.Popen(
         [python, *command],
-        env={**variables, KEPT: "1"} if keep else variables,
+        env=variables,
         stdin=None if one == "timing" else subprocess.DEVNULL,
         stdout=None if one == "timing" else subprocess.DEVNULL,
         stderr=None if one == "timing" else subprocess.DEVNULL,
