@@ -13,6 +13,10 @@ import os
 import sys
 from importlib import import_module
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 __version__ = "0.1.0"
 
 _WHERE = {
@@ -72,9 +76,9 @@ def _adopt() -> None:
     found = (
         one for one in object.__subclasses__() if one.__module__ == f"{__name__}.doctor.recorder"
     )
-    recorder = next((one for one in found if one.__name__ == "Recorder"), None)
+    recorder: Any = next((one for one in found if one.__name__ == "Recorder"), None)
     if recorder is not None:
-        own = recorder.__init__.__builtins__["__import__"].__self__.modules
+        own = recorder.begin.__builtins__["__import__"].__self__.modules
         sys.modules.update({name: one for name, one in own.items() if name != __name__})
         own[f"{__name__}.doctor"].__class__ = own[f"{__name__}.doctor"]._Called  # noqa: SLF001 - ours
         vars(sys.modules[__name__]).update(

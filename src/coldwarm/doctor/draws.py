@@ -6,8 +6,15 @@ if TYPE_CHECKING:
 
 _OWNERS = ("RandomState", "Generator", "Random", "SystemRandom")
 _MODULES = ("numpy", "random")
+
+
+class _Drawn:
+    def method(self) -> None:
+        """Be what has a kind."""
+
+
 _Builtin, _Function, _Descriptor = type(len), type(lambda: None), type(str.join)
-_Method = type(_Function.__get__(lambda _self: None, 0))
+_Method = type(_Drawn().method)
 """Kinds of what is called, as ``types`` has them."""
 _NO_DRAW = ("seed", "getstate", "setstate", "get_state", "set_state", "spawn")
 

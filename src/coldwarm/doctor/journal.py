@@ -41,7 +41,8 @@ _now_s = time.perf_counter
 _write = os.write
 _FROM = 200
 """Numbers of descriptors from here on are ours, so that the program's are as without us."""
-_encoded = make_encoder(None, str, encode_basestring_ascii, None, ": ", ", ", 0, 0, 1)
+_no, _yes = False, True
+_encoded = make_encoder(None, str, encode_basestring_ascii, None, ": ", ", ", _no, _no, _yes)
 """Of ``json``, which is no module of a bare interpreter's."""
 
 

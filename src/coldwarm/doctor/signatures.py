@@ -20,6 +20,11 @@ VALUES = "COLDWARM_DOCTOR_VALUES"
 """The variable that asks for values of static arguments, and of what functions take."""
 _LARGE = 10**9
 """A number from here on may be one of an account."""
+_NUMBERS = ("int", "uint", "float", "complex", "bool")
+_NAMED = ("<PjitFunction", "<numpy.ufunc", "<ufunc", "<built-in ", "<jitted ", "CPUDispatcher(")
+"""What the texts of callables begin with that show names and where they lie alone."""
+_HOLDING = ("<bound method ", "functools.partial(")
+"""And those that show what they hold."""
 _LONGEST = 120
 _LONGEST_TREE = 4000
 _MOST_DEPTH = 8
@@ -248,18 +253,28 @@ def fixed(name: str, value: "Any") -> str:
     A number is told. Of anything else it may be a secret what it is: its type, and which one of its
     type it was in this process. Where ``VALUES`` asks for it, it is told unless its name says no.
     """
-    if not is_secret(name) and (_is_number(value) or os.environ.get(VALUES)):
-        return text(value)
-    return f"{type(value).__name__} #{hash(text(value)) & 0xFFFFFF:06x}"
+    written = text(value)
+    if not is_secret(name) and (os.environ.get(VALUES) or _is_open(value, written)):
+        return written
+    which = f"#{hash(written) & 0xFFFFFF:06x}"
+    if written.startswith(_HOLDING):
+        return f"{next(one for one in _HOLDING if written.startswith(one))}{which}"
+    member, colon, _ = written.partition(": ")
+    if colon and member[:1] == "<" and member[1:].replace(".", "").isidentifier():
+        return f"{member}: {which}>"  # of an enumeration
+    return f"{type(value).__name__} {which}"
 
 
-def _is_number(value: "Any") -> bool:
+def _is_open(value: "Any", written: str) -> bool:
+    """Say whether a value is a number, or something that is told by what its author called it."""
     kind = type(value)
     if kind is tuple or kind is list:
-        return len(value) <= _MOST_DEPTH and all(map(_is_number, value))
-    if kind is int:
-        return abs(value) < _LARGE
-    return kind in {bool, float, complex, type(None)} or isinstance(value, (type, type(_is_number)))
+        return len(value) <= _MOST_DEPTH and all(_is_open(one, "") for one in value)
+    if kind is int or (kind.__module__ == "numpy" and kind.__name__.startswith(_NUMBERS)):
+        return bool(abs(value) < _LARGE)
+    named = isinstance(value, (type, type(_is_open))) or kind.__name__.endswith("DType")
+    plain = kind.__repr__ is object.__repr__ or written.startswith(_NAMED)
+    return kind in {bool, float, complex, type(None)} or named or plain
 
 
 def text(value: "Any") -> str:

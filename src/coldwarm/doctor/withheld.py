@@ -57,7 +57,12 @@ def command(arguments: "Sequence[str]") -> "list[str]":
     for at, one in enumerate(arguments[1:], 1):
         if given:
             name, equals, _ = one.partition("=")
-            found.append(name + (equals and f"={MASK}") if _is_option(name) else MASK)
+            if not _is_option(name):
+                found.append(MASK)
+            elif name.startswith("--") or len(one) == len("-x"):
+                found.append(name + (equals and f"={MASK}"))
+            else:
+                found.append(name[:2] + MASK)  # ``-pX``
         elif one == "-c":
             return [*found, one, MASK]
         else:

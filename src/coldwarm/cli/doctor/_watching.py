@@ -54,6 +54,8 @@ class Watching:
             StorageError: it cannot be written.
             ProgramFailedError: a program that was to be measured ended with an error.
         """
+        from coldwarm.doctor.journal import KEPT
+        from coldwarm.doctor.signatures import VALUES
         from coldwarm.runner.doctor import starting
         from coldwarm.runner.process import temporary
 
@@ -62,10 +64,9 @@ class Watching:
             _then.prepared(self.command, self.then, self.python, started_at) as bench,
         ):
             first = folder / self.passes[0]
-            keep = self.warmup is not None
-            ended = starting.run(
-                self.command, first, self.python, self.passes[0], keep=keep, values=self.values
-            )
+            wanted = ((KEPT, self.warmup is not None), (VALUES, self.values))
+            asks = [name for name, is_asked in wanted if is_asked]
+            ended = starting.run(self.command, first, self.python, self.passes[0], asks=asks)
             others, missing = self._further(folder, ended.status)
             with _status_kept(ended.status):
                 watched, report = self._read(first, ended, others, started_at)

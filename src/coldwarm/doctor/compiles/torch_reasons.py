@@ -49,12 +49,14 @@ def guard(told: "Any") -> "str | None":
     first = _PLACE.sub("", told.partition("\n")[0])
     written = _GLOBAL.sub(r"\1", _COMMENT.split(first)[0].strip())
     if not os.environ.get(VALUES):
-        written = _TEXT.sub(
-            lambda found: f"{found[1]}str #{hash(found[0]) & 0xFFFFFF:06x}", written
-        )
+        written = _TEXT.sub(_untold, written)
     if len(written) > _LONGEST_GUARD:
         written = written[: _LONGEST_GUARD - 1] + "…"
     return written or None
+
+
+def _untold(found: "re.Match[str]") -> str:
+    return f"{found[1]}str #{hash(found[0]) & 0xFFFFFF:06x}"
 
 
 def gave_up(frame: "FrameType | None") -> "tuple[CodeType, str, int] | None":

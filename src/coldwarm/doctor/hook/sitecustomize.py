@@ -13,6 +13,10 @@ import sys
 
 _external = sys.modules["_frozen_importlib_external"]
 _bootstrap = sys.modules["_frozen_importlib"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _PACKAGE = "coldwarm"
 _ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 
@@ -31,11 +35,11 @@ class Own:
     def imported(
         self,
         name: str,
-        space: "object" = None,
-        local: "object" = None,
+        space: "Any" = None,
+        local: "Any" = None,
         wanted: "tuple[str, ...] | None" = (),
         level: int = 0,
-    ) -> "object":
+    ) -> "Any":
         """Do what an ``import`` in one of these modules asks for."""
         if name.partition(".")[0] != _PACKAGE:
             return __import__(name, space, local, wanted, level)
@@ -45,7 +49,7 @@ class Own:
                 self._module(f"{name}.{one}")
         return module if wanted else self.modules[_PACKAGE]
 
-    def _module(self, name: str) -> "object":
+    def _module(self, name: str) -> "Any":
         found = self.modules.get(name)
         if found is not None:
             return found
@@ -53,7 +57,7 @@ class Own:
         with self._lock:
             return self.modules.get(name) or self._loaded(name, self._module(above), last)
 
-    def _loaded(self, name: str, above: "object", last: str) -> "object":
+    def _loaded(self, name: str, above: "Any", last: str) -> "Any":
         path = os.path.join(above.__path__[0], last)
         is_package = os.path.isdir(path)
         file = os.path.join(path, "__init__.py") if is_package else f"{path}.py"

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import coldwarm
 from coldwarm.doctor.journal import FIRST, KEPT, LOOKED_FOR, VARIABLE
-from coldwarm.doctor.signatures import VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,21 +73,19 @@ def run(
     python: str = sys.executable,
     one: Pass = "timing",
     *,
-    keep: bool = False,
-    values: bool = False,
+    asks: Sequence[str] = (),
 ) -> Ended:
     """Run a Python program to its end; in the timing pass its output and errors are ours.
 
     ``command`` is what stands behind ``python``: a file or ``-m`` and a module, and arguments.
-    Another pass repeats the program without input, and what it prints is left out. ``keep``: the
-    programs that JAX compiles are kept beside the journal. ``values``: values of static arguments
-    are told.
+    Another pass repeats the program without input, and what it prints is left out. ``asks`` are
+    variables that ask the recorder for more.
 
     Raises:
         OSError: it could not be started.
     """
     variables = environment(journal, os.environ, one)
-    variables |= {name: "1" for name, asked in ((KEPT, keep), (VALUES, values)) if asked}
+    variables |= dict.fromkeys(asks, "1")
     begin_s = time.perf_counter()
     process = subprocess.Popen(
         [python, *command],
