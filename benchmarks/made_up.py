@@ -175,7 +175,7 @@ def _process(
         gate=Gate(
             passed=True,
             max_abs_error=1e-6,
-            max_scaled_error=1e-7,
+            max_relative_error=1e-7,
             tolerance=1e-5,
             checked=["first_call", "last_call"],
         ),

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 from hypothesis import HealthCheck, settings
 
 # On a busy machine any example may take long: time is measured by other tests than these.
-# A developer's run looks for new examples; one of continuous integration judges a change, by
-# the same examples each time.
-settings.register_profile(
-    "any machine",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    print_blob=True,
-    derandomize=bool(os.environ.get("CI")),
+# A run judges a change, by the same examples each time; `--hypothesis-profile search` looks for new
+# ones, and what it finds is kept as an `@example`.
+_ANY_MACHINE = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
-settings.load_profile("any machine")
+settings.register_profile("same examples", _ANY_MACHINE, derandomize=True, database=None)
+settings.register_profile("search", _ANY_MACHINE, derandomize=False)
+settings.load_profile("same examples")

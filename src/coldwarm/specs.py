@@ -82,7 +82,7 @@ class WorkloadSpec:
     dtypes: tuple[str, ...]
     """By their short names."""
     tolerances: Mapping[str, float] = field(hash=False)
-    """Of the largest error of an output over its largest magnitude, by dtype."""
+    """Of the error of each number over its magnitude, by dtype."""
     layout: str
     baselines: Mapping[str, str] = field(hash=False)
     """The candidate that the others are compared with, by dtype."""

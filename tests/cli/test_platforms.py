@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -10,11 +11,14 @@ import pytest
 from tests.contracts import samples
 from tests.stats import results
 
+from coldwarm.errors import ContractError
+from coldwarm.publish import opening
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 AS_ON = """
-import contextlib, io, os, signal, sys
+import contextlib, io, os, shutil, signal, sys
 from coldwarm.cli import main
 
 system, *sys.argv = sys.argv[1:]
@@ -24,6 +28,14 @@ with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
     main.main()
 for name in [name for name in sys.modules if name.partition(".")[0] == "coldwarm"]:
     del sys.modules[name]
+which = shutil.which
+def which_here(*given, **named):
+    sys.platform = "linux"  # the standard library is Linux's too
+    try:
+        return which(*given, **named)
+    finally:
+        sys.platform = system
+shutil.which = which_here
 sys.platform = system
 for name in ("fcntl", "resource", "termios", "pwd", "grp"):
     if system == "win32" or name == "fcntl":
@@ -38,6 +50,10 @@ def sysconf(name):
 os.sysconf = sysconf
 for name in ("SIGKILL", "SIGSTOP", "SIGCONT"):
     delattr(signal, name)
+if system == "win32":
+    for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "getuid", "geteuid"):
+        delattr(os, name)
+    os.supports_dir_fd = set()
 from coldwarm.cli import main
 main.main()
 """
@@ -58,6 +74,62 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the directory of a run that was measured elsewhere."""
     path = tmp_path_factory.mktemp("elsewhere") / "run"
     return results.write(path, [results.case(3)], samples.environment())
+
+
+@pytest.fixture(scope="module")
+def snapshot(run: Path) -> Path:
+    """Return a snapshot of that run, and lay its archive beside it."""
+    folder = run.parent / "s1"
+    for line in (
+        ["create", run, "--id", "s1", "--out-dir", folder, "--offline", "--no-report"],
+        ["package", folder],
+        ["registry", "add", folder],
+    ):
+        command = [sys.executable, "-m", "coldwarm", "snapshot", *map(str, line)]
+        subprocess.run(command, capture_output=True, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["verify", "SNAPSHOT"],
+        ["verify", "SNAPSHOT.tar.gz"],
+        ["verify", "SNAPSHOT", "--json"],
+        ["compare", "SNAPSHOT", "SNAPSHOT.tar.gz"],
+        ["package", "SNAPSHOT"],
+        ["registry", "list", "--registry", "SNAPSHOT/../snapshot_registry.json"],
+    ],
+    ids=" ".join,
+)
+def test_snapshots_are_read_on_every_system(
+    snapshot: Path, system: str, command: list[str]
+) -> None:
+    named = ["snapshot", *(part.replace("SNAPSHOT", str(snapshot)) for part in command)]
+    done = call_as_on(system, *named)
+    real = subprocess.run(
+        [sys.executable, "-m", "coldwarm", *named], capture_output=True, check=False, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (real.returncode, real.stdout), done.stderr
+
+
+def test_a_link_is_not_followed_where_folders_cannot_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "supports_dir_fd", set())
+    (tmp_path / "secret").write_text("private")
+    folder = tmp_path / "s1"
+    (folder / "results").mkdir(parents=True)
+    (folder / "results" / "a").write_text("plain")
+    (folder / "results" / "link").symlink_to(tmp_path / "secret")
+    (folder / "linked").symlink_to(folder / "results")
+    os.mkfifo(folder / "pipe")
+    assert opening.read_limited(folder, "results/a") == b"plain"
+    for path in ("results/link", "linked/a", "pipe", "../secret", "results/../results/a", "/a"):
+        with pytest.raises(ContractError):
+            opening.read_limited(folder, path)
 
 
 @pytest.mark.parametrize("system", ["win32", "darwin"])

@@ -74,7 +74,7 @@ def test_nothing_is_written_of_a_result_that_is_refused(run: Path) -> None:
 
 def test_a_missing_extra_is_one_line_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(UsageError, match=r"pip install 'coldwarm\[report\]'") as told:
+    with pytest.raises(UsageError, match=r"pip install '\.\[report\]'") as told:
         base.needed("vl_convert")
     assert "\n" not in str(told.value)
 

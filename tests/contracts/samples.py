@@ -123,7 +123,7 @@ def observation(mode: CacheMode = "cold_process_cold_cache", **changes: object) 
         gate=Gate(
             passed=True,
             max_abs_error=0.0,
-            max_scaled_error=0.0,
+            max_relative_error=0.0,
             tolerance=1e-5,
             checked=["first_call"],
         ),

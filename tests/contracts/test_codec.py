@@ -202,7 +202,7 @@ def test_a_newer_version_is_refused_with_what_to_do() -> None:
         decode(b'{"schema_version": "coldwarm.case_result.v3", "what": "ever"}', "out/x.json")
     assert str(caught.value) == (
         "out/x.json: coldwarm.case_result.v3 is newer than v2, which this coldwarm 0.1.0 reads; "
-        "upgrade coldwarm (pip install --upgrade coldwarm) to read it"
+        "install a newer coldwarm to read it: in a clone of coldwarm, pip install ."
     )
 
 

@@ -86,7 +86,7 @@ def test_a_line_that_breaks_its_contract_is_a_fault(path: Path) -> None:
 
 def test_a_newer_observation_is_refused_and_not_skipped(path: Path) -> None:
     path.write_bytes(encode_line("observation", {"schema_version": "coldwarm.observation.v3"}))
-    with pytest.raises(NewerVersionError, match=r"journal\.jsonl:1: .* upgrade coldwarm"):
+    with pytest.raises(NewerVersionError, match=r"journal\.jsonl:1: .* install a newer coldwarm"):
         read_lines(path)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 WRONG = Gate(
-    passed=False, max_abs_error=1.0, max_scaled_error=1.0, tolerance=1e-5, checked=["first_call"]
+    passed=False, max_abs_error=1.0, max_relative_error=1.0, tolerance=1e-5, checked=["first_call"]
 )
 
 

@@ -187,7 +187,7 @@ def test_what_the_gate_saw_is_published(everything: tuple[Lab, Done]) -> None:
     assert gate("wrong")["checked"] == ["first_call"]
     assert gate("wrong_later")["checked"] == ["first_call", "last_call"]
     assert gate("mutates")["checked"] == ["first_call", "last_call"]
-    assert gate("nearly")["max_scaled_error"] == pytest.approx(1e-3, rel=0.7)
+    assert gate("nearly")["max_relative_error"] == pytest.approx(1e-3, rel=0.7)
     assert gate("not_a_number")["max_abs_error"] is None
     assert gate("infinite")["reason"] == {"code": "output_not_finite"}
     assert shown(gate("another_shape")["reason"]) == "other_shape: 0, (8, 8), (1, 8)"

@@ -164,7 +164,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "compiled in a block": (lambda c: _block(c).update(compiles=3), "observations["),
     "wrong answer": (lambda c: _seen(c)["gate"].update(passed=False), "its answer was wrong"),
     "beyond the tolerance": (
-        lambda c: _seen(c)["gate"].update(max_scaled_error=1.0),
+        lambda c: _seen(c)["gate"].update(max_relative_error=1.0),
         "above the tolerance",
     ),
     "status": (

@@ -24,7 +24,11 @@ class Plain:
     """What nothing compiles."""
 
 
-@pytest.mark.parametrize("given", [3, "step", print, str, Plain, Plain(), [len]], ids=repr)
+@pytest.mark.parametrize(
+    "given",
+    [3, "step", print, str, Plain, Plain(), [len]],
+    ids=["number", "text", "built-in", "class", "own class", "object", "list"],
+)
 def test_what_is_no_function_is_refused_at_once(guard: Measuring, given: Any) -> None:
     said = r"takes a function under jit, torch\.compile or Numba, not "
     with pytest.raises(UsageError, match=said):

@@ -221,7 +221,7 @@ def _doctored(lab: Walk, program: Path, *more: str) -> list[Done]:
     ended = []
     for number, form in enumerate(walk.forms(command)):
         files = [f"--{name}={lab.path / f'{name}-{number}'}" for name in ("out", "perfetto")]
-        line = ("doctor", "--format", form, *files, *more, program, *ARGUMENTS)
+        line: list[str | Path] = ["doctor", "--format", form, *files, *more, program, *ARGUMENTS]
         ended.append(lab.watching(*line))
     ended.append(lab.watching("doctor", "--verbose", *more, program, *ARGUMENTS))
     return [_ours(one) for one in ended]

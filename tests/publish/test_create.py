@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _WRONG = Gate(
     passed=False,
     max_abs_error=1.0,
-    max_scaled_error=1.0,
+    max_relative_error=1.0,
     tolerance=0.1,
     checked=["first_call"],
 )

@@ -98,7 +98,7 @@ def test_without_the_package_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "sigstore", None)
     for arguments in (("sign", snapshot, "--keyless"), ("verify", snapshot, *WHO)):
         err = call.refused(*arguments)
-        assert "sigstore is not installed: pip install 'coldwarm[sigstore]'" in err
+        assert "sigstore is not installed: in a clone of coldwarm, pip install '.[sigstore]'" in err
 
 
 def test_identity_and_issuer_belong_together(snapshot: Path, call: Call) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coldwarm.errors import UsageError
+from coldwarm.private.masking import masked
 from coldwarm.runner.functions import targets
 from coldwarm.runner.functions.targets import Target
 
@@ -199,9 +200,12 @@ def test_a_label_is_the_name_or_the_file_or_has_a_number() -> None:
 
 
 @given(st.lists(st.builds(made, NAMES, NAMES, st.just("") | LABELS), min_size=1, max_size=6))
+@example([made("a", "f", "A@A.AA")])
+@example([made("a", "f", "A@A.AA"), made("a", "f", "A@A.AA")])
 def test_no_two_candidates_have_one_label(found: list[Target]) -> None:
     said = refusal(targets.labelled, found)
-    assert said is None or "two candidates are called" in said
+    private = any(masked(one.label) != one.label for one in found)
+    assert said is None or "two candidates are called" in said or private
     if said is None:
         given_to = labels(*found)
         assert len(set(given_to)) == len(found)
@@ -224,6 +228,33 @@ def test_an_interpreter_for_one_or_for_all(tmp_path: Path) -> None:
     assert [target.label for target in both] == ["f@old", "f@new", "g@old", "g@new"]
     mixed = targets.with_pythons(two, [str(old), str(new), f"g:{new}"])
     assert [target.label for target in mixed] == ["f@old", "f@new", "g"]
+
+
+ENVIRONMENTS = (
+    ".venv",
+    "jax-0.10.dev",
+    "new.io",
+    "py3.12",
+    "numpy-2.ai",
+    "a.b.org",
+    "me.app",
+    "x86.cloud",
+    "v1.0.tech",
+    "rc.site",
+    "torch.dev",
+    "lab.science",
+)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_a_label_that_coldwarm_makes_never_looks_private(name: str, tmp_path: Path) -> None:
+    for folder in (name, "other"):
+        (tmp_path / folder / "bin").mkdir(parents=True)
+        (tmp_path / folder / "bin" / "python").symlink_to(sys.executable)
+    given_to = [str(tmp_path / name), str(tmp_path / "other")]
+    found = targets.with_pythons([made("a", "f", "f")], given_to)
+    assert len({target.label for target in found}) == len(given_to)
+    assert all(masked(target.label) == target.label for target in found)
 
 
 @pytest.mark.parametrize("path", ["", "nowhere", "f:nowhere", "zz:/bin/sh", "/etc/passwd"])

@@ -132,7 +132,7 @@ def test_a_wrong_answer_is_named() -> None:
     good, bad = conftest.case("numpy"), conftest.case("numba")
     first, *others = bad.observations
     assert first.gate
-    gate = msgspec.structs.replace(first.gate, passed=False, max_scaled_error=0.5)
+    gate = msgspec.structs.replace(first.gate, passed=False, max_relative_error=0.5)
     wrong = msgspec.structs.replace(
         bad, observations=[msgspec.structs.replace(first, gate=gate), *others]
     )

@@ -19,7 +19,7 @@ def gate(*, passed: bool = True, error: float | None = 1e-7) -> Gate:
     return Gate(
         passed=passed,
         max_abs_error=error,
-        max_scaled_error=error,
+        max_relative_error=error,
         tolerance=1e-5,
         checked=["first_call"],
         reason=reason,

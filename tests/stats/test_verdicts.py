@@ -213,7 +213,7 @@ def test_a_failed_case_is_refused_and_can_be_left_out(how: str) -> None:
         bad = msgspec.structs.replace(good, status="failed", reason=because("correctness_gate"))
     else:
         gate = Gate(
-            passed=False, max_abs_error=9.0, max_scaled_error=9.0, tolerance=1e-5, checked=[]
+            passed=False, max_abs_error=9.0, max_relative_error=9.0, tolerance=1e-5, checked=[]
         )
         seen = [*good.observations, samples.observation(gate=gate, status="failed")]
         bad = msgspec.structs.replace(good, observations=seen)

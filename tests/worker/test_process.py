@@ -298,7 +298,8 @@ def test_the_reference_is_in_double_precision_and_the_inputs_are_those_of_the_se
     said = worker.receive()
     assert worker.end() == (0, b"")
     with np.load(path) as stored:
-        assert [stored[name].dtype for name in stored.files] == [np.float64]
+        assert [stored[name].dtype for name in stored.files] == [np.float64] * 2
+        assert set(stored.files) == {"arr_0", "noise_0"}
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
     measured = start(job("numpy", reference=str(path)))
     assert measured["gate"]["passed"]

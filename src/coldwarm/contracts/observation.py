@@ -186,21 +186,31 @@ class Judgement(Record, frozen=True, kw_only=True):
 
 
 class GateFigures(Record, frozen=True, kw_only=True):
-    """How far an output is from the float64 reference."""
+    """How far an output is from the reference."""
 
     passed: bool
     max_abs_error: float | None
-    max_scaled_error: float | None
-    """Largest absolute error over the largest magnitude in the reference."""
+    max_relative_error: float | None = None
+    """Largest error of a number: over its own magnitude in the reference, or over how far the
+    reference moves there for inputs moved by all of themselves, where that is more."""
     tolerance: float
 
 
 class Gate(GateFigures, frozen=True, kw_only=True):
-    """The correctness gate: the outputs against the float64 reference."""
+    """The correctness gate: the outputs against the reference."""
 
     checked: list[str]
     """Which outputs were compared, such as ``first_call`` and ``last_call``."""
     reason: Reason | None = None
+    max_scaled_error: float | None = None
+    """What results from before had in its place: the largest absolute error over the largest
+    magnitude in the reference."""
+
+    @property
+    def error(self) -> float | None:
+        """The figure that is held against the tolerance."""
+        relative = self.max_relative_error
+        return self.max_scaled_error if relative is None else relative
 
 
 class HarnessFigures(Record, frozen=True, kw_only=True):

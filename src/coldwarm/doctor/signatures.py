@@ -273,7 +273,8 @@ def _is_open(value: "Any", written: str) -> bool:
     if kind is int or (kind.__module__ == "numpy" and kind.__name__.startswith(_NUMBERS)):
         return bool(abs(value) < _LARGE)
     named = isinstance(value, (type, type(_is_open))) or kind.__name__.endswith("DType")
-    plain = kind.__repr__ is object.__repr__ or written.startswith(_NAMED)
+    shows: Any = kind.__repr__
+    plain = shows is object.__repr__ or written.startswith(_NAMED)
     return kind in {bool, float, complex, type(None)} or named or plain
 
 

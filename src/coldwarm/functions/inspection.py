@@ -8,7 +8,15 @@ import os
 import sys
 import time
 
-from coldwarm.functions import arguments, pending, target, transfer, values, waiting
+from coldwarm.functions import (
+    arguments,
+    pending,
+    precision,
+    target,
+    transfer,
+    values,
+    waiting,
+)
 from coldwarm.functions.backend import UserFunction, has_used_gpu
 from coldwarm.functions.factory import from_factory
 
@@ -118,6 +126,7 @@ class Inspection:
             "strays": _strays(self.spec.get("elsewhere")),
             "mutates": mutates,
             "repeats": repeats,
+            "precision": self._precision(answer, call),
             "compiled_again": again,
             "further": further,
             "device": device,
@@ -147,6 +156,18 @@ class Inspection:
         os.replace(path + ".part", path)  # noqa: PTH105 - likewise
         shapes = [[*array.shape] for array in arrays]
         return [f"{kind}{shape}" for kind, shape in zip(answer.dtypes, shapes, strict=True)]
+
+    def _precision(self, answer: "values.Answer", call: "arguments.Call") -> str:
+        """Return the type whose precision the answer has."""
+        given = [str(getattr(leaf, "dtype", "")) for leaf in values.leaves(list(call.flat))]
+        jax: Any = sys.modules.get("jax")
+        counted = self.backend.counters().get("jax") or {}
+        return precision.of_call(
+            answer.dtypes,
+            answer.arrays,
+            [one.removeprefix("torch.") for one in given],
+            in_32_bits=bool(counted.get("compiles")) and not jax.config.jax_enable_x64,
+        )
 
     def _file(self) -> "str | None":
         """Return the file that the function is known by."""

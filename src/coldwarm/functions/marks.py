@@ -28,7 +28,7 @@ def workload(
         inputs: Its inputs as ``--input`` has them: ``{"x": "f32[512,512]", "n": "3"}``.
         reference: Whether its answer is the one that the others are checked against; else
             the first marked function's is.
-        tolerance: The largest error of an answer, over the largest magnitude of the
+        tolerance: The largest error of a number of an answer, over its magnitude in the
             reference.
 
     Returns:

@@ -11,7 +11,7 @@ from coldwarm.functions import inside, kinds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     import numpy as np
@@ -307,12 +307,16 @@ def is_strided(leaf: "Any") -> bool:
     return flags is not None and not flags.forc
 
 
-def duplicate(value: "Any") -> "Any":
-    """Return a copy with its own arrays, finished; what cannot be copied is shared."""
+def duplicate(value: "Any", change: "Callable[[Any], Any] | None" = None) -> "Any":
+    """Return a copy with its own arrays, finished; what cannot be copied is shared.
+
+    Copies have the memory layout of what they are copies of: a compiler may compile for another
+    one once more. ``change`` gives another array, or another Python number, for each.
+    """
     import copy
 
-    if is_array(value):
-        same = _copied(value)
+    if is_array(value) or (change is not None and type(value) in {float, complex}):
+        same = _copied(value) if change is None else change(value)
         if is_jax(same):
             same.block_until_ready()
         return same
@@ -320,36 +324,86 @@ def duplicate(value: "Any") -> "Any":
     if isinstance(value, dict):
         same = copy.copy(value)
         for key, item in value.items():
-            same[key] = duplicate(item)
+            same[key] = duplicate(item, change)
         return same
     if isinstance(value, list):
         same = copy.copy(value)
-        same[:] = map(duplicate, value)
+        same[:] = [duplicate(item, change) for item in value]
         return same
     if isinstance(value, tuple):
-        return tuple.__new__(type(value), map(duplicate, value))
-    return _copied_object(value)
+        return tuple.__new__(type(value), [duplicate(item, change) for item in value])
+    return _copied_object(value, change)
 
 
 def _copied(array: "Any") -> "Any":
     if is_torch(array):
-        return array.detach().clone().requires_grad_(array.requires_grad)
+        return _copied_tensor(array)
     if is_jax(array):
         return module_of("jax").copied(array)
-    return array.copy(order="K")  # in the order that its elements have
+    if not _is(array, "numpy", "ndarray"):
+        return array.copy()
+    return placed_like(array, array)
 
 
-def _copied_object(value: "Any") -> "Any":
+def placed_like(array: "Any", content: "Any") -> "Any":
+    """Return a new array of NumPy with some content, laid out in memory as another one is.
+
+    Its strides are the same, also those of a column of a table, so is its distance from the next
+    multiple of 64 bytes, from which compiled code may choose its instructions, and so is whether
+    it may be written to.
+    """
+    import numpy as np
+
+    if type(array) is not np.ndarray or array.dtype.hasobject or not array.size:
+        return array.copy(order="K")  # in the order that its elements have
+    same = _laid_out(array)
+    same[...] = content
+    same.flags.writeable = array.flags.writeable
+    return same
+
+
+def _laid_out(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    import numpy as np
+
+    if array.flags.owndata and array.flags.forc:
+        return np.empty_like(array)
+    steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    low = sum(step for step in steps if step < 0)
+    size = sum(step for step in steps if step > 0) - low + array.itemsize
+    if size > _MOST_TIMES * array.nbytes:  # a few numbers of a large table
+        return np.empty_like(array)
+    memory = np.empty(size + _LINE, "u1")
+    start = (array.ctypes.data + low - memory.ctypes.data) % _LINE
+    return np.ndarray(array.shape, array.dtype, memory.data, start - low, array.strides)
+
+
+_LINE = 64
+_MOST_TIMES = 64
+"""How much more memory than its elements a copy may take, so as to have them as far apart."""
+
+
+def _copied_tensor(tensor: "Any") -> "Any":
+    same = tensor.detach().clone()
+    if same.stride() != tensor.stride():
+        torch = sys.modules["torch"]
+        same = torch.empty_strided(
+            tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device
+        ).copy_(tensor.detach())
+    return same.requires_grad_(tensor.requires_grad)
+
+
+def _copied_object(value: "Any", change: "Callable[[Any], Any] | None") -> "Any":
     import copy
 
     fields = _fields(value)
     if fields is not None:
         same = copy.copy(value)
         for name in fields:
-            object.__setattr__(same, name, duplicate(getattr(value, name)))  # also of frozen ones
+            item = duplicate(getattr(value, name), change)
+            object.__setattr__(same, name, item)  # also of frozen ones
         return same
     if _opened(value) is not None:
-        return sys.modules["jax"].tree.map(duplicate, value)
+        return sys.modules["jax"].tree.map(lambda leaf: duplicate(leaf, change), value)
     try:
         return copy.deepcopy(value)
     except Exception:  # noqa: BLE001 - whatever an object's own copying raises

@@ -51,8 +51,8 @@ class Benchmark:
         processes: Fresh processes for each state of the caches.
         time_budget_s: Seconds for all of it; nothing is started after that.
         timeout_s: Seconds in which a fresh process must answer.
-        tolerance: Largest error of a fresh process's answer, over the largest magnitude of
-            the answer in this process. Default: by its type.
+        tolerance: Largest error of a number of a fresh process's answer, over its magnitude in
+            the answer of this process. Default: by its type.
         sync: What waits for a result of a class that coldwarm does not know. It is called on each
             result inside the timed window; what it returns, if anything, is the result.
         out_dir: Folder to leave the artifacts of the fresh processes in. Default: nowhere.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,11 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult
     from coldwarm.functions.arguments import Call
     from coldwarm.inprocess.sending import FreshOptions, Way
     from coldwarm.inprocess.warm import InProcess
+    from coldwarm.runner.functions.targets import Target
+    from coldwarm.runner.process.replies import Inspection
     from coldwarm.runner.schedule.case import Case
 
 AGAINST = "the answer in the process that asked"
@@ -108,14 +113,28 @@ def _case(way: Way, call: Call, in_process: InProcess, options: FreshOptions, wo
     )
     with Guard() as guard:
         inspections = inspection.inspect([target], setting, guard, work)
+        inspected, _ = inspections[0]
+        if answer is not None and inspected.repeats and in_process.repeats:
+            _hold_against(answer, (target, inspected, setting), guard, work)
     inspection.refuse_own_caches([target], inspections)
-    inspected, _ = inspections[0]
     # A pickle says itself what it holds.
     if not target.carried and inspected.input_sha256 != values.digest(list(call.flat)):
         raise RefusedError(because("other_arguments"))
-    if answer is not None and inspected.repeats and in_process.repeats:
-        np.savez(work / f"{target.label}.npz", *answer)
     return candidates.cases([target], inspections, target.label, setting, work)[0]
+
+
+def _hold_against(
+    answer: Sequence[NDArray[Any]],
+    way: tuple[Target, Inspection, Setting],
+    guard: Guard,
+    work: Path,
+) -> None:
+    """Put this process's answer in the place of the inspection's, for others to be held against."""
+    target, inspected, setting = way
+    asked = replace(target, label=f"{target.label}-asked")
+    np.savez(work / f"{asked.label}.npz", *answer)
+    inspection.tell_noise([(target, inspected), (asked, inspected)], asked, setting, guard, work)
+    (work / f"{asked.label}.npz").replace(work / f"{target.label}.npz")
 
 
 def _in_process(reason: Reason) -> Reason:

@@ -96,6 +96,8 @@ def measure(
         progress.note(because("inspecting", candidate_names=list(ways)))
         try:
             inspected = [_inspect(one, digest, options, guard, work) for one in ways.values()]
+            first, seen = inspected[0], [(one.target, one.found[0]) for one in inspected]
+            inspection.tell_noise(seen, first.target, first.setting, guard, work)
             cases = _cases(inspected, work)
         except RefusedError as error:
             raise UsageError(with_advice(error.reason)) from error

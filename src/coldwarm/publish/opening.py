@@ -10,6 +10,7 @@ import hashlib
 import os
 import stat
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from coldwarm.contracts.reasons import because
@@ -17,7 +18,6 @@ from coldwarm.errors import ContractError, is_plain, printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
 
@@ -30,8 +30,15 @@ MOST_BYTES = 2**29
 """Of one file."""
 MOST_BYTES_IN_ALL = 2**32
 _CHUNK_BYTES = 2**20
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _flags(*names: str) -> int:
+    """Return flags of ``os.open``, of those that this system has."""
+    return sum({getattr(os, name, 0) for name in names}, os.O_RDONLY)
+
+
+_FOLDER = _flags("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC")
+_FILE = _flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC")
 _KINDS = (
     (stat.S_ISLNK, "a link"),
     (stat.S_ISFIFO, "a pipe"),
@@ -112,12 +119,19 @@ def _refused(path: str, status: os.stat_result) -> Reason | None:
     reason = refused_name(path)
     if reason is not None:
         return reason
-    kind = next((named for is_kind, named in _KINDS if is_kind(status.st_mode)), None)
+    kind = _kind(status)
     if kind is not None:
         return because("no_plain_file", kind=kind)
     if stat.S_ISREG(status.st_mode) and status.st_size > MOST_BYTES:
         return because("too_large", limit_bytes=MOST_BYTES)
     return None
+
+
+def _kind(status: os.stat_result) -> str | None:
+    """Return what an entry is, where it is neither a file nor a folder."""
+    if getattr(status, "st_reparse_tag", 0):  # of Windows: a link, or a junction
+        return "a link"
+    return next((named for is_kind, named in _KINDS if is_kind(status.st_mode)), None)
 
 
 def read_limited(folder: Path, path: str, most_bytes: int = MOST_BYTES) -> bytes:
@@ -149,13 +163,34 @@ def _opened(folder: Path, path: str) -> Iterator[BinaryIO]:
     if not name or any(part in {"", ".", ".."} for part in (*folders, name)):
         message = "the path is none below the folder"
         raise ValueError(message)
+    if os.open not in os.supports_dir_fd:
+        with _opened_by_path(folder, path) as file:
+            yield file
+        return
     with ExitStack() as stack:
-        at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        at = os.open(folder, _flags("O_DIRECTORY", "O_CLOEXEC"))
         stack.callback(os.close, at)
         for part in folders:
             at = os.open(part, _FOLDER, dir_fd=at)
             stack.callback(os.close, at)
         yield stack.enter_context(os.fdopen(os.open(name, _FILE, dir_fd=at), "rb"))
+
+
+@contextmanager
+def _opened_by_path(folder: Path, path: str) -> Iterator[BinaryIO]:
+    """Open a file where no folder can be opened, on Windows: each step is looked at first."""
+    at = folder
+    for part in path.split("/"):
+        if Path(part).name != part:
+            message = "the path is none below the folder"
+            raise ValueError(message)
+        at /= part
+        kind = _kind(at.lstat())
+        if kind is not None:
+            message = f"it is {kind}"
+            raise ValueError(message)
+    with os.fdopen(os.open(at, _FILE), "rb") as file:
+        yield file
 
 
 def _chunks(folder: Path, path: str, most_bytes: int) -> Iterator[bytes]:

@@ -8,12 +8,14 @@ it is read. What it says of its own sizes is not believed.
 from __future__ import annotations
 
 import gzip
+import os
 import stat
 import tarfile
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from coldwarm import wire
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode, shorten
 from coldwarm.publish import opening
@@ -35,6 +37,27 @@ class ArchiveError(RefusedError):
     """An archive that is not unpacked."""
 
     exit_code = ExitCode.FAILED
+
+
+class NoRoomError(RefusedError):
+    """A folder of the reader's own that takes nothing more: it says nothing of the archive."""
+
+    exit_code = ExitCode.INTERNAL
+
+
+@contextmanager
+def _writing_into(folder: Path | None) -> Iterator[None]:
+    """Tell what fails here as an error of the folder for temporary files.
+
+    Raises:
+        NoRoomError: it cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        named = os.environ.get("TMPDIR", "TMPDIR") if folder is None else str(folder.parent)
+        text = error.strerror or str(error)
+        raise NoRoomError(because("no_room_to_unpack", folder=named, text=text)) from None
 
 
 class _Entry(tarfile.TarInfo):
@@ -89,7 +112,9 @@ def unpacked(path: Path) -> Iterator[Path]:
         is_file = False
     if not is_file:
         raise RefusedError(because("no_snapshot", folder=str(path)))
-    with temporary.made() as folder:
+    with ExitStack() as stack:
+        with _writing_into(None):
+            folder = stack.enter_context(temporary.made())
         _unpack(path, folder)
         found = list(folder.iterdir())
         if len(found) != 1 or not found[0].is_dir():
@@ -127,18 +152,21 @@ def _place(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> No
     if refused is not None:
         raise ArchiveError(because("archive_entry", refused, path=name))
     if entry.isdir():
-        (folder / entry.name).mkdir(parents=True, exist_ok=True)
+        with _writing_into(folder):
+            (folder / entry.name).mkdir(parents=True, exist_ok=True)
         return
     source = archive.extractfile(entry) if entry.isreg() and not entry.issparse() else None
     if source is None:
         why = because("no_plain_file", kind="a link, a device or the like")
         raise ArchiveError(because("archive_entry", why, path=name))
     target = folder / entry.name
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        file = target.open("xb")
-    except (FileExistsError, NotADirectoryError):
-        raise ArchiveError(because("archive_twice", path=name)) from None
+    with _writing_into(folder):
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file = target.open("xb", buffering=0)
+        except (FileExistsError, NotADirectoryError):
+            raise ArchiveError(because("archive_twice", path=name)) from None
     with file, source:
         while chunk := source.read(_CHUNK_BYTES):
-            file.write(chunk)
+            with _writing_into(folder):
+                wire.write_all(file.fileno(), chunk)

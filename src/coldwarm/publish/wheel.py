@@ -12,7 +12,7 @@ import io
 import zipfile
 from importlib import metadata
 
-from coldwarm import __version__
+from coldwarm import __version__, installing
 from coldwarm.errors import UsageError
 from coldwarm.runner.harness import PACKAGE
 
@@ -38,7 +38,7 @@ def build() -> bytes:
     try:
         installed = metadata.distribution("coldwarm")
     except metadata.PackageNotFoundError:
-        text = "--with-wheel needs an installed coldwarm; install it with pip install -e ."
+        text = f"--with-wheel needs an installed coldwarm: {installing.advice()}"
         raise UsageError(text) from None
     for name in ("METADATA", "entry_points.txt", "licenses/LICENSE"):
         held = installed.read_text(name)

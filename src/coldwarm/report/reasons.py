@@ -5,6 +5,7 @@ from __future__ import annotations
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from coldwarm import installing
 from coldwarm.private.masking import cleaned
 from coldwarm.report import units
 from coldwarm.report.doctor.evidence import EVIDENCE
@@ -342,7 +343,9 @@ WORDS: dict[str, str] = {
     " used",
     "archive_entry": "in the archive, {path} {parts}",
     "archive_twice": "the archive has {path} twice: nothing of it is used",
-    "extra_missing": "{package} is not installed: pip install 'coldwarm[{extra}]'",
+    "no_room_to_unpack": "{folder} cannot take what is unpacked: {text}; free some space there, or"
+    " set TMPDIR to another folder (nothing is said of the archive)",
+    "extra_missing": "{package} is not installed: " + installing.advice("{extra}"),
     "key_not_read": "{file} holds no {kind} key that can be read; openssl genpkey -algorithm"
     " ed25519 makes a private one, openssl pkey -pubout the public one of it",
     "key_encrypted": "{file} has a passphrase, and signing asks for none: write it without one into"
@@ -385,6 +388,8 @@ WORDS: dict[str, str] = {
     " window",
     "above_tolerance": "scaled error {error_ratio:.3g} is above the tolerance"
     " {tolerance_ratio:.3g}",
+    "wrong_numbers": "{n_wrong:# wrong number} of {n_numbers}: the largest error is"
+    " {error_ratio:.3g}, above the tolerance {tolerance_ratio:.3g}",
     "output_complex": "the output is complex, the reference is real",
     "output_not_finite": "the output holds values that are not finite",
     "reference_not_finite": "the reference is not finite: nothing is right",

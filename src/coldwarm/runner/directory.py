@@ -16,6 +16,7 @@ from coldwarm.errors import (
     NewerVersionError,
     ResumeError,
     RunDirectoryError,
+    StorageError,
     one_line,
     storage_error,
 )
@@ -163,11 +164,31 @@ class RunDirectory:
             StorageError: the disk is full, or the write failed otherwise.
         """
         line = journal.encode_line(kind, record)
+        self.require()
         try:
             wire.write_all(self._journal.fileno(), line)
             os.fsync(self._journal.fileno())
         except OSError as error:
             raise storage_error(self.path / JOURNAL, error) from error
+
+    def require(self, *names: str) -> None:
+        """Refuse to go on where the directory is no longer the one that was opened.
+
+        Args:
+            names: Files that have to be in it besides the journal.
+
+        Raises:
+            StorageError: it was deleted or moved, or one of its files was.
+        """
+        opened = os.fstat(self._journal.fileno())
+        try:
+            is_same = os.path.samestat(opened, (self.path / JOURNAL).stat())
+        except OSError:
+            is_same = False
+        gone = next((name for name in names if not (self.path / name).exists()), None)
+        if not is_same or gone is not None:
+            text = f"{self.path / (gone or JOURNAL)} was deleted or moved while the run wrote to"
+            raise StorageError(one_line(f"{text} {self.path}; what is missing there is lost"))
 
     def entries(self) -> Iterator[journal.Entry | journal.Fault]:
         """Yield what the journal holds, and the lines that cannot be used."""
@@ -181,6 +202,7 @@ class RunDirectory:
         """
         target = self.path / name
         part = target.with_name(target.name + ".part")
+        self.require()
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             with part.open("wb") as file:

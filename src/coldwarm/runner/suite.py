@@ -319,6 +319,7 @@ class _Session:
         )
         if not interrupted and not self.ended:
             self.directory.append("event", allowance.ENDED)
+        self.directory.require(ENVIRONMENT, results.INDEX, *(row.path for row in suite.cases))
         # Whoever goes on makes its caches anew; those that are there hold names and paths.
         self.directory.clean()
         return Outcome(suite, made, self.directory.path, interrupted)

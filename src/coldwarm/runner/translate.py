@@ -255,7 +255,7 @@ def _gate(gates: Sequence[replies.Gate | None]) -> Gate | None:
     known = [gate for gate in gates if gate is not None]
     if not gates or gates[0] is None:
         return None
-    worst = max(known, key=lambda gate: (not gate.passed, gate.max_scaled_error or 0.0))
+    worst = max(known, key=lambda gate: (not gate.passed, gate.max_relative_error or 0.0))
     return Gate(
         **asdict(worst) | {"reason": None if worst.reason is None else as_reason(worst.reason)},
         checked=["first_call", "last_call"][: len(known)],

@@ -24,6 +24,7 @@ _OTHER_ROLES = {
     "make": ("coldwarm.worker.making", "make"),
     "inspect": ("coldwarm.functions.inspection", "report"),
     "marked": ("coldwarm.functions.inspection", "marked"),
+    "noise": ("coldwarm.functions.noise", "report"),
     "facts": ("coldwarm.functions.facts", "report"),
 }
 """Jobs that are answered by one message, and by what function."""

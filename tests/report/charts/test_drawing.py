@@ -175,7 +175,7 @@ def test_without_the_extra(
     out = str(tmp_path / "x")
     done = CliRunner().invoke(report.command, [str(run), "--format", form, "--out", out])
     assert isinstance(done.exception, UsageError)
-    assert "pip install 'coldwarm[report]'" in str(done.exception)
+    assert "in a clone of coldwarm, pip install '.[report]'" in str(done.exception)
 
 
 def test_markdown(run: Path, tmp_path: Path) -> None:

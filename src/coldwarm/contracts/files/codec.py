@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from coldwarm import __version__
+from coldwarm import __version__, installing
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Record
 from coldwarm.contracts.bench import BenchReport
@@ -252,7 +252,7 @@ def _recognise(document: Any, text: str, path: str) -> tuple[Contract, dict[str,
         raise fault(path, line, "schema_version", _unknown(named))
     if int(matched["number"]) > contract.version:
         what = f"{named} is newer than v{contract.version}, which this coldwarm {__version__}"
-        advice = "reads; upgrade coldwarm (pip install --upgrade coldwarm) to read it"
+        advice = f"reads; install a newer coldwarm to read it: {installing.advice()}"
         raise NewerVersionError(path, f"{what} {advice}")
     return contract, _migrate(document, contract, path, line)
 

@@ -24,6 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from coldwarm import installing
 from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ def needed(module: str, extra: str = "report") -> Any:  # noqa: ANN401 - any mod
         return import_module(module)
     except ImportError as error:
         text = (
-            f"{error.name or module} is not installed, which this needs: "
-            f"pip install 'coldwarm[{extra}]'"
+            f"{error.name or module} is not installed, which this needs: {installing.advice(extra)}"
         )
         raise UsageError(text) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from coldwarm import installing
 from coldwarm.errors import printable, shorten
 from coldwarm.report import units
 from coldwarm.report.charts import every
@@ -127,6 +128,7 @@ def _part(measured: Measured, drawn: list[Chart]) -> Node:
         "limitations": surroundings.limitations([case for case in cases if case.observations]),
         "rejected": _rejected(cases),
         "unavailable": list(view.unavailable) if view else [],
+        "install": installing.advice(),
         "protocol": _protocol(cases),
         "environment": _environment(environment) if environment else [],
         "files": _files(measured, found),

@@ -11,6 +11,7 @@ import msgspec
 from coldwarm.caches import listing
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import RefusedError, because
+from coldwarm.functions import precision
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, specification
 from coldwarm.runner.machine.variables import told
 from coldwarm.runner.schedule.case import Answer, Case
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.process.replies import Inspection
 
-TOLERANCES = {
-    **dict.fromkeys(("float64", "complex128", "float96", "float128"), 1e-8),
-    **dict.fromkeys(("complex192", "complex256"), 1e-8),
-    **dict.fromkeys(("float16", "bfloat16"), 1e-2),
-}
-"""Of the least precise output; whole numbers and flags must agree exactly."""
-TOLERANCE = 1e-4
 _SHOWN = 3
 
 
@@ -53,15 +47,9 @@ def cases(
     given = next((one for one in known if one.kind == "function"), referred)
     path = str(work / f"{reference}.npz") if setting.check else None
     answer = Answer(path, given.input_sha256)
-    tolerance = setting.tolerance
-    if tolerance is None:
-        dtypes = {output.partition("[")[0] for one in known for output in one.outputs}
-        tolerance = max(map(_tolerance, dtypes), default=0.0)
     made: list[Case] = []
     for target, (inspected, took_s) in zip(targets, inspections, strict=True):
-        allowed = tolerance
-        if target.tolerance is not None and setting.tolerance is None:
-            allowed = target.tolerance
+        allowed = tolerance(target, inspected, referred, setting)
         workload = WorkloadSpec(
             name=setting.name,
             title=f"{setting.name}: functions of the user's own",
@@ -195,10 +183,18 @@ def _file(target: Target, inspected: Inspection) -> Path:
     return file
 
 
-def _tolerance(dtype: str) -> float:
-    if dtype in TOLERANCES:
-        return TOLERANCES[dtype]
-    return TOLERANCE if dtype.startswith(("float", "complex")) else 0.0
+def tolerance(
+    target: Target, inspected: Inspection, reference: Inspection, setting: Setting
+) -> float:
+    """Return the largest error of a candidate's numbers: as asked for, as marked, or of a pair.
+
+    A pair is as precise as the less precise of the two; another candidate has no say in it.
+    """
+    if setting.tolerance is not None:
+        return setting.tolerance
+    if target.tolerance is not None:
+        return target.tolerance
+    return max(precision.tolerance(one.precision) for one in (inspected, reference))
 
 
 def kept(inspected: Inspection, caches: Path) -> list[str]:

@@ -6,6 +6,7 @@ import errno
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,18 +14,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
 from coldwarm.functions import backend, values
+from coldwarm.functions import precision as precision_
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
 from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import replies, space
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
-from coldwarm.runner.process.replies import Facts, Inspection, Marked
+from coldwarm.runner.process.replies import Facts, Inspection, Marked, Noise
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.runner.schedule import killed
 from coldwarm.specs import Source
+from coldwarm.worker import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from coldwarm.contracts.reasons import Reason
@@ -58,7 +61,7 @@ _UNFINISHED = {
     "signal_pending",
 }
 """What a result that is not there when a call returns is refused for."""
-Reply = TypeVar("Reply", Inspection, Marked, Facts)
+Reply = TypeVar("Reply", Inspection, Marked, Facts, Noise)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
 
@@ -108,13 +111,16 @@ def specification(target: Target, setting: Setting) -> dict[str, Any]:
     }
 
 
-def _job(role: str, target: Target, setting: Setting, answer: str | None) -> dict[str, Any]:
+def _job(
+    role: str, target: Target, setting: Setting, answer: str | None, precision: str
+) -> dict[str, Any]:
     return {
         "role": role,
         "device": "cpu",
         "threads": setting.threads,
         "seed": setting.seed,
         "answer": answer,
+        "precision": precision,
         "function": specification(target, setting),
     }
 
@@ -127,6 +133,7 @@ def ask(  # noqa: PLR0913 - what a process needs
     caches: Path,
     *,
     answer: str | None = None,
+    precision: str = "",
 ) -> tuple[Reply, float]:
     """Ask a process under the candidate's interpreter to inspect it, or for what is marked.
 
@@ -153,7 +160,7 @@ def ask(  # noqa: PLR0913 - what a process needs
         del variables["PYTHONDONTWRITEBYTECODE"]
     try:
         process = MeasuredProcess(
-            _job(str(due.__struct_config__.tag), target, setting, answer),
+            _job(str(due.__struct_config__.tag), target, setting, answer, precision),
             variables,
             guard,
             timeout_s=setting.timeout_s,
@@ -258,6 +265,41 @@ def _collect(
             crashed[target.label] = error
     if crashed and len(crashed) == len(targets):
         raise next(iter(crashed.values()))
+
+
+def tell_noise(
+    inspected: Sequence[tuple[Target, Inspection]],
+    reference: Target,
+    setting: Setting,
+    guard: Guard,
+    work: Path,
+) -> None:
+    """Have it written beside the reference's answer how far that moves, where answers differ.
+
+    The answers of all lie in ``work``; where a process cannot tell it, nothing is written.
+    """
+    if not setting.check:
+        return
+    path = str(work / f"{reference.label}.npz")
+    own = next(one.precision for target, one in inspected if target.label == reference.label)
+    answers = [(work / f"{target.label}.npz", one.precision) for target, one in inspected]
+    if all(_is_alike(path, answer, (kind, own)) for answer, kind in answers):
+        return
+    with suppress(RefusedError):
+        caches = caches_of(reference, work)
+        ask(Noise, reference, setting, guard, caches, answer=path, precision=own)
+
+
+_CLEARLY = 0.01
+"""Of the tolerance, an error that others may have as well for all that is known."""
+
+
+def _is_alike(reference: str, answer: Path, kinds: Iterable[str]) -> bool:
+    """Say whether all numbers are so near to the reference's that noise is of no account."""
+    arrays, _ = gate.stored(str(answer))
+    references, _ = gate.stored(reference)
+    allowed = _CLEARLY * max(map(precision_.tolerance, kinds))
+    return bool(gate.compare(arrays, references, allowed, finite=False)["passed"])
 
 
 def refuse_own_caches(

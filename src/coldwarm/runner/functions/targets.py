@@ -250,7 +250,7 @@ def with_pythons(targets: Sequence[Target], given: Sequence[str]) -> list[Target
             found.append(replace(target, python=by_label[target.label]))
         elif len(for_all) > 1:
             found += [
-                replace(target, python=python, label=f"{target.label}@{_environment(python)}")
+                replace(target, python=python, label=_at(target.label, _environment(python)))
                 for python in for_all
             ]
         else:
@@ -285,6 +285,12 @@ def _program(path: str) -> str:
     if not place.is_file() or not os.access(place, os.X_OK):
         raise UsageError(f"--python {path}: no such interpreter; name .venv/bin/python")
     return str(place)
+
+
+def _at(label: str, environment: str) -> str:
+    """Return a label with its environment, which is no address of mail that would be masked."""
+    made = f"{label}@{environment}"
+    return made if masked(made) == made else made.replace(".", "_")
 
 
 def _environment(python: str) -> str:

@@ -200,10 +200,16 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """What its first call took, and making it, where a factory does."""
     uncompared: list[str] = msgspec.field(default_factory=list)
     """Places in the output that can be compared by nothing, each with its class."""
+    precision: str = ""
+    """The type whose precision its numbers have; empty: it has none with a point."""
     compiled_again: Count | None = None
     """Programs that a second call with the same arguments compiled."""
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
+
+
+class Noise(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="noise"):
+    """How far the numbers of an answer move is written beside it."""
 
 
 class Marked(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="marked"):

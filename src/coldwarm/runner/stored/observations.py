@@ -132,7 +132,7 @@ def _of_gate(one: Observation, at: At) -> Iterator[Wrong]:
     gate = one.gate
     if gate is None:
         return
-    error = gate.max_scaled_error
+    error = gate.error
     if gate.passed and error is not None and not error <= gate.tolerance:
         what = f"says true, but the error {error:g} is above the tolerance {gate.tolerance:g}"
         yield Wrong((*at, "gate", "passed"), what)

@@ -18,7 +18,7 @@ class Gates(NamedTuple):
     n_checked: int
     n_passed: int
     worst: float | None
-    """The largest scaled error; ``None``: no gate has one."""
+    """The largest error; ``None``: no gate has one."""
     tolerance: float
     checked: tuple[str, ...]
     reason: Reason | None
@@ -30,7 +30,7 @@ def gates(observations: Iterable[Observation]) -> Gates | None:
     found = [seen.gate for seen in observations if seen.gate is not None]
     if not found:
         return None
-    errors = [one.max_scaled_error for one in found if one.max_scaled_error is not None]
+    errors = [one.error for one in found if one.error is not None]
     given = sorted((one for one in found if one.reason), key=lambda one: one.passed)
     return Gates(
         n_checked=len(found),
@@ -51,7 +51,7 @@ class GroupGates(NamedTuple):
     failed: tuple[str, ...]
     """Candidates with an output that was wrong."""
     worst: float | None
-    """The largest scaled error of all; ``None``: no gate has one."""
+    """The largest error of all; ``None``: no gate has one."""
     tolerance: float
 
 

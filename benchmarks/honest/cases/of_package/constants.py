@@ -1,0 +1,3 @@
+"""What the other module imports."""
+
+FACTOR = 3.0
