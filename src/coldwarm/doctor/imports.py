@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from coldwarm.doctor.calls import Calls
     from coldwarm.doctor.journal import Journal
 
     Done = tuple[str, float, float]
@@ -55,8 +54,11 @@ class Imports:
         self._journal, self._told = journal, dict(told)
         self._mine = _Mine()
 
-    def begin(self, calls: "Calls | None") -> bool:
-        """Follow from now on, until the process ends; return whether this Python can."""
+    def begin(self, calls: "Any") -> bool:
+        """Follow from now on, until the process ends; return whether this Python can.
+
+        ``calls`` follows what code calls; ``None``: nobody does.
+        """
         load = getattr(_bootstrap._find_and_load, "__code__", None)
         if load is None:
             return False

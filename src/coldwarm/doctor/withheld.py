@@ -105,20 +105,20 @@ class Withheld:
         written = {encode_basestring_ascii(one)[1:-1] for one in parts if _is_telling(one)}
         self._values = sorted(written, key=len, reverse=True)
 
-    def out(self, line: str) -> str:
+    def out(self, raw: str) -> str:
         """Return a line of JSON without them."""
         for value in self._values:
-            if value in line:
-                line = line.replace(value, MASK)
+            if value in raw:
+                raw = raw.replace(value, MASK)
         for begin in _TOKENS:
-            if begin in line:
-                line = _without(line, begin)
-        return line
+            if begin in raw:
+                raw = _without(raw, begin)
+        return raw
 
 
-def _without(line: str, begin: str) -> str:
+def _without(raw: str, begin: str) -> str:
     """Return a line without the tokens that begin so."""
-    head, *rest = line.split(begin)
+    head, *rest = raw.split(begin)
     done = head
     for part in rest:
         length = _user(part) if begin == "://" else _token(part, done)
