@@ -417,6 +417,8 @@ CODES: dict[str, str] = {
     "doctor_wrong_figure": "",
     "cache_not_empty": "n_reads",
     "output_not_compared": "",
+    "rounds_interrupted": "n_rounds n_asked",
+    "rounds_out_of_time": "n_rounds n_asked",
     "output_all_varies": "",
     "saving_again": "n_times",
     "saving_read": "n_times n_read",
