@@ -22,6 +22,8 @@ _NOTED = {
     "carried",
     "not_compared",
     "second_call_compiled",
+    "may_compute",
+    "not_opened",
     "answers_differ",
     "arguments_changed",
 }
