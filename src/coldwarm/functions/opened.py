@@ -135,9 +135,9 @@ def refuse_unknown(value: "Any", *, call_s: "float | None" = None) -> "dict[str,
     for one, name in opened.unsure:
         names = {"kind": type(one).__name__, "attribute": name}
         asked_s = None if call_s is None else _asked_s(one, name)
-        if asked_s is None:
+        if asked_s is None or call_s is None:
             return because("may_compute", **names)
-        if asked_s > max(_ASKED_S, _ASKED_SHARE * (call_s or 0.0)):
+        if asked_s > max(_ASKED_S, _ASKED_SHARE * call_s):
             reason = because("computes_when_asked", **names, asked_s=asked_s, call_s=call_s)
             raise UnfinishedError(reason)
     return None if opened.opaque is None else because("not_opened", kind=opened.opaque)

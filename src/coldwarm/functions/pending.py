@@ -60,11 +60,12 @@ class Pending:
                 raise UnfinishedError(because("gpu_unfinished", framework=framework))
         threads, processes, tasks = self._before.since()
         if threads:
-            names = {"n_threads": len(threads), "thread_names": threads[:_SHOWN]}
+            names: dict[str, Any] = {"n_threads": len(threads), "thread_names": threads[:_SHOWN]}
             raise UnfinishedError(because("threads_at_work", **names))
         if processes:
-            names = {"n_processes": len(processes), "process_names": processes[:_SHOWN]}
-            raise UnfinishedError(because("processes_at_work", **names))
+            found: dict[str, Any] = {"process_names": processes[:_SHOWN]}
+            found["n_processes"] = len(processes)
+            raise UnfinishedError(because("processes_at_work", **found))
         if tasks:
             raise UnfinishedError(because("tasks_unfinished", n_tasks=tasks))
         self._refuse_later()
@@ -76,7 +77,10 @@ class Pending:
         exits = running.left_until_exit()
         if self._exits is not None and len(exits) > len(self._exits):
             new = [one for one in exits if one not in self._exits]
-            names = {"n_functions": len(exits) - len(self._exits), "function_names": new[:_SHOWN]}
+            names: dict[str, Any] = {
+                "n_functions": len(exits) - len(self._exits),
+                "function_names": new[:_SHOWN],
+            }
             raise UnfinishedError(because("functions_at_exit", **names))
         self._exits = exits
 
