@@ -45,6 +45,8 @@ class Opened:
         """The class of the first thing that computes only when it is asked."""
         self.opaque: str | None = None
         """The class of the first thing that cannot be looked into."""
+        self.elsewhere: str | None = None
+        """The class of the first array on a device of which nobody here knows how to wait."""
         self.unsure: list[tuple[Any, str]] = []
         """Objects of other people's classes, each with the method in which it may compute."""
         self._values = self._functions = 0
@@ -95,7 +97,7 @@ class Opened:
         if framework == "numpy" and value.dtype.hasobject:
             self._add(value.ravel().tolist(), place)
         if kinds.is_elsewhere(value, framework):
-            self.opaque = self.opaque or f"{type(value).__name__} on {value.device.type}"
+            self.elsewhere = f"{type(value).__name__} on {value.device.type}"
 
     def _object(self, value: "Any", shape: Shape, place: int) -> None:
         called = shape.is_callable
@@ -132,6 +134,8 @@ def refuse_unknown(value: "Any", *, call_s: "float | None" = None) -> "dict[str,
         if type(value).__name__ == "coroutine":
             value.close()  # one that is never awaited complains
         raise UnfinishedError(because("lazy_result", kind=opened.lazy.replace("_", " ")))
+    if opened.elsewhere is not None:
+        raise UnfinishedError(because("opaque_result", kind=opened.elsewhere))
     for one, name in opened.unsure:
         names = {"kind": type(one).__name__, "attribute": name}
         asked_s = None if call_s is None else _asked_s(one, name)

@@ -54,6 +54,8 @@ class Running:
         self._kept: set[int] = set()
         """Threads and processes of the first call that rest, and stay for the next ones."""
         self._is_first = True
+        self._using: set[int] = set()
+        """Threads that have used a processor since the call: to look takes its time."""
         self._children = set(_children())
         tasks = _pending_tasks()
         self._tasks = {id(task) for task in tasks}
@@ -72,6 +74,7 @@ class Running:
         # What a call has handed to another thread may not have begun.
         alone = len(sys._current_frames()) == 1  # noqa: SLF001 - as below
         begun = alone and set(_tasks()) <= self._started
+        self._using.clear()
         threads = _still(self._working, self._is_waking, begun=begun)
         processes = [] if threads else _still(self._running, self._is_waking, begun=begun)
         self._is_first = False
@@ -86,11 +89,11 @@ class Running:
         now = [one for one in _working_threads() if one.ident not in self._threads]
         numbers = {one.ident: number for one in now for number in _native({one.ident})}
         asked = [numbers[one.ident] for one in now if one.ident in numbers and not one.has_jobs]
-        using = set(_using_processor(asked))
+        self._using |= set(_using_processor([one for one in asked if one not in self._using]))
         found = []
         for one in now:
             number = numbers.get(one.ident)
-            if one.has_jobs or number in using or (one.is_users and not self._rests(number)):
+            if one.has_jobs or number in self._using or (one.is_users and not self._rests(number)):
                 found.append(one.described)
         return found
 
@@ -338,7 +341,7 @@ def _is_users_function(function: "Any") -> bool:
     code = getattr(_unwrapped(function), "__code__", None)
     if code is None:
         root = str(getattr(function, "__module__", None) or "").partition(".")[0]
-        return root not in sys.stdlib_module_names
+        return root in {"", "builtins", "__main__"}
     return _is_users_file(code.co_filename)
 
 

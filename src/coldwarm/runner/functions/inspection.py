@@ -50,6 +50,7 @@ _OF_TARGETS = {
 """Errors of the measured side whose message is for the user as it is."""
 _UNFINISHED = {
     "lazy_result",
+    "opaque_result",
     "computes_when_asked",
     "arrays_unfinished",
     "gpu_unfinished",
