@@ -202,7 +202,7 @@ def test_a_newer_schema_and_a_broken_artifact_end_with_3(a: Path, b: Path, call:
     code, _, err = call(a, file)
     assert code == 3
     assert "coldwarm.case_result.v3 is newer than v2" in err
-    assert "upgrade coldwarm" in err
+    assert "install a newer coldwarm" in err
     code, _, err = call(a, b)
     assert code == 3
     assert "it was changed after it was written" in err

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +20,13 @@ from tests.doctor.reports import report, site
 from coldwarm.cli.doctor import command
 from coldwarm.errors import ExitCode, UsageError
 from coldwarm.report.doctor.fix import answer, lines
-from coldwarm.runner.doctor import earlier, keeping
+from coldwarm.runner.doctor import earlier
 from coldwarm.runner.doctor.alternating import moved
 from coldwarm.stats.doctor.fixed import fix, output
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from coldwarm.contracts.doctor import CachesAs, Fix
 
 SLOW = "import sys, time\nfrom near import TEXT\ntime.sleep(0.6)\nprint(TEXT, sys.argv[1:])\n"
@@ -28,10 +34,10 @@ FAST = SLOW.replace("0.6", "0.0")
 GIT = shutil.which("git") or "git"
 
 
-def git(folder: Path, *arguments: str) -> None:
+def git(folder: Path, *arguments: str) -> str:
     who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     command = [GIT, "-C", str(folder), *who, *arguments]
-    subprocess.run(command, check=True, capture_output=True)
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture
@@ -55,7 +61,7 @@ def doctor(*arguments: str) -> tuple[dict[str, Any], subprocess.CompletedProcess
         [*command, "--then", "bench", *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=500,
         check=False,
     )
     out = Path("r.json")
@@ -83,17 +89,288 @@ def test_what_became_slower_ends_with_1(project: Path) -> None:
     assert done.returncode == ExitCode.REGRESSION
 
 
-def test_without_an_earlier_state_the_program_is_kept(project: Path) -> None:
-    (project / "it.py").write_text(SLOW)
+def test_the_last_commit_is_before_unless_another_state_is_named(project: Path) -> None:
     report, done = doctor("--rounds", "2", "it.py")
-    assert (report["fix"], done.returncode) == (None, 0)
-    assert "is kept as it was" in done.stderr
-    _, done = doctor("--rounds", "2", "it.py")
-    assert "nothing has changed" in done.stderr
-    (project / "it.py").write_text(FAST.replace("TEXT,", "TEXT * 2,"))
-    report, done = doctor("--rounds", "2", "it.py")
+    assert done.returncode == 0, done.stderr
+    assert report["fix"]["before"].startswith("HEAD (")
     assert min(report["fix"]["before_s"]) > max(report["fix"]["after_s"])
-    assert report["fix"]["differing"] == ["a text []", "a texta text []"]
+    assert "6 runs without input, about" in done.stderr
+    assert "round 2 of 2: " in done.stderr
+    assert git(project, "status", "--porcelain") == " M it.py\n?? r.json\n", "nothing is kept"
+
+
+def changed(here: Path, name: str, text: str, *more: str) -> str:
+    """Write a file, and others; return the last one."""
+    for one in (name, *more):
+        (here / one).parent.mkdir(exist_ok=True)
+        (here / one).write_text(text if one == name else FAST)
+    return more[-1] if more and more[-1] != "new.py" else name
+
+
+def unversioned(here: Path, *git_does: str, away: bool = False) -> str:
+    """Return a program in a folder beside the repository."""
+    folder = here.parent / "beside"
+    folder.mkdir()
+    (folder / "it.py").write_text(FAST)
+    if git_does:
+        git(folder, *git_does)
+    if not away:
+        os.chdir(folder)
+    return str(folder / "it.py") if away else "it.py"
+
+
+def added(here: Path, name: str) -> str:
+    (here / name).write_text("print('something else entirely')\n")
+    git(here, "add", name)
+    return name
+
+
+def nested(here: Path) -> str:
+    (here / "inner").mkdir()
+    git(here / "inner", "init", "-q")
+    (here / "inner" / "it.py").write_text(FAST)
+    return "inner/it.py"
+
+
+REFUSED: dict[str, tuple[Callable[[Path], str], str]] = {
+    "unchanged": (lambda here: changed(here, "it.py", SLOW), "nothing has changed since"),
+    "new files alone": (lambda here: changed(here, "it.py", SLOW, "new.py"), "nothing has changed"),
+    "not followed": (lambda here: changed(here, "mine.py", FAST), "mine.py is not in "),
+    "ignored": (
+        lambda here: changed(here, ".gitignore", "mine.py", "mine.py"),
+        "mine.py is not in",
+    ),
+    "no such program": (lambda _: "none.py", "none.py is not in "),
+    "no git": (unversioned, "in no commit of git"),
+    "no commit": (lambda here: unversioned(here, "init"), "in no commit of git"),
+    "outside of it": (lambda here: unversioned(here, away=True), "in no commit of git"),
+    "new in a folder": (lambda here: changed(here, "near.py", "", "sub/it.py"), "sub/it.py is not"),
+    "added, not committed": (lambda here: added(here, "more.py"), "more.py is not in "),
+    "in another repository": (nested, "in no commit of git"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_where_nothing_is_before_the_change_it_is_said_and_nothing_runs(
+    case: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))
+    monkeypatch.chdir(project)
+    make, said = REFUSED[case]
+    report, done = doctor(make(project))
+    assert done.returncode == ExitCode.USAGE, done.stderr
+    assert (report, done.stdout) == ({}, "")
+    assert said in done.stderr
+    assert "--before" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_without_git_it_is_said(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(project))
+    _, done = doctor("it.py")
+    assert done.returncode == ExitCode.USAGE
+    assert "git is not installed" in done.stderr
+
+
+@contextmanager
+def head(command: list[str], work: Path, what: str | None = None) -> Iterator[earlier.Side]:
+    with earlier.before(what, command, sys.executable, work) as (_, side):
+        yield side
+
+
+def ran(side: earlier.Side) -> str:
+    """Return what a side writes."""
+    search = os.pathsep.join(map(str, side.search))
+    return subprocess.run(
+        [sys.executable, *side.command],
+        cwd=side.folder,
+        env={**os.environ, "PYTHONPATH": search},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_a_dirty_tree_is_left_as_it_is(project: Path) -> None:
+    (project / "near.py").unlink()
+    git(project, "add", "--all")
+    (project / "it.py").write_text("print('now')\n")
+    before = git(project, "status", "--porcelain")
+    with head(["it.py"], project.parent / "work") as side:
+        assert ran(side) == "a text []\n", "with the module that is removed today"
+    assert git(project, "status", "--porcelain") == before
+    assert len(git(project, "worktree", "list").splitlines()) == 1
+
+
+@pytest.mark.parametrize("revision", [None, "HEAD", "HEAD~0"])
+def test_a_program_that_was_renamed_is_found_under_its_name_then(
+    project: Path, revision: str | None
+) -> None:
+    (project / "it.py").write_text(SLOW)
+    git(project, "mv", "it.py", "renamed.py")
+    with head(["renamed.py", "x"], project.parent / "work", revision) as side:
+        assert side.command[0].endswith("/it.py")
+        assert ran(side) == "a text ['x']\n"
+
+
+def test_a_submodule_is_as_it_was(project: Path) -> None:
+    inner = project.parent / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    (inner / "lib.py").write_text("TEXT = 'then'\n")
+    git(inner, "add", ".")
+    git(inner, "commit", "-q", "-m", "lib")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(project, *allowed, "submodule", "--quiet", "add", str(inner), "sub")
+    (project / "it.py").write_text(
+        "import sys\nsys.path.insert(0, __file__[:-5] + 'sub')\nimport lib\nprint(lib.TEXT)\n"
+    )
+    git(project, "add", ".")
+    git(project, "commit", "-q", "-m", "with a submodule")
+    (project / "sub" / "lib.py").write_text("TEXT = 'now'\n")
+    with head(["it.py"], project.parent / "work") as side:
+        assert ran(side) == "then\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "ignored"),
+    [("data.txt", True), ("data.txt", False), ("made/data.txt", True), ("_version.py", True)],
+)
+def test_what_git_does_not_follow_is_there_before_too(
+    project: Path, name: str, *, ignored: bool
+) -> None:
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).write_text("here")
+    if ignored:
+        (project / ".gitignore").write_text(name.split("/", maxsplit=1)[0])
+    (project / "it.py").write_text(f"print(open(__file__[:-5] + {name!r}).read())\n")
+    git(project, "add", "it.py")
+    git(project, "commit", "-q", "-m", "reads")
+    (project / "it.py").write_text("print(0)\n")
+    with head(["it.py"], project.parent / "work") as side:
+        assert ran(side) == "here\n"
+
+
+def test_a_module_that_is_new_is_not_there_before(project: Path) -> None:
+    (project / "it.py").write_text("try:\n import new\n print('new')\nexcept ImportError:\n 0\n")
+    git(project, "commit", "-q", "-am", "tries")
+    for name in ("new.py", "package/new.py"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("")
+    (project / "it.py").write_text("print(0)\n")
+    with head(["it.py"], project.parent / "work") as side:
+        assert ran(side) == ""
+        assert not (Path(side.command[0]).parent / "package").exists()
+
+
+def test_a_program_in_a_folder_of_the_repository(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "sub").mkdir()
+    (project / "sub" / "it.py").write_text("print('then')\n")
+    git(project, "add", ".")
+    git(project, "commit", "-q", "-m", "sub")
+    (project / "sub" / "it.py").write_text("print('now')\n")
+    for folder, name in ((project, "sub/it.py"), (project / "sub", "it.py"), (Path("/"), None)):
+        monkeypatch.chdir(folder)
+        with head([name or str(project / "sub" / "it.py")], project.parent / "work") as side:
+            assert (ran(side), side.folder) == ("then\n", folder)
+    monkeypatch.chdir(project / "sub")
+    with head(["-m", "it"], project.parent / "work") as side:
+        assert ran(side) == "then\n"
+
+
+def test_an_editable_install_by_a_finder_is_as_it_was(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As setuptools makes one of a package that lies in the root."""
+    site = project.parent / "site"
+    site.mkdir()
+    (project / "pack").mkdir()
+    (project / "pack" / "__init__.py").write_text("TEXT = 'then'\n")
+    (project / "scripts").mkdir()
+    (project / "scripts" / "it.py").write_text("import pack\nprint(pack.TEXT)\n")
+    git(project, "add", ".")
+    git(project, "commit", "-q", "-m", "pack")
+    (project / "pack" / "__init__.py").write_text("TEXT = 'now'\n")
+    (site / "sitecustomize.py").write_text(
+        "import importlib.util, sys\n"
+        f"MAPPING = {{'pack': {str(project / 'pack')!r}}}\n"
+        "class Finder:\n"
+        "    @classmethod\n"
+        "    def find_spec(cls, name, path=None, target=None):\n"
+        "        if name in MAPPING:\n"
+        "            place = MAPPING[name] + '/__init__.py'\n"
+        "            return importlib.util.spec_from_file_location(name, place)\n"
+        "sys.meta_path.append(Finder)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    with head(["scripts/it.py"], project.parent / "work") as side:
+        variables = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([*map(str, side.search), str(site)]),
+        }
+        done = [sys.executable, *side.command]
+        said = subprocess.run(done, env=variables, capture_output=True, text=True, check=True)
+        assert said.stdout == "then\n"
+
+
+@pytest.mark.parametrize("caches", ["empty", "filled"])
+def test_a_time_budget_that_is_too_small_measures_nothing_and_says_what_would_do(
+    project: Path, caches: str
+) -> None:
+    (project / "it.py").write_text(SLOW.replace("0.6", "1.5"))
+    budget = ("--time-budget", "2s", "--caches", caches)
+    report, done = doctor(*budget, "it.py")
+    assert done.returncode == ExitCode.NOTHING_VALID, done.stderr
+    assert report["fix"] is None
+    assert "--time-budget ends it after 2" in done.stderr
+    assert re.search(
+        r"over before both were measured once; give more: --time-budget \d+s", done.stderr
+    )
+
+
+def test_when_the_time_is_over_the_rounds_until_then_are_judged(project: Path) -> None:
+    asked = ("--time-budget", "25s", "--rounds", "1000", "it.py")
+    report, done = doctor(*asked)
+    assert done.returncode == 0, done.stderr
+    fix = report["fix"]
+    assert 1 <= len(fix["before_s"]) < 1000
+    assert len(fix["before_s"]) == len(fix["after_s"])
+    (cut,) = [one for one in fix["limitations"] if one["code"] == "rounds_out_of_time"]
+    assert cut["values"] == {"n_rounds": len(fix["before_s"]), "n_asked": 1000}
+
+
+@pytest.mark.parametrize("rounds_until_then", [0, 1, 3])
+def test_ctrl_c_ends_with_the_rounds_until_then(project: Path, rounds_until_then: int) -> None:
+    children = project / "it.py"
+    children.write_text("import os\nopen('pids', 'a').write(f'{os.getpid()}\\n')\n" + FAST)
+    begun = [sys.executable, "-m", "coldwarm", "doctor", "--json", "--out", "r.json"]
+    process = subprocess.Popen(
+        [*begun, "--then", "bench", "--rounds", "1000", "it.py"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    waited_for = f"round {rounds_until_then} of" if rounds_until_then else "runs without input"
+    said = ""
+    for line in process.stderr:
+        said += line
+        if waited_for in line:
+            process.send_signal(signal.SIGINT)
+            break
+    _, more = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.INTERRUPTED, said + more
+    assert "Traceback" not in said + more
+    fix = json.loads(Path("r.json").read_text())["fix"]
+    if rounds_until_then:
+        assert len(fix["before_s"]) >= rounds_until_then
+        assert "interrupted; what was measured until then is judged" in more
+    else:
+        assert fix is None
+    pids = [int(line) for line in Path("pids").read_text().split()]
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
 def test_both_are_counted_with_caches_that_are_alike(project: Path) -> None:
@@ -133,6 +410,7 @@ def test_an_earlier_state_is_for_measuring() -> None:
         (("--then", "bench", "-u", "it.py"), "not -u"),
         (("--rounds", "3", "it.py"), "--rounds is for --then bench"),
         (("--caches", "filled", "it.py"), "--caches is for --then bench"),
+        (("--time-budget", "9s", "it.py"), "--time-budget is for --then bench"),
         *(
             ((*asked, *more), f"{more[0]} is for a program that is run")
             for asked in (("--hook",), ("--read", "r.json"))
@@ -187,7 +465,7 @@ def test_what_is_not_there_is_refused_before_the_program_runs(project: Path, wha
 
 def test_a_module_runs_in_the_folder_that_it_was_in(project: Path) -> None:
     work = project.parent / "work"
-    with earlier.before("HEAD", ["-m", "it"], sys.executable, work) as side:
+    with head(["-m", "it"], work, "HEAD") as side:
         assert (side.folder / "it.py").read_text() == SLOW
         assert side.command == ["-m", "it"]
 
@@ -196,7 +474,7 @@ def test_a_script_runs_in_the_folder_of_today(project: Path) -> None:
     copy = project.parent / "copy"
     copy.mkdir()
     (copy / "it.py").write_text(SLOW)
-    with earlier.before(str(copy), ["it.py", "a"], sys.executable, project) as side:
+    with head(["it.py", "a"], project, str(copy)) as side:
         assert (list(side.command), side.folder) == ([str(copy / "it.py"), "a"], project)
     with (
         pytest.raises(UsageError, match="revision or a folder"),
@@ -214,26 +492,6 @@ def test_modules_come_from_where_they_were(project: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PYTHONPATH", str(project / "lib"))
     side = earlier.of_tree(copy, project, ["it.py"], sys.executable)
     assert list(side.search) == [copy / "src", copy / "lib"]
-
-
-def test_an_environment_and_results_are_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("it.py", "env/pyvenv.cfg", "env/lib.py", "out/run/a.json", ".hidden/b.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name)
-    (tmp_path / "data.bin").write_bytes(b"\0" * (2**20 + 1))
-    keeping.keep(["it.py"], "today")
-    state = keeping.state(["it.py"])
-    assert state is not None
-    assert sorted(state.names) == ["data.bin", "it.py"]
-    assert (state.tree / "data.bin").is_symlink()
-    assert not state.changed()
-    (tmp_path / "written.txt").write_text("")
-    assert not state.changed()
-    (tmp_path / "more.py").write_text("")
-    assert state.changed()
 
 
 def test_jax_gets_no_cache_that_it_has_not(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -273,6 +275,97 @@ def test_without_scripts_answers_and_tables_are_there(opened: Callable[..., Page
     assert "calls" in page.locator(".said p").first.inner_text()
     assert page.locator("#verdict-table tbody tr").count() > 0
     assert page.get_by_text("drawn by this page’s own script").first.is_visible()
+
+
+NAMES = (
+    "f",
+    "torch_compile_reduce_overhead_cpu",
+    "a_name_without_any_place_to_break_it_in_sixty_characters_here",
+    "fit@numpy-2.4",
+    "names with places to break them, and many of these",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [320, 400])
+def test_the_table_of_verdicts_is_whole_in_a_narrow_window(
+    opened: Callable[..., Page], width: int, name: str
+) -> None:
+    page = opened(width=width)
+    page.evaluate(
+        "name => document.querySelectorAll('#verdict-table td.name').forEach("
+        "cell => { cell.firstChild.after(name); })",
+        name,
+    )
+    sizes = page.eval_on_selector_all(
+        ".scroll:has(> #verdict-table)",
+        "all => all.map(s => [s.scrollWidth - s.clientWidth, s.scrollHeight - s.clientHeight])",
+    )
+    assert sizes == [[0, 0]], "nothing of it has to be scrolled to"
+    beyond = (
+        "(cells, width) => cells.filter(c => c.offsetParent && "
+        "c.getBoundingClientRect().right > width).length"
+    )
+    assert page.eval_on_selector_all("#verdict-table :is(td, th)", beyond, width) == 0
+    last = "rows => rows.map(r => [...r.cells].filter(c => c.offsetParent).at(-1).innerText)"
+    said = page.eval_on_selector_all("#verdict-table tbody tr", last)
+    assert any("slower" in one for one in said)
+
+
+def test_the_table_of_a_comparison_is_whole_in_a_narrow_window(
+    visit: Callable[..., Page], run: Path, tmp_path: Path
+) -> None:
+    other = made_up.write(tmp_path / "other", 2, 400, 3, seed=1)
+    out = tmp_path / "compared.html"
+    asked = ["--compare", str(run), str(other), "--out", str(out)]
+    CliRunner().invoke(report.command, asked, catch_exceptions=False)
+    page = visit(out, 400)
+    found = page.eval_on_selector_all(
+        ".scroll:has(> #verdict-table)", "all => all.map(s => s.scrollWidth - s.clientWidth)"
+    )
+    assert found == [0]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_every_figure_is_drawn_though_nobody_scrolls(
+    opened: Callable[..., Page], width: int, scheme: str
+) -> None:
+    page = opened(width=width, color_scheme=scheme)
+    page.wait_for_function("() => document.documentElement.dataset.drawn")
+    assert page.evaluate("scrollY") == 0
+    marks = "all => all.map(one => one.querySelectorAll('svg path, svg text, canvas').length)"
+    assert min(page.eval_on_selector_all("figure .drawing", marks)) > 0
+    assert page.locator("figure .drawing:not(.drawn)").count() == 0
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_what_is_printed_by_the_browser_has_its_figures_on_light_paper(
+    opened: Callable[..., Page], tmp_path: Path, *, at_once: bool
+) -> None:
+    """ALSO where it is printed without the page's own button, from dark colours."""
+    page = opened(color_scheme="dark")
+    if at_once:
+        page.wait_for_function("() => window.vegaEmbed")
+        page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function("() => document.documentElement.dataset.drawn")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    light = (
+        "() => [...document.querySelectorAll('figure')].every(f => f.drawnAs?.startsWith('light'))"
+    )
+    page.wait_for_function(light)
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("() => document.documentElement.dataset.theme ?? null") is None
+    page.wait_for_function(light.replace("light", "dark"))
+    out = tmp_path / "page.pdf"
+    page.pdf(path=out)
+    read = shutil.which("pdftotext")
+    if read is not None:
+        done = subprocess.run([read, str(out), "-"], capture_output=True, text=True, check=True)
+        assert done.stdout.count("seconds to the first result") >= len(
+            [one for one in figures(page) if one.endswith("-cold")]
+        )
 
 
 def test_a_whole_run_is_drawn_before_it_is_printed(opened: Callable[..., Page]) -> None:

@@ -90,13 +90,14 @@ class _Doctor(click.RichCommand):
 @click.option(
     "--then",
     type=click.Choice(["bench"]),
-    help="Then measure the whole program before a change and after it, in turns. Without --before"
-    " the program is kept as it is. Run the same command again after your change to compare.",
+    help="Then measure the whole program before a change and after it, in turns. Before is the last"
+    " commit of git, unless --before names another state.",
 )
 @click.option(
     "--before",
     metavar="REV|DIR|FILE",
-    help="With --then bench: the program as it was, at a revision of git, in a folder or as a file",
+    help="With --then bench: the program as it was, at a revision of git, in a folder or as a file."
+    " Default: HEAD, the last commit.",
 )
 @click.option(
     "--caches",
@@ -110,6 +111,13 @@ class _Doctor(click.RichCommand):
     default=_then.ROUNDS,
     help=f"With --then bench: how often each is run. Default: {_then.ROUNDS}, the fewest that a"
     " verdict needs.",
+)
+@click.option(
+    "--time-budget",
+    "time_budget_s",
+    type=_options.Duration(),
+    help="With --then bench: how long it may take after the first run: 90s, 4m. What was measured"
+    " by then is judged.",
 )
 @click.option(
     "--hook",
@@ -143,6 +151,7 @@ def command(
     before: str | None,
     caches: CachesAs,
     rounds: int,
+    time_budget_s: float | None,
     left: Path | None,
     form: str,
     *,
@@ -184,7 +193,8 @@ def command(
     written.refuse(starting.files_of(command_line), scripts)
     if warmup is not None:
         warming.refuse(warmup)
-    asked = _then.asked(then, before, caches, rounds, command_line)
+    wanted_then = _then.Asked(before, caches, rounds, time_budget_s)
+    asked = _then.asked(then, wanted_then, command_line)
     wanted = [*starting.PASSES] if every else _passes(passes)
     watching = Watching(
         command_line, python or sys.executable, wanted, written, warmup, asked, allowed
@@ -204,7 +214,7 @@ def _refuse(context: click.Context, *, hook: bool, left: Path | None, then: str 
         if (hook or left is not None) and _is_given(context, name):
             other = "--hook" if hook else "--read"
             raise UsageError(f"{_named(name)} is for a program that is run, not for {other}")
-    for name in ("caches", "rounds"):
+    for name in ("caches", "rounds", "time_budget_s"):
         if then is None and _is_given(context, name):
             raise UsageError(f"{_named(name)} is for --then bench; give both, or neither")
 
@@ -214,7 +224,8 @@ def _is_given(context: click.Context, name: str) -> bool:
 
 
 def _named(name: str) -> str:
-    return "--all" if name == "every" else f"--{name}"
+    named = {"every": "all", "time_budget_s": "time-budget"}
+    return f"--{named.get(name, name)}"
 
 
 def _passes(written: str) -> list[Pass]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from coldwarm.cli.doctor._then import Asked, Bench
     from coldwarm.cli.doctor._written import Written
-    from coldwarm.contracts.doctor import DoctorReport
+    from coldwarm.contracts.doctor import DoctorReport, Fix
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.doctor.reading import Watched
     from coldwarm.runner.doctor.starting import Ended, Pass
@@ -51,7 +51,7 @@ class Watching:
 
         with (
             tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder,
-            _then.prepared(self.command, self.then, self.python, started_at) as bench,
+            _then.prepared(self.command, self.then, self.python) as bench,
         ):
             first = Path(folder) / self.passes[0]
             keep = self.warmup is not None
@@ -65,7 +65,9 @@ class Watching:
                 if self.warmup is not None:
                     _write_warmup(watched, self.command, self.warmup, first, started_at)
                 if bench is not None:
-                    report = self._benched(bench, report, watched, ended.begin_s)
+                    report = self._benched(bench, report, watched, ended)
+        if report.fix is not None and _is_interrupted(report.fix):
+            return ExitCode.INTERRUPTED
         slower = report.fix is not None and report.fix.comparison.verdict == "slower"
         failed = is_broken(report, self.allowed) or slower
         return _of_program(ended.status) or (ExitCode.REGRESSION if failed else ExitCode.FINE)
@@ -105,14 +107,14 @@ class Watching:
         return watched, reading.report(watched, ended, started_at, others)
 
     def _benched(
-        self, bench: Bench, report: DoctorReport, watched: Watched, begin_s: float
+        self, bench: Bench, report: DoctorReport, watched: Watched, ended: Ended
     ) -> DoctorReport:
         """Measure what a change has brought, and say so; return the report with it."""
         try:
-            report = bench.measured(report)
+            report = bench.measured(report, ended.end_s - ended.begin_s)
         finally:  # also where nothing could be measured: JSON was not written before
             if report.fix is not None or self.written.form == "json":
-                self.written.add_fix(report, watched, begin_s)
+                self.written.add_fix(report, watched, ended.begin_s)
         return report
 
 
@@ -124,6 +126,10 @@ def is_broken(report: DoctorReport, allowed: Mapping[str, int]) -> bool:
     for name, n in failed.items():
         click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
     return bool(failed)
+
+
+def _is_interrupted(fix: Fix) -> bool:
+    return any(one.code == "rounds_interrupted" for one in fix.limitations)
 
 
 def _of_program(status: int) -> int:

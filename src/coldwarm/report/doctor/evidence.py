@@ -148,6 +148,11 @@ EVIDENCE: dict[str, str] = {
     "saving_share": (
         "what {equations_share:.0%} of the program took to compile: equations that each number has"
     ),
+    "rounds_interrupted": "it was interrupted after {n_rounds} of {n_asked} rounds",
+    "rounds_out_of_time": (
+        "the time budget was over after {n_rounds} of {n_asked} rounds; more are measured with a"
+        " longer --time-budget"
+    ),
     "output_not_compared": (
         "its output was not compared: it had not the same number of lines in each run before the"
         " change"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
+import signal
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +17,7 @@ from coldwarm.runner.doctor.starting import environment
 from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from coldwarm.contracts.doctor import CachesAs
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 SIDES = ("before", "after")
 _OWNERS = ("jax", "inductor", "numba", "cuda", "extensions")
 """The caches of compiled programs, as ``coldwarm.caches`` names them."""
+
+
+class TimeOverError(Exception):
+    """The time for all runs is over; the one that was running was ended."""
 
 
 @dataclass(frozen=True)
@@ -44,27 +51,31 @@ class Turns:
     sides: Mapping[str, Side]
     caches: CachesAs
     work: Path
+    end_s: float = math.inf
+    """When the time for all runs is over, on the clock that their lengths are from."""
 
     def watched(self, name: str, journal: Path) -> Run:
         """Run one side with the recorder inside, and with empty caches of its own."""
         folder = self.work / f"{name}-watched"
         return self._run(self.sides[name], environment(journal, self._variables(name, folder)))
 
-    def rounds(self, number: int) -> list[dict[str, Run]]:
-        """Run both sides so often, each first in every other round.
+    def rounds(self, number: int) -> Iterator[dict[str, Run]]:
+        """Run both sides so often, each first in every other round; give each round as it ends.
 
         A round in which a process failed is the last one.
+
+        Raises:
+            TimeOverError: the time is over in the middle of a round.
         """
         if self.caches == "filled":
             for name, side in self.sides.items():
                 self._run(side, self._variables(name, self.work / name))
-        found = []
         for at in range(number):
             order = SIDES if at % 2 == 0 else SIDES[::-1]
-            found.append({name: self._one(name, at) for name in order})
-            if any(run.status for run in found[-1].values()):
+            found = {name: self._one(name, at) for name in order}
+            yield found
+            if any(run.status for run in found.values()):
                 break
-        return found
 
     def _one(self, name: str, at: int) -> Run:
         folder = self.work / (name if self.caches == "filled" else f"{name}-{at}")
@@ -84,17 +95,31 @@ class Turns:
         paths = [self.work / name for name in ("stdout", "stderr")]
         with paths[0].open("wb") as out, paths[1].open("wb") as err:
             begin_s = time.perf_counter()
-            done = subprocess.run(
+            process = subprocess.Popen(
                 [self.python, *side.command],
                 cwd=side.folder,
                 env=variables,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                check=False,
+                process_group=0,
             )
+            status = self._waited(process)
             seconds = time.perf_counter() - begin_s
-        return Run(seconds, done.returncode, *(path.read_bytes() for path in paths))
+        return Run(seconds, status, *(path.read_bytes() for path in paths))
+
+    def _waited(self, process: subprocess.Popen[bytes]) -> int:
+        """Return how a process ended; whatever ends the waiting ends it and its children."""
+        left_s = self.end_s - time.perf_counter()
+        try:
+            return process.wait(None if math.isinf(left_s) else max(left_s, 0))
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise TimeOverError from None
+            raise
 
 
 def moved(folder: Path, base: Mapping[str, str]) -> dict[str, str]:

@@ -12,12 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.errors import UsageError
-from coldwarm.runner.functions.revisions import files_of, tree_of
+from coldwarm.runner.functions import revisions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _PACKAGES = {"site-packages", "dist-packages"}
+_DIGITS, _HASH = 10, 40
+"""Of a commit: those that are shown, and all."""
+_PLACES = """
+import json, os, sys
+finders = [sys.modules.get(getattr(one, "__module__", "")) for one in sys.meta_path]
+editable = [path for one in finders for path in getattr(one, "MAPPING", {}).values()]
+print(json.dumps(sys.path[1:] + [os.path.dirname(path) for path in editable]))
+"""
+"""Prints where modules are looked for, those of editable installs by setuptools too."""
 
 
 @dataclass(frozen=True)
@@ -38,26 +47,76 @@ def now(command: Sequence[str]) -> Side:
 
 
 @contextmanager
-def before(what: str, command: Sequence[str], python: str, work: Path) -> Iterator[Side]:
-    """Give a program as it was: ``what`` is a file, a folder or a revision.
+def before(
+    what: str | None, command: Sequence[str], python: str, work: Path
+) -> Iterator[tuple[str, Side]]:
+    """Give what an earlier program is called, and how it is started.
 
-    A script of a revision or a folder runs in the folder of today, so that it finds its data; a
-    module (``-m``) runs in the folder that it was in. ``work`` is where a revision is checked out.
+    ``what`` is a file, a folder or a revision; without it the last commit, as long as something
+    has changed since. A script of a revision or a folder runs in the folder of today, so that it
+    finds its data; a module (``-m``) runs in the folder that it was in. ``work`` is where a
+    revision is checked out.
 
     Raises:
-        UsageError: there is no such revision, or the program is not in it.
+        UsageError: there is no such earlier state, or the program is not in it.
     """
-    path = Path(what)
-    if path.is_file():
-        yield _of_file(path, command)
-    elif path.is_dir():
-        yield of_tree(path.resolve(), _root(path, command), command, python)
-    elif shutil.which("git") and files_of(place(command)) is None:
-        text = "is no file, no folder, and there is no git repository here"
-        raise UsageError(f"--before: {what} {text}")
+    path = Path(what or "")
+    if what and path.is_file():
+        yield what, _of_file(path, command)
+    elif what and path.is_dir():
+        yield what, of_tree(path.resolve(), _root(path, command), command, python)
     else:
-        with tree_of(place(command), what, work / "before") as (root, tree):
-            yield of_tree(tree, root, command, python)
+        named, revision = (what, what) if what else _last_commit(command)
+        try:
+            root = revisions.root_of(place(command))
+        except UsageError:
+            if not shutil.which("git"):
+                raise
+            text = "is no file, no folder, and there is no git repository here"
+            raise UsageError(f"--before: {what} {text}") from None
+        with revisions.tree_of(root, revision, work / "before") as (_, tree):
+            was = _name_then(root, revision, command)
+            yield named, of_tree(tree, root, command, python, was)
+
+
+def _last_commit(command: Sequence[str]) -> tuple[str, str]:
+    """Return how the last commit is called, and its hash, where the program was another one.
+
+    Raises:
+        UsageError: there is none, it has no such program, or nothing has changed since.
+    """
+    folder, program = place(command), " ".join(command[:2] if command[0] == "-m" else command[:1])
+    name = "--before FILE, DIR or REVISION"
+    try:
+        root, (commit, _) = revisions.root_of(folder), revisions.committed(folder, "HEAD")
+    except UsageError as error:
+        text = f"nothing says what {program} was before its change, as it is in no commit of git"
+        raise UsageError(f"{text} ({error}): name a copy of its earlier state: {name}") from None
+    _name_then(root, commit, command)
+    short = commit[:_DIGITS]
+    if not revisions.changes(root, commit):
+        text = f"nothing has changed since the last commit ({short}), so that there is nothing"
+        raise UsageError(f"{text} to compare; name an earlier state, such as --before HEAD~1")
+    return f"HEAD ({short})", commit
+
+
+def _name_then(root: Path, revision: str, command: Sequence[str]) -> str:
+    """Return the name of a script at a revision, from the root; of a module nothing.
+
+    Raises:
+        UsageError: it was not there.
+    """
+    if command[0] == "-m":
+        return ""
+    script = Path(command[0]).resolve()
+    now = script.relative_to(root.resolve()).as_posix()
+    was = revisions.changes(root, revision).get(now, now)
+    if not was or not revisions.is_in(root, revision, was):
+        text = f"{now} is not in {revision[:_DIGITS] if len(revision) == _HASH else revision}"
+        raise UsageError(
+            f"{text}; name a state that has it, or a copy: --before FILE, DIR or REVISION"
+        )
+    return was
 
 
 def place(command: Sequence[str]) -> Path:
@@ -82,8 +141,8 @@ def _root(folder: Path, command: Sequence[str]) -> Path:
     raise UsageError(f"--before {folder}: it holds no {script.name}; name the folder that does")
 
 
-def of_tree(tree: Path, root: Path, command: Sequence[str], python: str) -> Side:
-    """Return how a program is started in a copy of its folder.
+def of_tree(tree: Path, root: Path, command: Sequence[str], python: str, was: str = "") -> Side:
+    """Return how a program is started in a copy of its folder; ``was`` is the script's name there.
 
     Raises:
         UsageError: the program is not in it.
@@ -96,7 +155,7 @@ def of_tree(tree: Path, root: Path, command: Sequence[str], python: str) -> Side
     script = Path(command[0]).resolve()
     if not script.is_relative_to(root):
         raise UsageError(f"{command[0]} is not in {root}, whose earlier state is asked for")
-    old = tree / script.relative_to(root)
+    old = tree / (was or script.relative_to(root))
     if not old.is_file():
         raise UsageError(f"{script.relative_to(root)} is not in the earlier state; name another")
     return Side([str(old), *command[1:]], here, search)
@@ -104,8 +163,7 @@ def of_tree(tree: Path, root: Path, command: Sequence[str], python: str) -> Side
 
 def _search(tree: Path, root: Path, python: str) -> Iterator[Path]:
     """Yield where modules of the project were, in the places where they are looked for today."""
-    code = "import json, sys; print(json.dumps(sys.path[1:]))"
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([python, "-c", _PLACES], capture_output=True, text=True, check=False)
     entries = json.loads(done.stdout) if done.returncode == 0 else []
     for entry in dict.fromkeys([str(root / "src"), *filter(None, entries)]):
         path = Path(os.path.realpath(entry))

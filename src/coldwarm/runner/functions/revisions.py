@@ -12,6 +12,7 @@ import ast
 import os
 import shutil
 import subprocess
+import tarfile
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +40,7 @@ def checked_out(
         UsageError: this is no repository, or it has no such commit or file.
     """
     first = targets[0].path
-    root = Path(_git(first.parent if first else Path.cwd(), "rev-parse", "--show-toplevel"))
+    root = root_of(first.parent if first else Path.cwd())
     with ExitStack() as stack:
         trees: dict[str, tuple[Path, str | None]] = {}
         for label, revision in (("before", before), ("after", after)):
@@ -64,22 +65,72 @@ def tree_of(folder: Path, revision: str, place: Path) -> Iterator[tuple[Path, Pa
     Raises:
         UsageError: the folder is in no repository, or that has no such commit.
     """
-    root = Path(_git(folder, "rev-parse", "--show-toplevel"))
-    with _worktree(root, _commit(root, revision), place) as tree:
+    root, commit = root_of(folder), _commit(root_of(folder), revision)
+    with _worktree(root, commit, place) as tree:
+        _fill_submodules(root, commit, tree)
+        _link_unfollowed(root, tree)
         yield root, tree
 
 
-def files_of(folder: Path) -> tuple[Path, list[str]] | None:
-    """Return the root of the repository that a folder is in, and its files that are not ignored.
+def root_of(folder: Path) -> Path:
+    """Return the root of the repository that a folder is in.
 
-    ``None``: it is in no repository, or git is not installed.
+    Raises:
+        UsageError: it is in none, or git is not installed.
     """
-    try:
-        root = Path(_git(folder, "rev-parse", "--show-toplevel"))
-    except UsageError:
-        return None
-    asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    return root, [name for name in _git(root, *asked).split("\0") if name]
+    return Path(_git(folder, "rev-parse", "--show-toplevel"))
+
+
+def _fill_submodules(root: Path, commit: str, tree: Path) -> None:
+    """Write the submodules of a commit into its tree, as far as they are here."""
+    for entry in _git(root, "ls-tree", "-r", "-z", commit).split("\0"):
+        kind, _, name = entry.partition("\t")
+        inner, place = kind.split()[-1:], tree / name
+        if not kind.startswith("160000 ") or not (root / name / ".git").exists():
+            continue
+        if _run(root / name, "archive", "-o", str(tree / ".git-archive"), *inner).returncode == 0:
+            with tarfile.open(tree / ".git-archive") as archive:
+                archive.extractall(place, filter="tar")
+            (tree / ".git-archive").unlink()
+            _fill_submodules(root / name, inner[0], place)
+
+
+def _link_unfollowed(root: Path, tree: Path) -> None:
+    """Link what git does not follow, such as data and made files; new source is of today alone."""
+    others = ("ls-files", "-z", "--others", "--directory")
+    new = _git(root, *others, "--exclude-standard").split("\0")
+    for name in _git(root, *others).split("\0"):
+        source, place = root / name, tree / name.rstrip("/")
+        if not name or any(part.startswith((".", "__pycache__")) for part in Path(name).parts):
+            continue
+        of_today = name in new and (name.endswith(".py") or any(source.rglob("*.py")))
+        inside = (source / "pyvenv.cfg").is_file() or tree.is_relative_to(source)
+        if not of_today and not inside and not os.path.lexists(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(source.resolve())
+
+
+def changes(folder: Path, revision: str) -> dict[str, str]:
+    """Return the files that are not as they were at a revision: each with its name then.
+
+    One that was not there has no name then; what git does not follow is left out.
+
+    Raises:
+        UsageError: the folder is in no repository, or that has no such revision.
+    """
+    said = iter(_git(folder, "diff", "--name-status", "--find-renames", "-z", revision).split("\0"))
+    found = {}
+    for status in said:
+        if status:
+            then = next(said)
+            now = next(said) if status[0] in "RC" else then
+            found[now] = "" if status == "A" else then
+    return found
+
+
+def is_in(folder: Path, revision: str, name: str) -> bool:
+    """Say whether a file, named from the root of the repository, was there at a revision."""
+    return _run(folder, "cat-file", "-e", f"{revision}:{name}").returncode == 0
 
 
 def committed(folder: Path, revision: str) -> tuple[str, int]:
@@ -88,7 +139,7 @@ def committed(folder: Path, revision: str) -> tuple[str, int]:
     Raises:
         UsageError: the folder is in no repository, or that has no such commit.
     """
-    root = Path(_git(folder, "rev-parse", "--show-toplevel"))
+    root = root_of(folder)
     commit = _commit(root, revision)
     return commit, int(_git(root, "show", "--no-patch", "--format=%ct", commit))
 

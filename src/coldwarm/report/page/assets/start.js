@@ -11,14 +11,28 @@ for (const form of document.querySelectorAll(".filters")) {
 const contents = document.querySelector(".contents details");
 contents.open = matchMedia("(min-width: 72rem)").matches;
 
+const figures = Array.from(document.querySelectorAll("figure[data-kind]"));
+const begin = (figure) => {
+  if (!figure.drawing) startControls(figure);
+  return drawnOnce(figure).catch(() => undefined); // said in its place
+};
+// What is in sight comes first; all others follow while nobody waits, so that none is blank in a
+// picture of the whole page, on paper, or where somebody scrolls fast.
 const seen = new IntersectionObserver((entries) => {
   for (const entry of entries.filter((one) => one.isIntersecting)) {
     seen.unobserve(entry.target);
-    drawnOnce(entry.target);
-    startControls(entry.target);
+    begin(entry.target);
   }
 }, { rootMargin: "400px" });
-for (const figure of document.querySelectorAll("figure[data-kind]")) seen.observe(figure);
+for (const figure of figures) seen.observe(figure);
+const idle = () => new Promise((next) => (window.requestIdleCallback ?? setTimeout)(next, { timeout: 100 }));
+(async () => {
+  for (const figure of figures) {
+    await idle();
+    await begin(figure);
+  }
+  document.documentElement.dataset.drawn = "yes";
+})();
 
 document.addEventListener("toggle", (event) => {
   if (event.target.matches?.("details.data[open]")) showRows(event.target);
@@ -51,14 +65,24 @@ addEventListener("resize", () => {
   resized = setTimeout(drawAgain, 150);
 });
 
-document.getElementById("print").addEventListener("click", async () => {
-  const before = document.documentElement.dataset.theme;
+// Paper is light, whoever prints. What is unpacked is drawn before the browser lays the paper out.
+let ofScreen;
+const forPaper = async () => {
+  ofScreen ??= { theme: document.documentElement.dataset.theme };
   document.documentElement.dataset.theme = "light";
-  await Promise.all(Array.from(document.querySelectorAll("figure[data-kind]"), drawnOnce));
+  await Promise.all(figures.map(begin));
   await drawAgain();
-  print();
-  if (before === undefined) delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = before;
+};
+addEventListener("beforeprint", forPaper);
+addEventListener("afterprint", () => {
+  if (!ofScreen) return;
+  if (ofScreen.theme === undefined) delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = ofScreen.theme;
+  ofScreen = undefined;
   drawAgain();
+});
+document.getElementById("print").addEventListener("click", async () => {
+  await forPaper();
+  print();
 });
 document.documentElement.dataset.ready = "yes";
