@@ -21,6 +21,9 @@ BLOCK = re.compile(r"((?:<!--[^>]*-->\n)*)```text\n(.*?)```", re.DOTALL)
 MARK = re.compile(r"<!-- (code|advice of|says): (.*?) -->")
 NOUN = re.compile(r"# (.+)")
 REFUSES_NOTHING = {
+    "left_until_exit",
+    "processes_unfinished",
+    "threads_unfinished",
     "between_runs",
     "few_processes_each",
     "incomplete",
@@ -29,7 +32,8 @@ REFUSES_NOTHING = {
     "noise_unknown",
     "one_process_elsewhere",
 }
-"""Reasons about which something can be done, and which refuse no function and no result."""
+"""Reasons about which something can be done, and which refuse no function and no result; and those
+that only stored results have."""
 
 
 class Quoted(NamedTuple):

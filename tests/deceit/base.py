@@ -20,8 +20,11 @@ UNFINISHED = (
     "lazy_result",
     "opaque_result",
     "arrays_unfinished",
-    "threads_unfinished",
-    "processes_unfinished",
+    "may_compute",
+    "not_opened",
+    "computes_when_asked",
+    "threads_at_work",
+    "processes_at_work",
     "tasks_unfinished",
     "busy_afterwards",
 )

@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 from coldwarm.functions import opened
+from coldwarm.wire import because
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,13 +167,57 @@ HIDING: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("kind", [Lazy, Computing, Property, Proxy, Future])
 @pytest.mark.parametrize("hide", HIDING)
-def test_lazy_values_are_refused_wherever_they_are(
-    kind: Callable[[], object], hide: Callable[[Any], Any]
-) -> None:
+def test_what_is_known_to_come_later_is_refused_wherever_it_is(hide: Callable[[Any], Any]) -> None:
     with pytest.raises(opened.UnfinishedError, match="lazy_result"):
-        opened.refuse_unknown(hide(kind()))
+        opened.refuse_unknown(hide(Future()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (Lazy, "__array__"),
+        (Computing, "compute"),
+        (Property, "result"),
+        (Proxy, "__float__"),
+        (Cached, "answer"),
+    ],
+)
+@pytest.mark.parametrize("hide", HIDING)
+def test_what_may_compute_is_named_and_not_woken(
+    kind: Callable[[], object], name: str, hide: Callable[[Any], Any]
+) -> None:
+    doubt = opened.refuse_unknown(hide(kind()))
+    assert doubt == because("may_compute", kind=kind.__name__, attribute=name)
+
+
+class Slow:
+    """An array that is computed when NumPy asks for it."""
+
+    def __array__(self, *_: object, **__: object) -> Any:
+        """Compute."""
+        return np.linalg.eigvalsh(np.ones((300, 300)) + np.eye(300))
+
+
+class Ready:
+    """A number that is there."""
+
+    def __float__(self) -> float:
+        """Return it."""
+        return 1.5
+
+
+def test_what_computes_when_it_is_asked_is_refused_with_what_that_took() -> None:
+    with pytest.raises(opened.UnfinishedError, match="computes_when_asked") as caught:
+        opened.refuse_unknown([Slow()], call_s=1e-6)
+    values = caught.value.coded_reason["values"]
+    assert (values["kind"], values["attribute"]) == ("Slow", "__array__")
+    assert values["asked_s"] > values["call_s"]
+
+
+@pytest.mark.parametrize("hide", HIDING[:10])
+def test_what_gives_its_number_at_once_is_there(hide: Callable[[Any], Any]) -> None:
+    assert opened.refuse_unknown(hide(Ready()), call_s=1.0) is None
 
 
 @pytest.mark.parametrize(
@@ -199,21 +244,21 @@ def test_what_is_computed_or_read_when_somebody_looks_is_no_result(tmp_path: pat
     operator = linalg.aslinearoperator(np.eye(3))
     with np.load(tmp_path / "a.npz") as archive:
         views = [mapped, mapped[:2], np.asarray(mapped), archive, operator @ operator]
-        for value in (*views, Cached(), np.ones(3).view(Filled)):
+        for value in views:
             with pytest.raises(opened.UnfinishedError, match="lazy_result"):
                 opened.refuse_unknown([value])
+    filled = opened.refuse_unknown(np.ones(3).view(Filled))
+    assert filled == because("may_compute", kind="Filled", attribute="__array__")
     computed = Cached()
     assert computed.answer == 1.0
     written = np.memmap(tmp_path / "c", mode="w+", shape=3)
     opened.refuse_unknown([computed, written, operator, np.ones(3).view(np.matrix)])
 
 
-def test_what_another_language_keeps_is_opaque() -> None:
+def test_of_what_another_language_keeps_it_is_not_known() -> None:
     """A capsule is what arrays are handed on in; nobody can look into one."""
-    msgspec = pytest.importorskip("msgspec")
-    for value in (np.zeros(3).__dlpack__(), msgspec.json.Encoder()):
-        with pytest.raises(opened.UnfinishedError, match="opaque_result"):
-            opened.refuse_unknown({"a": value})
+    doubt = opened.refuse_unknown({"a": np.zeros(3).__dlpack__()})
+    assert doubt == because("not_opened", kind="PyCapsule")
 
 
 def results() -> list[Any]:

@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,14 +78,10 @@ def forked() -> None:
 @pytest.mark.parametrize(
     ("code", "work"),
     [
-        ("threads_unfinished", lambda: started(spin)),
-        ("threads_unfinished", lambda: started(time.sleep, LONG_S)),
-        ("threads_unfinished", lambda: started(waiting)),
-        ("threads_unfinished", lambda: started(np.linalg.svd, np.random.rand(1500, 1500))),  # noqa: NPY002 - any numbers
-        ("threads_unfinished", timer),
-        ("threads_unfinished", bare),
-        ("processes_unfinished", child),
-        ("processes_unfinished", forked),
+        ("threads_at_work", lambda: started(spin)),
+        ("threads_at_work", lambda: started(np.linalg.svd, np.random.rand(1500, 1500))),  # noqa: NPY002 - any numbers
+        ("threads_at_work", timer),
+        ("threads_at_work", bare),
     ],
 )
 def test_what_a_call_starts_and_leaves_at_work_is_found(
@@ -96,6 +93,54 @@ def test_what_a_call_starts_and_leaves_at_work_is_found(
         looking.refuse()
 
 
+RESTING = [
+    ("threads_at_work", lambda: started(time.sleep, LONG_S)),
+    ("threads_at_work", lambda: started(waiting)),
+    ("processes_at_work", child),
+    ("processes_at_work", forked),
+]
+
+
+@pytest.mark.parametrize(("code", "work"), RESTING)
+def test_what_each_call_starts_is_put_off(code: str, work: Callable[[], None]) -> None:
+    looking = pending.Pending()
+    with suppress(UnfinishedError):  # a process computes while it starts
+        work()
+        looking.refuse()
+    work()
+    with pytest.raises(UnfinishedError, match=code) as caught:
+        looking.refuse()
+    (names,) = [v for k, v in caught.value.coded_reason["values"].items() if k.endswith("names")]
+    assert names
+
+
+def _beat(beats: list[float], enough: threading.Event) -> None:
+    while not enough.is_set():
+        beats.append(time.time())
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        lambda enough: _beat([], enough),
+        lambda enough: enough.wait(30),
+        lambda enough: [enough.wait(0.05) for _ in range(600) if not enough.is_set()],
+    ],
+)
+def test_what_the_first_call_starts_and_what_rests_may_stay(
+    target: Callable[[threading.Event], object],
+) -> None:
+    """A heartbeat, a server, a watcher: started once, and there for the calls after."""
+    enough, looking = threading.Event(), pending.Pending()
+    started(target, enough)
+    try:
+        for _ in range(4):
+            looking.refuse()
+    finally:
+        enough.set()
+
+
 def test_a_thread_that_computes_is_found_among_many_that_do_not() -> None:
     enough = threading.Event()
     for _ in range(100):  # each has files that are read, and the computing one goes on meanwhile
@@ -103,7 +148,7 @@ def test_a_thread_that_computes_is_found_among_many_that_do_not() -> None:
     looking = pending.Pending()
     started(spin)
     try:
-        with pytest.raises(UnfinishedError, match="threads_unfinished"):
+        with pytest.raises(UnfinishedError, match="threads_at_work"):
             looking.refuse()
     finally:
         enough.set()
@@ -117,7 +162,7 @@ def test_a_pool_that_was_there_before_is_at_work_or_idle(job: Callable[[], None]
         assert pool.submit(float).result() == 0.0
         looking.refuse()
         pool.submit(job)
-        with pytest.raises(UnfinishedError, match="threads_unfinished"):
+        with pytest.raises(UnfinishedError, match="threads_at_work"):
             looking.refuse()
 
 
@@ -128,13 +173,13 @@ def test_pools_of_processes_are_idle_until_they_have_jobs() -> None:
         pool.submit(abs, -1.0).result()
         looking.refuse()
         pool.submit(time.sleep, LONG_S)
-        with pytest.raises(UnfinishedError, match="threads_unfinished"):
+        with pytest.raises(UnfinishedError, match="threads_at_work"):
             looking.refuse()
     with multiprocessing.get_context("fork").Pool(1) as workers:
         workers.apply(abs, (-1.0,))
         looking.refuse()
         workers.apply_async(time.sleep, (LONG_S,))
-        with pytest.raises(UnfinishedError, match="threads_unfinished"):
+        with pytest.raises(UnfinishedError, match="threads_at_work"):
             looking.refuse()
 
 
@@ -154,7 +199,7 @@ def test_what_is_left_until_later_is_found() -> None:
     looking.refuse()
     looking.refuse()
     atexit.register(float)
-    with pytest.raises(UnfinishedError, match="left_until_exit"):
+    with pytest.raises(UnfinishedError, match="functions_at_exit"):
         looking.refuse()
     looking = pending.Pending()
     before = signal.signal(signal.SIGALRM, lambda *_: None)

@@ -72,10 +72,13 @@ X = ("--input", "x=f64[300,300]")
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("lazy", "the function returns a Lazy, which has computed nothing yet"),
-        ("nested", "the function returns a Lazy, which has computed nothing yet"),
+        (
+            "lazy",
+            "the function returns a Lazy, which computes when it is asked: its __array__ took",
+        ),
+        ("nested", "the function returns a Lazy, which computes when it is asked: its __array__"),
         ("thunk", "the function returns a function, which has computed nothing yet"),
-        ("thread", "1 thread that the call started was still at work after it; join what"),
+        ("thread", "1 thread that the call started was still at work after it: Thread-"),
     ],
 )
 def test_what_is_not_there_is_refused_with_and_without_the_check(
@@ -117,7 +120,7 @@ def test_work_that_only_later_calls_leave_behind_fails_the_candidate(desk: Desk)
     assert done.code == 3, (done.out, done.err)
     observed = desk.case("later")["observations"][0]
     assert observed["status"] == "failed"
-    assert observed["reason"]["code"] == "threads_unfinished"
+    assert observed["reason"]["code"] == "threads_at_work"
 
 
 def test_arrays_of_jax_in_a_global_are_refused(desk: Desk) -> None:

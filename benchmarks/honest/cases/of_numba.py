@@ -38,9 +38,10 @@ def in_parallel(x):
 
 @njit
 def pairs(x):
-    found = {}
+    found = {0: 0.0}
     for one in x:
-        found[int(one) % 7] = found.get(int(one) % 7, 0.0) + one
+        key = int(one) % 7
+        found[key] = (found[key] if key in found else 0.0) + one
     return found
 
 

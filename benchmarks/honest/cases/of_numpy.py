@@ -38,7 +38,7 @@ def wave():
 
 
 def polynomial():
-    return np.polynomial.Polynomial.fit(TABLE[:, 0], TABLE[:, 1], 3)
+    return np.polynomial.Polynomial.fit(TABLE[:, 0], TABLE[:, 1], 3).convert().coef
 
 
 def of_a_column():

@@ -274,7 +274,17 @@ class UserFunction(Backend):
             UnfinishedError: there is such.
         """
         self.refuse_pending()
-        pending.refuse_result(out, named=bool(self.spec.get("sync")))
+        self.doubted(out)
+
+    def doubted(self, out: "Any", call_s: "float | None" = None) -> "dict[str, Any] | None":
+        """Refuse an output that is not there; say why it is not known of another one. Untimed.
+
+        ``call_s``: what the call took, where objects in the output may be asked.
+
+        Raises:
+            UnfinishedError: it is not there.
+        """
+        return pending.refuse_result(out, named=bool(self.spec.get("sync")), call_s=call_s)
 
     def refuse_pending(self) -> None:
         """Refuse work that goes on after the last call. Untimed.
@@ -302,11 +312,8 @@ class UserFunction(Backend):
     def fetch(self, out: "Any") -> "list[np.ndarray[Any, Any]]":
         """Return host copies of what can be compared in an output."""
         found = values.Answer(out)
-        if not found.arrays:
-            others = f" but {', '.join(found.others[:3])}" if found.others else ""
-            text = (
-                f"it returned nothing{others}, so there is nothing to wait for or to check: return"
-            )
+        if not found.arrays and not found.others:
+            text = "it returned nothing, so there is nothing to wait for or to check: return"
             text += " the result, as numbers or texts, or give --no-check"
             raise values.IncomparableError(text)
         return found.arrays

@@ -47,8 +47,8 @@ class Shape:
         self.slots: tuple[Any, ...] = tuple(slots)
         self._kind = kind
         self._lazy: dict[bool, bool] = {}
+        self._computing: tuple[str | None] | None = None
         self._opaque: bool | None = None
-        self._computed: list[str] | None = None
 
     def is_lazy(self, *, inner: bool) -> bool:
         """Say whether its values are computed only later, as ``kinds.is_lazy`` has it."""
@@ -62,12 +62,13 @@ class Shape:
             self._opaque = kinds.is_opaque(self._kind)
         return self._opaque
 
-    def has_uncomputed(self, value: "Any") -> bool:
-        """Say whether a user's own class has a property that is kept once it was computed."""
-        if self._computed is None:
-            self._computed = kinds.kept_properties(self._kind)
-        own = own_names(value) if self._computed else None
-        return any(name not in (own or ()) for name in self._computed)
+    def computing(self, value: "Any") -> "str | None":
+        """Return the method by which a value of somebody else's class may compute when asked."""
+        if self._computing is None:
+            self._computing = (kinds.computing(self._kind),)
+        (name,) = self._computing
+        # A property that is kept is there once it was computed.
+        return None if name is None or name in (own_names(value) or ()) else name
 
 
 _FUNCTIONS = (kinds.FUNCTION, kinds.METHOD, kinds.BUILT_IN)

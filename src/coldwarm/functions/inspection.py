@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 _now_ns = time.perf_counter_ns  # as it was before a program could replace it
 
 
+def _used_s() -> float:
+    """Return the processor time of this process and of the children that it has waited for."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
 class Inspection:
     """What is found out of one candidate."""
 
@@ -50,8 +56,11 @@ class Inspection:
         self.positional: list[str] = []
         self.first_ns = 0
         """What making the function and its arguments took, and the first call."""
-        self.call_ns = 0
-        """What the last call took."""
+        self.doubt: dict[str, Any] | None = None
+        """Why it is not known whether the result is there."""
+        self.call_ns = self.busy_ns = 0
+        """What the last call took, and of that at most the processor time that it used: on a busy
+        machine, and while files are read for the first time, it waits for others."""
 
     def prepare(self) -> "tuple[Callable[..., Any], arguments.Call, int]":
         """Return the function, its call, and how many new-shape calls there are.
@@ -106,7 +115,7 @@ class Inspection:
         out = self._called(function, call)
         # A function without arguments was called before, to see whether it is a factory.
         if self.kind == "factory" or not self.first_ns:
-            self.first_ns += self.call_ns
+            self.first_ns += self.busy_ns
         read = opened.before(self.job["watch"])
         # A function may hand out a buffer that its next call writes to.
         answer = values.Answer(out)
@@ -131,6 +140,7 @@ class Inspection:
             "strays": _strays(self.spec.get("elsewhere")),
             "mutates": mutates,
             "repeats": repeats,
+            "doubt": self.doubt,
             "precision": kind,
             "compiled_again": again,
             "further": further,
@@ -173,11 +183,14 @@ class Inspection:
         return write
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":
-        begin_ns = _now_ns()
+        begin_ns, began_s = _now_ns(), _used_s()
         out = function(*call.positional, **call.named)
         waiting.wait(out)
         self.call_ns = _now_ns() - begin_ns
-        self.backend.refuse_unfinished(out)
+        self.busy_ns = min(self.call_ns, int(1e9 * (_used_s() - began_s)))
+        self.backend.refuse_pending()
+        doubt = self.backend.doubted(out, self.call_ns / 1e9)
+        self.doubt = self.doubt or doubt
         pending.refuse_busy(self.call_ns / 1e9)
         return out
 

@@ -49,6 +49,8 @@ _COMPUTING = (
 """Methods in which an unknown value may do its work, if they need no arguments."""
 _EAGER = frozenset(
     (
+        *("PIL", "awkward", "boost_histogram", "cycler", "h5py", "hist", "joblib", "matplotlib"),
+        *("msgspec", "pyarrow", "polars", "shapely", "skimage", "tables", "vector"),
         *("astropy", "diffrax", "distrax", "equinox", "flax", "haiku", "jax", "jaxlib", "jaxopt"),
         *("lineax", "llvmlite", "lmfit", "ml_dtypes", "mpmath", "networkx", "numba", "numpy"),
         "_nrt_python",  # what the lists and dictionaries of Numba keep their memory in
@@ -57,21 +59,33 @@ _EAGER = frozenset(
     )
 )
 """Packages that compute at once, or keep what they compute later in arrays that are looked at."""
-_WHOLE = {
-    "polars": {"DataFrame", "Series"},
-    "pyarrow": {"Array", "Buffer", "ChunkedArray", "DataType", "RecordBatch", "Scalar", "Table"},
-}
-"""Of packages that are lazy as well, the classes that are not."""
+_WHOLE = {"PyDataFrame", "PySeries"}
+"""Classes without a module of their own: what frames of Polars that are computed keep."""
 _DEFERRED = {
     "pandas": ("pandas.core.groupby.", "pandas.core.resample", "pandas.core.window."),
     "xarray": ("xarray.core.groupby", "xarray.core.resample"),
     "torch": ("torch.utils.data.",),
+    "pyarrow": ("pyarrow._dataset", "pyarrow.dataset", "pyarrow._acero"),
+    "polars": ("polars.lazyframe.", "polars.expr.", "polars.dataframe.group_by"),
+    "tinygrad": ("tinygrad.",),
+    "mlx": ("mlx.",),
+    "dask": ("dask.",),
+    "distributed": ("distributed.",),
+    "duckdb": ("duckdb",),
+    "zarr": ("zarr.",),
+    "ibis": ("ibis.",),
+    "pyspark": ("pyspark.",),
+    "ray": ("ray.",),
+    "vaex": ("vaex.",),
 }
 """Of packages that compute at once, the modules whose classes do not."""
 _LAZY_CLASSES = {
     "numpy": ("NpzFile",),
     "scipy": ("_ProductLinearOperator", "_SumLinearOperator", "_PowerLinearOperator"),
     "xarray": ("LazilyIndexedArray", "LazilyVectorizedIndexedArray", "BackendArray"),
+    "h5py": ("Dataset",),
+    "polars": ("PyLazyFrame", "PyExpr"),
+    "builtins": ("PyLazyFrame", "PyExpr"),
 }
 """Of packages that compute at once, classes that do not."""
 
@@ -104,20 +118,40 @@ def array_framework(kind: type) -> "str | None":
 def is_lazy(kind: type, *, inner: bool = False) -> bool:
     """Say whether values of a class are computed only later, or handles of what runs.
 
+    That is known of iterators, of what is awaited, of Python's own handles and of the classes of
+    known libraries. What a class of somebody else's has for methods says nothing of it.
     ``inner``: such a value is an attribute of another one. Python's own iterators, threads,
     locks and queues are then how the other one works, and no part of the result.
     """
-    root = package(kind)
-    if root in sys.stdlib_module_names and inner:
+    if package(kind) in sys.stdlib_module_names and inner:
         later = any(_has(kind, name) for name in _LATER)
         return later or kind.__name__ in _STEPPED
-    if any(_has(kind, name) for name in ("__next__", *_LATER)) or any(
-        map(_is_deferred, kind.__mro__)
-    ):
+    if any(_has(kind, name) for name in ("__next__", "__dask_graph__", *_LATER)):
+        return not any(_is_holder(base) for base in kind.__mro__)
+    if any(map(_is_deferred, kind.__mro__)):
         return True
-    if any(all(_has(kind, name) for name in pair) for pair in _HANDLES):
-        return True
-    return any(_defers(kind, name) for name in (*_CONVERTED, *_COMPUTING))
+    own = [base for base in kind.__mro__ if package(base) in sys.stdlib_module_names]
+    return any(all(any(n in base.__dict__ for base in own) for n in pair) for pair in _HANDLES)
+
+
+def _is_holder(kind: type) -> bool:
+    """Say whether a class keeps its arrays in attributes, lazy ones as others."""
+    return package(kind) == "xarray" and not _is_deferred(kind)
+
+
+def computing(kind: type) -> "str | None":
+    """Return the first method by which a class of somebody else's may compute when it is asked.
+
+    ``None``: it has none. Whether there is anything left to compute the name cannot say.
+    """
+    names = (*_CONVERTED, *_COMPUTING)
+    found = next((name for name in names if _defers(kind, name)), None)
+    return found or next(iter(kept_properties(kind)), None)
+
+
+def is_converted(name: str) -> bool:
+    """Say whether a method is one that Python or NumPy calls where they want a number."""
+    return name in {"__array__", "__array_interface__", "__float__", "__complex__"}
 
 
 def kept_properties(kind: type) -> "list[str]":
@@ -159,15 +193,13 @@ def _defers(kind: type, name: str) -> bool:
 
 def _is_known(kind: type) -> bool:
     root = package(kind)
-    if root in _WHOLE:
-        return kind.__name__ in _WHOLE[root]
-    lazy = _is_deferred(kind)
     # What has no module of its own is said to be built in, and a capsule holds anything.
     own = root == "builtins" and (
         (kind.__flags__ & _HEAP and kind.__name__ not in _BUILT_IN_NAMES)
         or kind.__name__ == "PyCapsule"
     )
-    return (root in _EAGER or root in sys.stdlib_module_names) and not lazy and not own
+    known = root in _EAGER or root in sys.stdlib_module_names
+    return known and not _is_deferred(kind) and not own
 
 
 def _is_deferred(kind: type) -> bool:
@@ -191,7 +223,7 @@ def is_of_python(kind: type) -> bool:
 
 def is_opaque(kind: type) -> bool:
     """Say whether a class keeps something where Python cannot see it, and is not known."""
-    if any(package(base) in _WHOLE and _is_known(base) for base in kind.__mro__):
+    if kind.__name__ in _WHOLE and package(kind) == "builtins":
         return False
     return any(not _is_pythons(base) and not _is_known(base) for base in kind.__mro__)
 

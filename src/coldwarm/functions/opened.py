@@ -5,6 +5,9 @@ very work which the timed call left undone. Objects are opened by their ``__dict
 slots; what a class of another language keeps cannot be seen.
 """
 
+import sys
+import time
+
 from coldwarm.functions import inside, kinds
 from coldwarm.functions.inside import Shape
 from coldwarm.wire import because
@@ -18,6 +21,10 @@ _ITEM, _ATTRIBUTE, _IN_FUNCTION = range(3)
 """Where a thing is: in containers alone, in an object, in what a function has with it."""
 _SUBCLASSED = ("numpy", "torch")
 """Frameworks from whose arrays others derive classes."""
+_MOST_ASKED = 3
+_ASKED_S, _ASKED_SHARE = 5e-4, 0.2
+"""Processor time to give a number, and as a share of the call, that is no mere reading of it."""
+_used_s = time.process_time  # as it was before the user's program
 
 
 class UnfinishedError(TypeError):
@@ -38,6 +45,10 @@ class Opened:
         """The class of the first thing that computes only when it is asked."""
         self.opaque: str | None = None
         """The class of the first thing that cannot be looked into."""
+        self.elsewhere: str | None = None
+        """The class of the first array on a device of which nobody here knows how to wait."""
+        self.unsure: list[tuple[Any, str]] = []
+        """Objects of other people's classes, each with the method in which it may compute."""
         self._values = self._functions = 0
         self._shapes: dict[type, Shape] = {}
         self._seen: dict[int, Any] = {}  # kept, so that nothing else gets its number
@@ -79,37 +90,76 @@ class Opened:
     def _array(self, value: "Any", shape: Shape, place: int) -> None:
         framework = str(shape.framework)
         self._values += place != _IN_FUNCTION
-        lazy = framework in _SUBCLASSED and shape.is_lazy(inner=False)
-        if lazy or kinds.is_mapped(value):
+        if framework in _SUBCLASSED:
+            self._doubt(value, shape)
+        if kinds.is_mapped(value):
             self.lazy = self.lazy or type(value).__name__
         if framework == "numpy" and value.dtype.hasobject:
             self._add(value.ravel().tolist(), place)
         if kinds.is_elsewhere(value, framework):
-            self.opaque = self.opaque or f"{type(value).__name__} on {value.device.type}"
+            self.elsewhere = f"{type(value).__name__} on {value.device.type}"
 
     def _object(self, value: "Any", shape: Shape, place: int) -> None:
         called = shape.is_callable
         self._functions += called and place == _ITEM
         self._values += not called and place != _IN_FUNCTION
         inner = place != _ITEM
-        if shape.is_lazy(inner=inner) or shape.has_uncomputed(value):
+        self._doubt(value, shape)
+        if shape.is_lazy(inner=inner):
             self.lazy = self.lazy or type(value).__name__
         elif shape.is_opaque():
             self.opaque = self.opaque or type(value).__name__
         self._add(inside.objects(value, shape), max(place, _ATTRIBUTE))
 
+    def _doubt(self, value: "Any", shape: Shape) -> None:
+        name = shape.computing(value)
+        if name is not None and len(self.unsure) < _MOST_ASKED:
+            self.unsure.append((value, name))
 
-def refuse_unknown(value: "Any") -> None:
-    """Refuse what is computed only later, or may be.
+
+def refuse_unknown(value: "Any", *, call_s: "float | None" = None) -> "dict[str, Any] | None":
+    """Refuse what is computed only later; return the reason to doubt of what may be.
+
+    A class of somebody else's is not judged by what its methods are called: where ``call_s``, the
+    seconds of the call, is given, its objects are asked for the numbers that others would ask
+    them for, and those that begin to compute then are refused. Of what nobody can ask, or look
+    into, it is not known.
 
     Raises:
-        UnfinishedError: it holds a generator, a coroutine, a future and the like, a lazy array of
-            a framework that nobody here knows, or something that cannot be looked into.
+        UnfinishedError: it holds a generator, a coroutine, a future and the like, an object of a
+            library that computes later, or one that does when it is asked.
     """
     opened = Opened(value)
     if opened.lazy is not None:
         if type(value).__name__ == "coroutine":
             value.close()  # one that is never awaited complains
         raise UnfinishedError(because("lazy_result", kind=opened.lazy.replace("_", " ")))
-    if opened.opaque is not None:
-        raise UnfinishedError(because("opaque_result", kind=opened.opaque))
+    if opened.elsewhere is not None:
+        raise UnfinishedError(because("opaque_result", kind=opened.elsewhere))
+    for one, name in opened.unsure:
+        names = {"kind": type(one).__name__, "attribute": name}
+        asked_s = None if call_s is None else _asked_s(one, name)
+        if asked_s is None or call_s is None:
+            return because("may_compute", **names)
+        if asked_s > max(_ASKED_S, _ASKED_SHARE * call_s):
+            reason = because("computes_when_asked", **names, asked_s=asked_s, call_s=call_s)
+            raise UnfinishedError(reason)
+    return None if opened.opaque is None else because("not_opened", kind=opened.opaque)
+
+
+def _asked_s(value: "Any", name: str) -> "float | None":
+    """Return the processor time that an object takes to give its numbers; ``None``: unknown."""
+    if not kinds.is_converted(name):
+        return None
+    numpy = sys.modules.get("numpy")
+    try:
+        begin_s = _used_s()
+        if name in {"__float__", "__complex__"}:
+            float(value) if name == "__float__" else complex(value)
+        elif numpy is None:
+            return None
+        else:
+            numpy.asarray(value)
+        return _used_s() - begin_s
+    except Exception:  # noqa: BLE001 - whatever somebody else's class raises
+        return None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _now_s, _sleep = time.perf_counter, time.sleep  # as they were before the user's program
 _STEP_S, _IDLE_STEPS = 0.005, 2
 _LONGEST_S = 0.6
+_SHOWN = 3
 _IDLE_SHARE = 0.3
 _SPINNING_S = 0.3
 """How long the threads of OpenMP and of BLAS may go on for nothing: up to 0.2 s by default."""
@@ -34,7 +35,7 @@ class Pending:
         self._before = running.Running()
         jax = "jax" in sys.modules
         self._alarm_s = _alarm_s()
-        self._n_exits: int | None = None
+        self._exits: list[str] | None = None
         self._arrays: list[Any] = module_of("jax").in_flight() if jax else []
 
     def wait(self) -> None:
@@ -59,9 +60,12 @@ class Pending:
                 raise UnfinishedError(because("gpu_unfinished", framework=framework))
         threads, processes, tasks = self._before.since()
         if threads:
-            raise UnfinishedError(because("threads_unfinished", n_threads=threads))
+            names: dict[str, Any] = {"n_threads": len(threads), "thread_names": threads[:_SHOWN]}
+            raise UnfinishedError(because("threads_at_work", **names))
         if processes:
-            raise UnfinishedError(because("processes_unfinished", n_processes=processes))
+            found: dict[str, Any] = {"process_names": processes[:_SHOWN]}
+            found["n_processes"] = len(processes)
+            raise UnfinishedError(because("processes_at_work", **found))
         if tasks:
             raise UnfinishedError(because("tasks_unfinished", n_tasks=tasks))
         self._refuse_later()
@@ -70,11 +74,15 @@ class Pending:
         if _alarm_s() and not self._alarm_s:
             raise UnfinishedError(because("signal_pending"))
         # A first call may load a framework, which cleans up at the end.
-        n_exits = getattr(sys.modules.get("atexit"), "_ncallbacks", int)()
-        if self._n_exits is not None and n_exits > self._n_exits:
-            n_functions = n_exits - self._n_exits
-            raise UnfinishedError(because("left_until_exit", n_functions=n_functions))
-        self._n_exits = n_exits
+        exits = running.left_until_exit()
+        if self._exits is not None and len(exits) > len(self._exits):
+            new = [one for one in exits if one not in self._exits]
+            names: dict[str, Any] = {
+                "n_functions": len(exits) - len(self._exits),
+                "function_names": new[:_SHOWN],
+            }
+            raise UnfinishedError(because("functions_at_exit", **names))
+        self._exits = exits
 
 
 def _spins() -> bool:
@@ -118,13 +126,15 @@ def refuse_busy(call_s: float) -> None:
         raise UnfinishedError(because("busy_afterwards", used_s=used_s, watched_s=watched_s))
 
 
-def refuse_result(value: "Any", *, named: bool) -> None:
-    """Refuse a result of which nobody can tell whether it is there.
+def refuse_result(
+    value: "Any", *, named: bool, call_s: "float | None" = None
+) -> "dict[str, Any] | None":
+    """Refuse a result that is not there; return why it is not known whether another one is.
 
-    ``named``: the user has named what waits for it, and answers for that.
+    ``named``: the user has named what waits for it, and answers for that. ``call_s``: what the
+    call took; the objects in the result may then be asked for their numbers.
 
     Raises:
-        UnfinishedError: it is lazy, or cannot be looked into.
+        UnfinishedError: it is computed later.
     """
-    if not named:
-        opened.refuse_unknown(value)
+    return None if named else opened.refuse_unknown(value, call_s=call_s)

@@ -34,7 +34,7 @@ _INSTALLED = ("site-packages" + os.sep, "dist-packages" + os.sep)
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120 - pathlib is not loaded yet
 _POOLED = (b"multiprocessing.spawn", b"loky")
 """In the command line of a process that waits for jobs."""
-_HELPERS = (b"multiprocessing.resource_tracker", b"multiprocessing.forkserver", b"compile_worker")
+_HELPERS = (b"resource_tracker", b"multiprocessing.forkserver", b"compile_worker")
 """In the command line of one that does no work of a call: PyTorch starts its compiler's
 processes in advance, which takes them seconds."""
 _MOMENTS, _MOST_MOMENTS, _MOMENT_S = 5, 100, 2e-4
@@ -50,7 +50,12 @@ class Running:
         """Look at all threads, children and tasks."""
         self._started = set(_tasks())
         """The kernel's threads, among them some that have no Python frame yet."""
-        self._threads = dict(_working_threads())
+        self._threads = {one.ident for one in _working_threads()}
+        self._kept: set[int] = set()
+        """Threads and processes of the first call that rest, and stay for the next ones."""
+        self._is_first = True
+        self._using: set[int] = set()
+        """Threads that have used a processor since the call: to look takes its time."""
         self._children = set(_children())
         tasks = _pending_tasks()
         self._tasks = {id(task) for task in tasks}
@@ -58,37 +63,57 @@ class Running:
         """The loops of asyncio that run in other threads."""
         self._mark = _marked() if self._loops else None
 
-    def since(self) -> "tuple[int, int, int]":
-        """Return how many threads, processes and tasks are at work now that were not then.
+    def since(self) -> "tuple[list[str], list[str], int]":
+        """Return which threads, processes and how many tasks are at work that were not then.
 
         Where threads are, the others are not counted: a thread that computes in Python lets this
         one go on for a moment after each file that it reads, and may have ended before the last.
+        What the first call has started and what rests is kept for the next calls, as a heartbeat
+        or a server is; what each call starts anew is work that it has put off.
         """
         # What a call has handed to another thread may not have begun.
         alone = len(sys._current_frames()) == 1  # noqa: SLF001 - as below
         begun = alone and set(_tasks()) <= self._started
-        n_threads = _still(self._n_threads, self._is_waking, begun=begun)
-        if n_threads:
-            return n_threads, 0, 0
-        return 0, _still(self._n_processes, self._is_waking, begun=begun), self._n_tasks()
+        self._using.clear()
+        threads = _still(self._working, self._is_waking, begun=begun)
+        processes = [] if threads else _still(self._running, self._is_waking, begun=begun)
+        self._is_first = False
+        return threads, processes, 0 if threads else self._n_tasks()
 
     def _is_waking(self) -> bool:
         """Say whether a new thread is about to begin, and only waits for a processor."""
         new = set(_tasks()) - self._started
         return any(_state(task) == "R" for task in map(int, new))
 
-    def _n_threads(self) -> int:
-        now = dict(_working_threads())
-        threads = {one: own for one, own in now.items() if one not in self._threads}
-        unsure = _native({one for one, own in threads.items() if not own})
-        return sum(threads.values()) + len(_using_processor(unsure))
+    def _working(self) -> "list[str]":
+        now = [one for one in _working_threads() if one.ident not in self._threads]
+        numbers = {one.ident: number for one in now for number in _native({one.ident})}
+        asked = [numbers[one.ident] for one in now if one.ident in numbers and not one.has_jobs]
+        self._using |= set(_using_processor([one for one in asked if one not in self._using]))
+        found = []
+        for one in now:
+            number = numbers.get(one.ident)
+            if one.has_jobs or number in self._using or (one.is_users and not self._rests(number)):
+                found.append(one.described)
+        return found
 
-    def _n_processes(self) -> int:
+    def _rests(self, number: "int | None") -> bool:
+        """Say whether what uses no processor may stay: what the first call has started may."""
+        if self._is_first and number is not None:
+            self._kept.add(number)
+        return number in self._kept
+
+    def _running(self) -> "list[str]":
         children = {pid for pid in _children() if not _is_named(pid, _HELPERS)}
         strangers = children - self._children - _pool_processes()
+        # Whether a pool has jobs left, its threads tell.
         strangers = {pid for pid in strangers if not _is_named(pid, _POOLED)}
         processes = {pid for pid in strangers if _state(pid) not in "ZX"}
-        return len(processes) + len(_using_processor(list(children - processes)))
+        known = {pid for pid in self._children & children if not _is_named(pid, _POOLED)}
+        using = set(_using_processor([*processes, *(known - _pool_processes())]))
+        found = [pid for pid in sorted(processes) if pid in using or not self._rests(pid)]
+        found += sorted(using & self._children)
+        return [_command(pid) for pid in found]
 
     def _n_tasks(self) -> int:
         new = [task for task in _pending_tasks() if id(task) not in self._tasks]
@@ -119,22 +144,41 @@ def _contexts(task: "Any") -> "list[Any]":
     return [one for one in gc.get_referents(task) if type(one).__name__ == "Context"]
 
 
-def _still(count: "Callable[[], int]", is_waking: "Callable[[], bool]", *, begun: bool) -> int:
-    """Return how many are at work, and still are a moment later.
+def _still(
+    look: "Callable[[], list[str]]", is_waking: "Callable[[], bool]", *, begun: bool
+) -> "list[str]":
+    """Return which are at work, and still are a moment later.
 
     What has given its result may still be on its way back to where it waits for the next job.
     """
-    found = count()
+    found = look()
     for moment in range(_MOST_MOMENTS):
         if (begun and not found) or (found and moment >= _MOMENTS):
             break
         _sleep(_MOMENT_S)  # which also lets go of the interpreter's lock
         begun = not is_waking()
-        found = count()
+        found = look()
     return found
 
 
-def _working_threads() -> "Iterator[tuple[int, bool]]":
+class _Working:
+    """A thread that is in the midst of a function."""
+
+    def __init__(self, ident: int, frames: "list[FrameType]", *, has_jobs: bool) -> None:
+        """Look at where it is."""
+        self.ident = ident
+        self.has_jobs = has_jobs
+        """Whether it looks after jobs that are not done."""
+        own = [one for one in frames if _is_users(one)]
+        self.is_users = bool(own)
+        thread = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
+        name = getattr(thread, "name", None) or "a thread"
+        at = (own or frames)[0]
+        file = at.f_code.co_filename.rpartition(os.sep)[2]
+        self.described = f"{name} ({file}, line {at.f_lineno})"
+
+
+def _working_threads() -> "Iterator[_Working]":
     import _thread
 
     # Who calls from a thread of their own may do other things in the main one.
@@ -149,7 +193,7 @@ def _working_threads() -> "Iterator[tuple[int, bool]]":
         compiled = frame.f_code.co_name == "run" and _is_in(frame, ("threading.py", "thread.py"))
         jobs = compiled or any(map(_has_jobs, frames))
         if jobs or not _is_idle(frames, own=own):
-            yield ident, own or jobs
+            yield _Working(ident, frames, has_jobs=jobs)
 
 
 def _stack(frame: "FrameType | None") -> "Iterator[FrameType]":
@@ -159,7 +203,10 @@ def _stack(frame: "FrameType | None") -> "Iterator[FrameType]":
 
 
 def _is_users(frame: "FrameType") -> bool:
-    file = frame.f_code.co_filename
+    return _is_users_file(frame.f_code.co_filename)
+
+
+def _is_users_file(file: str) -> bool:
     return not (
         file.startswith((_LIBRARY, "<frozen")) or any(place in file for place in _INSTALLED)
     )
@@ -244,10 +291,62 @@ def _pool_processes() -> "set[int]":
     for child in list(getattr(sys.modules.get("multiprocessing.process"), "_children", ())):
         if "PoolWorker" in child.name or "Loky" in child.name:
             found.add(child.pid)
-    managers = getattr(sys.modules.get("concurrent.futures.process"), "_threads_wakeups", ())
-    for manager in list(managers):
-        found.update(getattr(manager, "processes", None) or ())
+    for name in ("concurrent.futures.process", *_LOKYS):
+        managers = getattr(sys.modules.get(name), "_threads_wakeups", ())
+        for manager in list(managers):
+            found.update(getattr(manager, "processes", None) or ())
     return found
+
+
+_LOKYS = ("loky.process_executor", "joblib.externals.loky.process_executor")
+
+
+def _command(pid: int) -> str:
+    """Return what a process was started as: the name of its program."""
+    words = read(f"/proc/{pid}/cmdline").split(b"\0")
+    return f"{words[0].rpartition(b'/')[2].decode('utf-8', 'replace') or 'a process'} ({pid})"
+
+
+def left_until_exit() -> "list[str]":
+    """Return what is to be called at the end of the process, and is no library's."""
+    atexit = sys.modules.get("atexit")
+    if atexit is None:
+        return []
+    found: list[Any] = []
+
+    class Equal:
+        """Is compared with every function that is registered, and equals none."""
+
+        __hash__ = None  # type: ignore[assignment]
+
+        def __eq__(self, other: object) -> bool:
+            """Note it."""
+            found.append(other)
+            return False
+
+    atexit.unregister(Equal())
+    return [_called(one) for one in found if _is_users_function(one)]
+
+
+def _unwrapped(function: "Any") -> "Any":
+    for _ in range(10):
+        inner = getattr(function, "__func__", None) or getattr(function, "func", None)
+        if inner is None:
+            break
+        function = inner
+    return function
+
+
+def _is_users_function(function: "Any") -> bool:
+    code = getattr(_unwrapped(function), "__code__", None)
+    if code is None:
+        root = str(getattr(function, "__module__", None) or "").partition(".")[0]
+        return root in {"", "builtins", "__main__"}
+    return _is_users_file(code.co_filename)
+
+
+def _called(function: "Any") -> str:
+    return str(getattr(_unwrapped(function), "__qualname__", type(function).__name__))
 
 
 def _pending_tasks() -> "list[Any]":

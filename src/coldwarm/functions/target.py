@@ -46,6 +46,11 @@ def load(named: "Mapping[str, Any]") -> "ModuleType":
         text = f"{path} is no Python source file"
         raise TargetError(text)
     module = _frozen_importlib.module_from_spec(spec)
+    package = _package(place)
+    if package is not None:  # for its relative imports
+        sys.path.append(package[0])
+        module.__package__ = package[1]
+        __import__(package[1])
     sys.modules[name] = module
     execute = spec.loader.exec_module
     if named.get("calls"):
@@ -53,6 +58,17 @@ def load(named: "Mapping[str, Any]") -> "ModuleType":
     else:
         execute(module)
     return module
+
+
+def _package(folder: str) -> "tuple[str, str] | None":
+    """Return the folder that a package lies in, and its name; ``None``: it is none."""
+    names: list[str] = []
+    while os.path.isfile(os.path.join(folder, "__init__.py")):  # noqa: PTH113, PTH118 - as above
+        folder, _, name = folder.rpartition(os.sep)
+        names.insert(0, name)
+    return (
+        (folder or os.sep, ".".join(names)) if names and all(map(str.isidentifier, names)) else None
+    )
 
 
 def resolve(module: "ModuleType", name: str) -> "Any":

@@ -133,7 +133,12 @@ class Answer:
         kind = type(value)
         if value is None:
             return
-        if issubclass(kind, str):
+        held = _converted(value, kind)
+        if held is not None:
+            self._add(place, held)
+        elif kinds.package(kind) in _LOOKED_AT:
+            self.others.append(f"{place} ({kind.__qualname__})")
+        elif issubclass(kind, str):
             self._text(str(value))
         elif issubclass(kind, bytes | bytearray):
             self._bytes(value)
@@ -230,6 +235,30 @@ def _named(value: "Any") -> "list[tuple[str, Any]] | None":
     return None if held is None else [(f"[{n}]", one) for n, one in enumerate(held)]
 
 
+def _converted(value: "Any", kind: type) -> "Any":  # noqa: PLR0911 - a kind each
+    """Return what an object of a known library holds, as arrays and lists; ``None``: no such."""
+    root = kinds.package(kind)
+    if root == "pandas" and hasattr(kind, "to_numpy"):
+        if hasattr(kind, "columns"):
+            return [value.index, *([name, one.to_numpy()] for name, one in value.items())]
+        return [value.index, value.to_numpy()] if hasattr(kind, "index") else value.to_numpy()
+    if root == "polars" and hasattr(kind, "to_list"):
+        return value.to_list()
+    if root == "polars" and hasattr(kind, "to_dict"):
+        return {name: one.to_list() for name, one in value.to_dict().items()}
+    if root == "awkward" and hasattr(kind, "to_list"):
+        return value.to_list()
+    if root == "PIL" and hasattr(kind, "tobytes"):
+        return [value.mode, list(value.size), value.tobytes()]
+    if is_torch(value) and (value.is_sparse or value.layout != sys.modules["torch"].strided):
+        return value.detach().to_dense()
+    return None
+
+
+_LOOKED_AT = {"matplotlib"}
+"""Packages whose values are for the eye: numbers that they count by differ from call to call."""
+
+
 def _text_of(value: "Any", kind: type) -> "str | None":
     """Return the text that tells a value of Python's own from others; ``None``: there is none."""
     if issubclass(kind, int):  # too large for an array
@@ -247,7 +276,7 @@ def _text_of(value: "Any", kind: type) -> "str | None":
 
 
 _SIMPLE = {bool, int, float, complex, str, bytes, type(None)}
-_SHOWN = {"_decimal", "datetime", "decimal", "fractions", "pathlib", "uuid"}
+_SHOWN = {"_decimal", "datetime", "decimal", "fractions", "pandas", "pathlib", "re", "uuid"}
 """Modules whose values say all that they are."""
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.inprocess.sending import NotMeasuredError
     from coldwarm.inprocess.warm import InProcess
 
-_SHOWN = {"not_kept", "not_compared", "carried", "state_carried"}
+_SHOWN = {"not_kept", "not_compared", "carried", "may_compute", "not_opened", "state_carried"}
 """Limitations that are said beside the figures."""
 _SHOWN_BY_INTERVAL = {"few", "precision"}
 
@@ -100,6 +100,8 @@ def _cautions(
     cautions: list[Reason | Caution] = []
     if in_process.renewed:
         cautions.append(because("arguments_changed"))
+    if in_process.doubt is not None and case is None:
+        cautions.append(in_process.doubt)
     if not in_process.repeats:
         cautions.append(because("answers_differ"))
     blocks = in_process.observation.blocks if in_process.observation else []

@@ -67,6 +67,8 @@ class InProcess:
     """Whether each call got new arguments."""
     repeats: bool
     """Whether the second call gave the first one's answer."""
+    doubt: Reason | None = None
+    """Why it is not known whether its result is there."""
 
 
 @dataclass
@@ -206,17 +208,17 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         function = waiting.finished_by(sync, function)
     given = call.copied()
     before = values.digest(list(given.flat))
-    out, first_s = _once(function, given, pending, named=named)
+    out, first_s, doubt = _once(function, given, pending, named=named)
     # A function may hand out a buffer that its next call writes to.
     answer = values.Answer(out)
     digest, kept = answer.digest(), outside_heap(answer.arrays)
     del out, answer
     changed = given.gone or values.digest(list(given.flat)) != before
-    again, _ = _once(function, call.copied() if changed else given, pending, named=named)
+    again, _, _ = _once(function, call.copied() if changed else given, pending, named=named)
     repeats = values.Answer(again).digest() == digest
     del again
     if not warm:
-        return InProcess(None, first_s, kept, changed, repeats)
+        return InProcess(None, first_s, kept, changed, repeats, doubt)
     with watching() as arrivals:
         calls = _Warm(
             function,
@@ -251,7 +253,7 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         judgements={"warm_process": Judgement(proved=clean > 0, reason=reason)},
         null_reasons={} if is_glibc() else {"allocator": because("no_glibc")},
     )
-    return InProcess(observation, first_s, kept, changed, repeats)
+    return InProcess(observation, first_s, kept, changed, repeats, doubt)
 
 
 def _settings() -> dict[str, str]:
@@ -263,24 +265,24 @@ def _settings() -> dict[str, str]:
 
 def _once(
     function: Callable[..., Any], call: Call, pending: Pending, *, named: bool
-) -> tuple[Any, float]:
+) -> tuple[Any, float, Reason | None]:
     begin_s = _now_s()
     out = function(*call.positional, **call.named)
     waiting.wait(out)
     spent_s = _now_s() - begin_s
     _refusing(pending.refuse)
-    _refusing(lambda: refuse_result(out, named=named))
-    return out, spent_s
+    doubt = _refusing(lambda: refuse_result(out, named=named, call_s=spent_s))
+    return out, spent_s, None if doubt is None else convert(doubt, Reason)
 
 
-def _refusing(look: Callable[[], None]) -> None:
-    """Look whether calls are finished.
+def _refusing(look: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
+    """Look whether calls are finished; return why that is not known.
 
     Raises:
         UsageError: they are not, in words.
     """
     try:
-        look()
+        return look()
     except UnfinishedError as error:
         reason = convert(error.coded_reason, Reason)
         raise UsageError(with_advice(reason)) from None

@@ -482,6 +482,18 @@ WORDS: dict[str, str] = {
     " when its numbers are asked for",
     "opaque_result": "the function returns a {kind}, and nobody can tell whether what is in it is"
     " computed",
+    "may_compute": "it is not known whether the {kind} that it returns has computed all: what its"
+    " {attribute} does, if anybody calls it, is in no figure",
+    "not_opened": "it is not known whether the {kind} that it returns has computed all: nobody can"
+    " look into it from here",
+    "computes_when_asked": "the function returns a {kind}, which computes when it is asked: its"
+    " {attribute} took {asked_s:time}, the call {call_s:time}",
+    "threads_at_work": "{n_threads:# thread} that the call started was still at work after it:"
+    " {thread_names}",
+    "processes_at_work": "{n_processes:# process} that the call started still ran after it:"
+    " {process_names}",
+    "functions_at_exit": "calls left {n_functions:# function} to be called at the end of the"
+    " process: {function_names}",
     "arrays_unfinished": "{n_arrays:# array} of JAX was still being computed after the call: the"
     " function keeps it where its result does not show it",
     "gpu_unfinished": "a GPU still had work of {framework} after the call",
@@ -569,6 +581,12 @@ ADVICE: dict[str, str] = {
     "own_cache": "or give --warm-only",
     "lazy_result": f"return what it computes, {_OR_SYNC}",
     "opaque_result": f"return arrays or numbers, in tuples, lists, dicts, dataclasses, {_OR_SYNC}",
+    "may_compute": f"nothing to do where that is so; {_OR_SYNC.removeprefix('or ')}",
+    "not_opened": f"nothing to do where that is so; {_OR_SYNC.removeprefix('or ')}",
+    "computes_when_asked": f"return what it computes, {_OR_SYNC}",
+    "threads_at_work": "join what the function starts before it returns",
+    "processes_at_work": "wait for what the function starts before it returns",
+    "functions_at_exit": "do the work in the call, or register the function once, at import",
     "arrays_unfinished": "return every array that the call computes, or call"
     " jax.block_until_ready on it in the function",
     "gpu_unfinished": "synchronise the device in the function",
@@ -604,7 +622,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "uneven": "take the mean for many calls, as totals do",
     "compiled": "look for shapes or types that change from call to call",
     "kept": "empty what it keeps before each run, or quote it as filled",
-    "settings": "unset them, or name them wherever the figures are quoted",
+    "settings": "name them wherever the figures are quoted",
     "bytecode": "run python -m compileall on the folders that they are installed in",
     "counts": "look for what depends on the moment, such as an order of sets or a random shape",
     "other_calls": "quote the figure for the calls that it is of",

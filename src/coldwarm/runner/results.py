@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
@@ -78,7 +79,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
         inspected_call_s=case.inspected_call_s,
         cold=summary.cold,
         warm=summary.warm,
-        limitations=_limitations(case, facts.options),
+        limitations=_limitations(case, facts.options, observations),
         warnings=summary.warnings,
         counts=summary.counts,
         filled_by=limits.filled_by(observations, on_request=case.backend.keeps_on_request),
@@ -107,11 +108,18 @@ def _status(case: Case, ledger: Ledger, facts: Facts) -> tuple[Status, Reason | 
     return outcome.status_of(ledger.of(case), facts.options.cache_modes)
 
 
-def _limitations(case: Case, options: Options) -> list[Reason]:
+def _limitations(case: Case, options: Options, observations: Sequence[Observation]) -> list[Reason]:
     names = {name for m in options.cache_modes for name in owners_of(case.backend, case.device, m)}
     if set(options.cache_modes) - {"first_ever"}:
         names.add("bytecode")
-    return [*case.notes, *limits.limitations(names, options.cache_modes)]
+    return [*_borne_out(case.notes, observations), *limits.limitations(names, options.cache_modes)]
+
+
+def _borne_out(notes: Sequence[Reason], observations: Sequence[Observation]) -> list[Reason]:
+    """Leave out what the inspection has seen and the measured calls have not."""
+    blocks = [block for seen in observations for block in seen.blocks]
+    compiled_once = any(block.compiles == 0 for block in blocks)
+    return [one for one in notes if one.code != "second_call_compiled" or not compiled_once]
 
 
 def write(  # noqa: PLR0913 - the figures of a run that only its end knows

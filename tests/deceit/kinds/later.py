@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.deceit.base import UNFINISHED, Deceit
 
-_SAID = (*UNFINISHED, "left_until_exit", "signal_pending", "collecting")
+_SAID = (*UNFINISHED, "functions_at_exit", "signal_pending", "collecting")
 
 DECEITS = (
     Deceit(

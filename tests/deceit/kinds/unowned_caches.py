@@ -178,7 +178,7 @@ DECEITS = (
         name="server_that_stays",
         hides="a server that an earlier process started, which has everything loaded",
         figure="first",
-        said=(*KEPT, "processes_unfinished"),
+        said=(*KEPT, "processes_at_work"),
         source=_SERVER,
         forget=_STOP,
     ),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _NOTED = {
     "not_kept",
     "answers_differ",
+    "may_compute",
+    "not_opened",
     "arguments_changed",
     "second_call_compiled",
     "benchmark_of_today",

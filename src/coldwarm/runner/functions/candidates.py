@@ -251,6 +251,8 @@ def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list
         notes.append(because("not_compared", part_names=_some(inspected.uncompared)))
     if inspected.compiled_again:
         notes.append(because("second_call_compiled", n_programs=inspected.compiled_again))
+    if inspected.doubt is not None:
+        notes.append(inspected.doubt)
     if not inspected.repeats:
         notes.append(because("answers_differ"))
     if inspected.mutates:

@@ -56,13 +56,14 @@ _OF_TARGETS = {
 _UNFINISHED = {
     "lazy_result",
     "opaque_result",
+    "computes_when_asked",
     "arrays_unfinished",
     "gpu_unfinished",
-    "threads_unfinished",
-    "processes_unfinished",
+    "threads_at_work",
+    "processes_at_work",
     "tasks_unfinished",
     "busy_afterwards",
-    "left_until_exit",
+    "functions_at_exit",
     "signal_pending",
 }
 """What a result that is not there when a call returns is refused for."""

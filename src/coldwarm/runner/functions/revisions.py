@@ -166,10 +166,23 @@ def _commit(root: Path, revision: str) -> str:
 def _worktree(root: Path, commit: str, place: Path) -> Iterator[Path]:
     try:
         _git(root, "worktree", "add", "--detach", "--quiet", str(place), commit)
+        _take_generated(root, place)
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
         _forget(root, place)
+
+
+def _take_generated(root: Path, tree: Path) -> None:
+    """Put beside a commit's modules those that git ignores: a build has made them, of no commit.
+
+    Such as the ``_version.py`` of setuptools-scm, without which its package cannot be imported.
+    """
+    asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", "*.py")
+    for name in filter(None, _git(root, *asked).split("\0")):
+        place = tree / name
+        if (place.parent / "__init__.py").is_file() and not place.exists():
+            shutil.copyfile(root / name, place)
 
 
 def _forget(root: Path, place: Path) -> None:

@@ -207,6 +207,8 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """What its first call took, and making it, where a factory does."""
     uncompared: list[str] = msgspec.field(default_factory=list)
     """Places in the output that can be compared by nothing, each with its class."""
+    doubt: Reason | None = None
+    """Why it is not known whether its result is there; ``None``: nothing speaks against it."""
     precision: str = ""
     """The type whose precision its numbers have; empty: it has none with a point."""
     compiled_again: Count | None = None

@@ -23,6 +23,8 @@ _NOTED = {
     "state_carried",
     "not_compared",
     "second_call_compiled",
+    "may_compute",
+    "not_opened",
     "answers_differ",
     "arguments_changed",
     "files_hidden",
