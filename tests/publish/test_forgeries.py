@@ -45,7 +45,7 @@ def _made(run: Path, folder: Path, *, views: bool = False) -> Path:
         "s1",
         collected.collect((run,)),
         deterministic=True,
-        indexes=(),
+        sources=None,
         views=_views.available() if views else {},
     )
     create.create(request, folder)
