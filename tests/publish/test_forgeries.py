@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.checked import Verification
 
-_EVERY = 6
+_EVERY = 12
 """Of so many forgeries one is tried in the fast tests, all in the slow ones."""
 
 
@@ -45,7 +45,7 @@ def _made(run: Path, folder: Path, *, views: bool = False) -> Path:
         "s1",
         collected.collect((run,)),
         deterministic=True,
-        indexes=(),
+        sources=None,
         views=_views.available() if views else {},
     )
     create.create(request, folder)
