@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.installing import require
 from coldwarm.report.charts import drawing
-from coldwarm.report.formats.base import needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,9 +30,9 @@ def pdf(
     """Return what is said of results, set by one of the templates beside this file.
 
     Raises:
-        UsageError: typst or vl-convert is not installed.
+        MissingError: typst is not installed.
     """
-    typst = needed("typst")
+    typst = require("typst", extra="report")
     templates = files("coldwarm.report.printed")
     with TemporaryDirectory(prefix="coldwarm-") as folder:
         for name in ("page.typ", template):
