@@ -50,7 +50,7 @@ CANNOT: dict[str, str] = {
     r"--suite scenarios|--suite full|^coldwarm run$": "takes half an hour, whatever it is asked",
     r"mlp_train_step": "makes programs ahead of time for minutes",
     r"patterns run$|claims run$": "takes a quarter of an hour: others of the page are run",
-    r"benchmarks/guard\.py|out/guard": "measures a package of the reader's: tests/cli/test_workflow.py",
+    r"benchmarks/guard\.py|out/guard": "tests/cli/test_workflow.py runs it",
     r"package\.module": "is a package of the reader's",
 }
 """Which commands are not run, and why."""
