@@ -1,4 +1,11 @@
-"""How coldwarm is installed today; what errors and reports say, and what the documentation does."""
+"""How coldwarm is installed today, and the one way to reach what only an extra of it brings."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from coldwarm.errors import UsageError
 
 SOURCE = "."
 """What pip is given: ``.`` in a clone, and ``coldwarm`` once that name is on PyPI."""
@@ -13,3 +20,21 @@ def command(*extras: str) -> str:
 def advice(*extras: str) -> str:
     """Return the command and where to type it."""
     return f"{_WHERE.get(SOURCE, '')}{command(*extras)}"
+
+
+class MissingError(UsageError):
+    """A package that an extra brings, and that is not installed."""
+
+
+def require(module: str, extra: str) -> Any:  # noqa: ANN401 - any module
+    """Import a module that an extra brings.
+
+    Raises:
+        MissingError: it is not installed, or something that it needs is not; says what to type.
+    """
+    try:
+        import_module(module.partition(".")[0])
+        return import_module(module)
+    except ImportError as error:
+        package = (error.name or module).partition(".")[0]
+        raise MissingError(f"{package} is not installed: {advice(extra)}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +9,7 @@ from click.testing import CliRunner
 from tests.stats import results
 
 from coldwarm.cli import report
-from coldwarm.errors import ColdwarmError, StorageError, UsageError
-from coldwarm.report.formats import base
+from coldwarm.errors import ColdwarmError, StorageError
 from coldwarm.report.page import vega
 
 if TYPE_CHECKING:
@@ -70,13 +68,6 @@ def test_nothing_is_written_of_a_result_that_is_refused(run: Path) -> None:
     case.write_bytes(case.read_bytes() + b" ")
     assert isinstance(reported(run).exception, ColdwarmError)
     assert not (run / "report.html").exists()
-
-
-def test_a_missing_extra_is_one_line_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(UsageError, match=r"pip install '\.\[report\]'") as told:
-        base.needed("vl_convert")
-    assert "\n" not in str(told.value)
 
 
 def test_a_page_says_the_same_each_time(run: Path) -> None:

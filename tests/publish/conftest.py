@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import os
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.contracts import samples
 from tests.faults import lab
+from tests.publish.offered import Index
 from tests.stats import results
 
 from coldwarm.cli import main
@@ -107,60 +107,6 @@ def snapshot(run: Path, call: Call, tmp_path: Path) -> Path:
     return call.create(run, tmp_path / "snapshots" / "s1", "--deterministic")
 
 
-WHEELS = {
-    "numpy": (
-        "numpy-2.4.6-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
-        "numpy-2.4.6-cp312-cp312-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
-        "numpy-2.4.6-cp311-cp311-win_amd64.whl",
-        "numpy-2.4.5-cp311-cp311-manylinux_2_28_x86_64.whl",
-        "numpy-2.4.6.tar.gz",
-    ),
-    "idna": ("idna-3.20-py3-none-any.whl",),
-}
-
-
-def sha256_of(name: str) -> str:
-    """Return the hash that the index says a file has."""
-    return hashlib.sha256(name.encode()).hexdigest()
-
-
-class _Index(BaseHTTPRequestHandler):
-    as_json = True
-
-    def do_GET(self) -> None:
-        """Answer as an index does, with addresses that hold what must not be told."""
-        name = self.path.strip("/").rpartition("/")[2]
-        if name not in WHEELS:
-            self.send_error(404)
-            return
-        address = "https://user:hunter2hunter2@files.example.org/{}?token=abcdefgh12345678"
-        if self.as_json:
-            files = [
-                {"filename": one, "url": address.format(one), "hashes": {"sha256": sha256_of(one)}}
-                for one in WHEELS[name]
-            ]
-            self._send("application/vnd.pypi.simple.v1+json", json.dumps({"files": files}))
-        else:
-            links = "".join(
-                f'<a href="../../files/{one}#sha256={sha256_of(one)}">{one}</a><br>'
-                for one in WHEELS[name]
-            )
-            self._send("text/html", f"<!doctype html><body>{links}</body>")
-
-    def _send(self, kind: str, text: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.end_headers()
-        self.wfile.write(text.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
-
-
-class _OldIndex(_Index):
-    as_json = False
-
-
 def _serve(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -172,15 +118,13 @@ def _serve(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 
 @pytest.fixture
-def index() -> Iterator[str]:
-    """The address of a package index with two distributions."""
-    yield from _serve(_Index)
-
-
-@pytest.fixture
-def old_index() -> Iterator[str]:
-    """One that gives HTML."""
-    yield from _serve(_OldIndex)
+def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a package index with two distributions, the only one that there is."""
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+    for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONSTRAINT", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    yield from _serve(Index)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -247,7 +191,7 @@ def signed(
         "s1",
         collected.collect((measured,)),
         deterministic=True,
-        indexes=(),
+        sources=None,
         with_wheel=True,
         views=_views.available(),
     )

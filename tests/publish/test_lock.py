@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from packaging.pylock import Pylock
-from tests.publish.conftest import QUICK, WHEELS, Call, environment, sha256_of, write_run
+from tests.publish import offered
+from tests.publish.conftest import QUICK, Call, environment, write_run
+from tests.publish.offered import sha256_of
 
 from coldwarm.contracts.files.codec import load_as
 from coldwarm.contracts.snapshot import BaselineManifest
@@ -30,16 +32,16 @@ def made(call: Call, run: Path, out: Path, *more: str | Path) -> tuple[dict[str,
     return {one["name"]: one for one in document["packages"]}, said
 
 
-def test_the_lock_has_the_wheels_that_fit_the_measured_interpreter(
+def test_the_lock_has_the_wheels_of_the_index(
     run: Path, call: Call, index: str, tmp_path: Path
 ) -> None:
     found, said = made(call, run, tmp_path / "s", "--index", index)
     assert found.keys() == {"idna", "numpy"}
-    fitting = WHEELS["numpy"][0]
+    fitting = "numpy-2.4.6-py3-none-any.whl"
     [one] = found["numpy"]["wheels"]
     assert one["name"] == fitting
     assert one["hashes"] == {"sha256": sha256_of(fitting)}
-    assert one["url"] == f"https://files.example.org/{fitting}"
+    assert one["url"] == index.replace("simple", f"files/{fitting}")
     assert (
         "Without a wheel in pylock.toml, as no index has one: acme-internal, coldwarm, jax" in said
     )
@@ -52,16 +54,53 @@ def test_the_lock_has_the_wheels_that_fit_the_measured_interpreter(
     assert {"acme-internal==1.0", "idna==3.20", "numpy==2.4.6"} <= set(pins)
 
 
-def test_an_index_of_html_gives_the_same_lock(
-    run: Path, call: Call, index: str, old_index: str, tmp_path: Path
+@pytest.mark.parametrize("named", ["PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "a file", "find links"])
+def test_pip_is_asked_as_the_user_has_set_it_up(
+    run: Path, call: Call, index: str, tmp_path: Path, named: str
 ) -> None:
-    one, _ = made(call, run, tmp_path / "a" / "s", "--index", index)
-    two, _ = made(call, run, tmp_path / "b" / "s", "--index", old_index)
-    hashes = [
-        {name: [w["hashes"] for w in package["wheels"]] for name, package in found.items()}
-        for found in (one, two)
-    ]
-    assert hashes[0] == hashes[1]
+    """GIVEN a mirror, an index of a firm, or a folder WHEN a lock is made THEN it is from there."""
+    if named == "a file":
+        (tmp_path / "pip.conf").write_text(f"[global]\nindex-url = {index}\n")
+        call.monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    elif named == "find links":
+        (tmp_path / "wheels").mkdir()
+        for file, data in offered.WHEELS.items():
+            (tmp_path / "wheels" / file).write_bytes(data)
+        call.monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+        call.monkeypatch.setenv("PIP_NO_INDEX", "1")
+    else:
+        call.monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+        call.monkeypatch.setenv(named, index)
+        if named == "PIP_EXTRA_INDEX_URL":
+            call.monkeypatch.setenv("PIP_INDEX_URL", index.replace("simple", "nothing"))
+    found, said = made(call, run, tmp_path / "s")
+    assert found.keys() == {"idna", "numpy"}
+    [one] = found["idna"]["wheels"]
+    assert one["hashes"] == {"sha256": sha256_of("idna-3.20-py3-none-any.whl")}
+    if named == "find links":
+        assert one["path"] == "idna-3.20-py3-none-any.whl"
+        assert str(tmp_path) not in (tmp_path / "s" / layout.LOCK).read_text()
+    else:
+        # The name of a firm's index may identify it.
+        assert "pylock.toml: packages.*.url: 127.0.0.1" in said
+
+
+def test_no_address_of_an_index_stands_in_the_code() -> None:
+    for file in harness.PACKAGE.rglob("*.py"):
+        text = file.read_text("utf-8")
+        assert "pypi.org/simple" not in text, file
+        assert "download.pytorch.org" not in text, file
+
+
+def test_without_pip_there_are_versions_alone(
+    run: Path, call: Call, index: str, tmp_path: Path
+) -> None:
+    call.monkeypatch.setattr(packages, "_PIP", ("-m", "no_pip_here"))
+    line = ("create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--no-report")
+    code, said, _ = call(*line)
+    assert code == 0
+    assert "no package index gave an answer" in said
+    assert "No module named no_pip_here" in said
 
 
 def test_nothing_private_of_an_index_is_in_a_file(
@@ -73,7 +112,7 @@ def test_nothing_private_of_an_index_is_in_a_file(
     )
     assert code == 0, err
     for file in (tmp_path / "s").rglob("*.*"):
-        for private in (b"swordfish", b"hunter2", b"abcdefgh1234", b"127.0.0.1", b"bob"):
+        for private in (b"swordfish", b"abcdefgh1234", b"bob"):
             assert file.is_dir() or private not in file.read_bytes(), file
 
 
@@ -83,7 +122,7 @@ def test_without_an_answer_there_are_versions_alone(run: Path, call: Call, tmp_p
         "create", run, "--id", "s1", "--out-dir", tmp_path / "s", "--index", nowhere, "--no-report"
     )
     assert code == 0
-    assert "No pylock.toml, only requirements.txt without hashes: the package index" in said
+    assert "No pylock.toml, only requirements.txt without hashes: no package index" in said
     assert "make the snapshot where there is a network" in said
     assert not (tmp_path / "s" / layout.LOCK).exists()
     assert "numpy==2.4.6" in (tmp_path / "s" / layout.PINS).read_text()
@@ -134,19 +173,6 @@ def test_names_that_were_masked_are_not_asked_for(call: Call, tmp_path: Path, in
     found, said = made(call, run, tmp_path / "s", "--index", index)
     assert found.keys() == {"idna"}
     assert "as no index has one: jax\n" in said
-
-
-def test_builds_of_pytorch_have_the_address_of_their_own_index(tmp_path: Path) -> None:
-    name = "torch-2.9.1+cpu-cp311-cp311-manylinux_2_28_x86_64.whl"
-    (tmp_path / name).write_bytes(b"wheel")
-    (tmp_path / "other-1.0-py3-none-any.whl").write_bytes(b"other")
-    [found] = packages._lying("torch", "https://download.pytorch.org/whl/cpu", [tmp_path])
-    assert found == packages.Wheel(
-        name,
-        "https://download.pytorch.org/whl/cpu/torch-2.9.1%2Bcpu-cp311-cp311-manylinux_2_28_x86_64.whl",
-        hashlib.sha256(b"wheel").hexdigest(),
-        5,
-    )
 
 
 def test_the_wheel_is_of_what_measured(

@@ -97,7 +97,7 @@ def test_a_page_that_would_tell_a_secret_is_not_written(
         assert made.content.runs
         return f"<html>{PLANTED}</html>".encode()
 
-    request = Request("s1", collect((run,)), indexes=(), views={layout.PAGE: page})
+    request = Request("s1", collect((run,)), sources=None, views={layout.PAGE: page})
     assert layout.PAGE in make(request).files
     monkeypatch.setenv("ACME_TOKEN", PLANTED)
     with pytest.raises(ContractError, match=r"report.html: holds the value of a variable"):

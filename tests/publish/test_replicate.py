@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,9 +12,7 @@ from tests.publish.conftest import program
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.contracts.snapshot import ReplicationReport
-from coldwarm.publish import layout
 from coldwarm.publish.replicating import environment, rerun
-from coldwarm.publish.replicating.locked import pinned
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.schedule.options import Options
 
@@ -154,54 +149,3 @@ def test_other_sources_are_not_run_unasked(signed: Path) -> None:
     assert brought.kind == "wheel_of_snapshot"
     ours = environment.harness_of(signed, {harness_sha256()}, with_wheel=False)
     assert ours.kind == "same_sources"
-
-
-@pytest.mark.slow
-def test_a_fresh_environment_is_made_from_the_lock(tmp_path: Path) -> None:
-    """GIVEN what a run needs THEN an environment has that, and coldwarm, and nothing else."""
-    snapshot = tmp_path / "s1"
-    snapshot.mkdir()
-    needed = subprocess.run(
-        [sys.executable, "-m", "pip", "freeze", "--exclude-editable"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    ).stdout.splitlines()
-    kept = [one for one in needed if one.partition("==")[0].lower() in {"idna", "msgspec"}]
-    assert len(kept) == 2
-    (snapshot / layout.PINS).write_text("\n".join(kept) + "\n")
-    harness = environment.harness_of(snapshot, {harness_sha256()}, with_wheel=False)
-    told: list[str] = []
-    python, made = environment.build(
-        snapshot, harness, tmp_path / "environment", sys.executable, told.append
-    )
-    assert made.by_version_alone == sorted(one.partition("==")[0] for one in kept)
-    assert not made.locked
-    listed = subprocess.run(
-        [python, "-m", "pip", "list", "--format=json"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    ).stdout
-    names = {one["name"] for one in json.loads(listed)}
-    assert {"coldwarm", "idna", "msgspec"} <= names
-    assert "numpy" not in names
-
-
-@pytest.mark.slow
-def test_a_distribution_with_another_hash_is_not_installed(tmp_path: Path) -> None:
-    snapshot = tmp_path / "s1"
-    snapshot.mkdir()
-    version = metadata.version("idna")
-    (snapshot / layout.PINS).write_text(f"idna=={version}\n")
-    (snapshot / layout.LOCK).write_text(
-        f'[[packages]]\nname = "idna"\nversion = "{version}"\n'
-        f'wheels = [{{hashes = {{sha256 = "{"0" * 64}"}}}}]\n'
-    )
-    assert pinned(snapshot)[0].sha256s == ("0" * 64,)
-    harness = environment.harness_of(snapshot, {harness_sha256()}, with_wheel=False)
-    with pytest.raises(RefusedError) as refused:
-        environment.build(snapshot, harness, tmp_path / "e", sys.executable, lambda _: None)
-    assert refused.value.reason.code == "environment_failed"

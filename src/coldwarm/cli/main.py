@@ -165,6 +165,9 @@ def _failed(error: BaseException) -> int:
             "run the command again"
         )
         return _INTERNAL
+    if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("coldwarm"):
+        _say(f"{_masked(str(error.name))} is not installed, which coldwarm needs; install it again")
+        return _INTERNAL
     text = _masked(f"{type(error).__name__}: {error}".removesuffix(": "))[:_LONGEST]
     _say(f"something went wrong inside: {text}; {_written(error)}")
     return _INTERNAL

@@ -191,8 +191,8 @@ class RebuiltEnvironment(Record, frozen=True, kw_only=True):
     """``fresh``: a virtual environment, made from the lock of the snapshot."""
     locked: bool
     """Whether every distribution was held to the hash of the lock."""
-    by_version_alone: list[str] = []
-    """Distributions of which the lock has no wheel: installed by their version."""
+    installed: list[str] = []
+    """What was installed of that lock: what coldwarm and the measured backends need."""
     harness: Literal["same_sources", "wheel_of_snapshot", "other_sources"]
 
 

@@ -272,6 +272,8 @@ class SnapshotMade(Record, frozen=True, kw_only=True):
     """The file with the hash of every wheel; ``None``: there is none, ``null_reasons`` has why."""
     without_wheel: list[str]
     """Distributions that the lock does not hold."""
+    not_repeatable: dict[str, Reason] = {}
+    """By case, why others cannot measure it again from the snapshot."""
     masked: list[str] = []
     """Fields with something private here that was not masked when it was measured: it is now."""
     identifying: list[Identifying]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.errors import ContractError, SystemRefusedError, printable
+from coldwarm.errors import ContractError, SystemRefusedError, UsageError, printable
+from coldwarm.installing import require
 from coldwarm.publish.layout import BUNDLE
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.signing import index_bytes
@@ -37,19 +38,30 @@ class Signer(NamedTuple):
     """Who vouches for the identity, such as https://token.actions.githubusercontent.com."""
 
 
+def signer(identity: str | None, issuer: str | None) -> Signer | None:
+    """Return who must have signed; ``None``: nobody was named.
+
+    Raises:
+        UsageError: one of the two is missing.
+    """
+    if identity is None and issuer is None:
+        return None
+    if identity is None or issuer is None:
+        raise UsageError("--identity and --issuer belong together; give both")
+    return Signer(identity, issuer)
+
+
 def sign(folder: Path) -> str:
     """Sign the index of a snapshot by the identity of this workflow; return that identity.
 
     Raises:
-        RefusedError: sigstore is not installed, or there is no identity here.
+        MissingError: sigstore is not installed.
+        RefusedError: there is no identity here.
         SystemRefusedError: sigstore's services cannot be asked, or refuse.
         ContractError: there is no index.
     """
     data = index_bytes(folder)
-    _require()
-    from sigstore import oidc  # noqa: PLC0415 - an extra
-    from sigstore.models import ClientTrustConfig  # noqa: PLC0415 - likewise
-    from sigstore.sign import SigningContext  # noqa: PLC0415 - likewise
+    oidc, models, signing = _sigstore("oidc", "models", "sign")
 
     with _asking():
         token = oidc.detect_credential()
@@ -57,7 +69,7 @@ def sign(folder: Path) -> str:
         raise RefusedError(because("no_identity"))
     with _asking():
         identity = oidc.IdentityToken(token)
-        context = SigningContext.from_trust_config(ClientTrustConfig.production())
+        context = signing.SigningContext.from_trust_config(models.ClientTrustConfig.production())
         with context.signer(identity) as signer:
             bundle = signer.sign_artifact(data)
     replace_file(folder / BUNDLE, bundle.to_json().encode())
@@ -68,23 +80,20 @@ def checked(folder: Path, data: bytes, signer: Signer) -> list[SnapshotFault]:
     """Return what is wrong with the bundle beside an index; nothing: the signer has signed it.
 
     Raises:
-        RefusedError: sigstore is not installed.
+        MissingError: sigstore is not installed.
     """
-    _require()
-    from sigstore.errors import Error  # noqa: PLC0415 - an extra
-    from sigstore.models import Bundle  # noqa: PLC0415 - likewise
-    from sigstore.verify import Verifier, policy  # noqa: PLC0415 - likewise
+    errors, models, verify = _sigstore("errors", "models", "verify")
 
     if not os.path.lexists(folder / BUNDLE):
         return [fault("signature", BUNDLE, "not_signed")]
     try:
         text = read_limited(folder, BUNDLE, _MOST_BYTES)
-        bundle = Bundle.from_json(text)
-        who = policy.Identity(identity=signer.identity, issuer=signer.issuer)
-        Verifier.production(offline=True).verify_artifact(data, bundle, who)
+        bundle = models.Bundle.from_json(text)
+        who = verify.policy.Identity(identity=signer.identity, issuer=signer.issuer)
+        verify.Verifier.production(offline=True).verify_artifact(data, bundle, who)
     except ContractError as error:
         return [told("signature", folder, error)]
-    except (Error, ValueError) as error:
+    except (errors.Error, ValueError) as error:
         why = _first(str(error))
         return [fault("signature", BUNDLE, "bundle_differs", text=why)]
     return []
@@ -95,24 +104,22 @@ def _first(told: str) -> str:
     return printable("".join(told.splitlines()[:1]))[:_SHOWN]
 
 
-def _require() -> None:
-    try:
-        import sigstore  # noqa: F401, PLC0415 - an extra
-    except ImportError:
-        reason = because("extra_missing", package="sigstore", extra="sigstore")
-        raise RefusedError(reason) from None
+def _sigstore(*names: str) -> list[Any]:
+    """Return modules of sigstore.
+
+    Raises:
+        MissingError: it is not installed.
+    """
+    return [require(f"sigstore.{name}", extra="sigstore") for name in names]
 
 
 @contextmanager
 def _asking() -> Iterator[None]:
     """Turn what goes wrong with services that are asked into one line."""
-    import requests  # noqa: PLC0415 - comes with sigstore
-    from sigstore.errors import Error  # noqa: PLC0415 - an extra
-    from sigstore.oidc import IdentityError  # noqa: PLC0415 - likewise
-
+    errors, oidc = _sigstore("errors", "oidc")
     try:
         yield
-    except (Error, IdentityError, requests.RequestException, OSError) as error:
+    except (errors.Error, oidc.IdentityError, OSError) as error:
         why = _first(f"{type(error).__name__}: {error}")
         message = f"sigstore cannot sign here: {why}; it needs a network, and an identity"
         raise SystemRefusedError(message) from None

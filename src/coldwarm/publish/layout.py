@@ -11,6 +11,7 @@
     nextstat/…                  the published contracts of all runs, under one index
     pylock.toml                 the measured environment, to be installed again (PEP 751)
     requirements.txt            the same distributions, by version alone
+    code/…                      functions of the maker's own with their data, where asked for
     harness/…                   the wheel of coldwarm, where it was asked for
     report.html, validation_report.pdf
     CITATION.cff, ro-crate-metadata.json, .zenodo.json
@@ -50,6 +51,7 @@ PDF = "validation_report.pdf"
 RESULTS = "results"
 PUBLISHED = "nextstat"
 HARNESS = "harness"
+CODE = "code"
 VERDICTS = ("patterns/patterns.json", "claims/claims.json")
 """The indexes of patterns and claims; their folders are called as what they hold."""
 REGISTRY = "snapshot_registry.json"
@@ -188,6 +190,12 @@ PARTS: tuple[Part, ...] = (
         required=True,
     ),
     Part(rf"{HARNESS}/{_NAME}\.whl", "", "the wheel of coldwarm", "application/zip"),
+    Part(
+        rf"{CODE}/(?:{_NAME}/)*{_NAME}",
+        "",
+        "functions of the maker's own that were measured, and what they read",
+        "application/octet-stream",
+    ),
     Part(re.escape(PAGE), "", "the report as one page", "text/html"),
     Part(re.escape(PDF), "", "the validation report, to be printed", "application/pdf"),
     Part(re.escape(CITATION), "", "how to cite the snapshot", "application/yaml", required=True),

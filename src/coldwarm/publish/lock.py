@@ -9,8 +9,9 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from packaging.utils import canonicalize_name
+
 from coldwarm.errors import UsageError
-from coldwarm.publish.making.packages import normalised
 from coldwarm.publish.writing import sha256_of
 
 if TYPE_CHECKING:
@@ -63,13 +64,13 @@ def pins(content: Content) -> dict[str, str]:
 
 
 def _of(environment: Environment, told: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    installed = {normalised(n): v for n, v in environment.distributions.items()}
+    installed = {canonicalize_name(n): v for n, v in environment.distributions.items()}
     for versions in told:
         for name, version in versions.items():
             # A framework tells its version without the part that says which build it is.
-            known = installed.get(normalised(name), "")
+            known = installed.get(canonicalize_name(name), "")
             if name != "python" and known.partition("+")[0] != version.partition("+")[0]:
-                installed[normalised(name)] = version
+                installed[canonicalize_name(name)] = version
     return {
         name: version
         for name, version in installed.items()
@@ -92,16 +93,18 @@ def requirements(pinned: Mapping[str, str], wheel: str | None) -> str:
 def pylock(
     pinned: Mapping[str, str],
     environment: Environment,
-    found: Mapping[str, Sequence[Wheel]],
+    found: Mapping[str, Wheel],
     wheel: tuple[str, bytes] | None,
+    requires: Sequence[str] = (),
 ) -> Locked:
     """Return the lock: every distribution with the wheels that fit the measured interpreter.
 
     Args:
         pinned: Normalised names with their versions.
         environment: Where the runs were measured.
-        found: The wheels of each distribution, as the indexes have them.
+        found: The wheel of each distribution, as the user's index has it.
         wheel: Path in the snapshot and bytes of the harness's own wheel, if it is there.
+        requires: What functions in the snapshot import.
     """
     python = ".".join(environment.python.version.split(".")[:2])
     lines = [
@@ -113,13 +116,15 @@ def pylock(
     ]
     missing = []
     for name, version in pinned.items():
-        fitting = [w for w in found.get(name, ()) if fits(w.name, environment)]
+        wheel_ = found.get(name)
         if name == OWN and wheel is not None:
             lines += _package(name, version, _own_wheel(*wheel))
-        elif name == OWN or not fitting:
+        elif name == OWN or wheel_ is None or not fits(wheel_.name, environment):
             missing.append(name)
         else:
-            lines += _package(name, version, map(_wheel, sorted(fitting)))
+            lines += _package(name, version, [_wheel(wheel_)])
+    if requires:
+        lines += ["", "[tool.coldwarm]", f"code-requires = {json.dumps(list(requires))}"]
     return Locked("\n".join(lines) + "\n", missing)
 
 
@@ -169,9 +174,9 @@ def _package(name: str, version: str, wheels: Iterable[str]) -> Iterator[str]:
 
 
 def _wheel(wheel: Wheel) -> str:
-    size = "" if wheel.size_bytes is None else f", size = {wheel.size_bytes}"
     hashes = f"hashes = {{sha256 = {_quoted(wheel.sha256)}}}"
-    return f"{{name = {_quoted(wheel.name)}, url = {_quoted(wheel.url)}{size}, {hashes}}}"
+    place = f"url = {_quoted(wheel.url)}" if wheel.url else f"path = {_quoted(wheel.name)}"
+    return f"{{name = {_quoted(wheel.name)}, {place}, {hashes}}}"
 
 
 def _own_wheel(path: str, data: bytes) -> list[str]:

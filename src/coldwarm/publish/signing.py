@@ -45,7 +45,7 @@ def sign(folder: Path, key: Path) -> Signed:
         ContractError: there is no index, or it does not keep its contract.
         StorageError: the signature cannot be written.
     """
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - of signatures alone
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: PLC0415 - likewise
         Ed25519PrivateKey,
     )
@@ -92,7 +92,7 @@ def parsed(text: bytes, file: Path) -> Ed25519PublicKey:
     Raises:
         RefusedError: it is none of Ed25519.
     """
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - of signatures alone
     from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415 - likewise
 
     with _refusing(file, "public"):
@@ -104,7 +104,7 @@ def parsed(text: bytes, file: Path) -> Ed25519PublicKey:
 
 def written(key: Ed25519PublicKey) -> bytes:
     """Return a public key as PEM."""
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - of signatures alone
 
     return key.public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -113,7 +113,7 @@ def written(key: Ed25519PublicKey) -> bytes:
 
 def is_of(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
     """Say whether a signature is that of the key over these bytes."""
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - of signatures alone
 
     if len(signature) != LENGTH_BYTES:
         return False
@@ -126,7 +126,7 @@ def is_of(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
 
 def fingerprint(key: Ed25519PublicKey) -> str:
     """Return the SHA-256 of a public key as DER, 64 hex digits."""
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - of signatures alone
 
     der = key.public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -134,21 +134,7 @@ def fingerprint(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(der).hexdigest()
 
 
-def require_keys() -> None:
-    """Refuse to go on without the package that knows keys.
-
-    Raises:
-        RefusedError: it is not installed.
-    """
-    try:
-        import cryptography  # noqa: F401, PLC0415 - an extra
-    except ImportError:
-        reason = because("extra_missing", package="cryptography", extra="publish")
-        raise RefusedError(reason) from None
-
-
 def _key_text(file: Path) -> bytes:
-    require_keys()
     try:
         if not file.is_file():
             raise RefusedError(because("key_not_read", file=str(file), kind="PEM"))
@@ -161,7 +147,7 @@ def _key_text(file: Path) -> bytes:
 @contextmanager
 def _refusing(file: Path, kind: str) -> Iterator[None]:
     """Turn what cryptography raises of a file into a refusal."""
-    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - an extra
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - of signatures alone
 
     try:
         yield

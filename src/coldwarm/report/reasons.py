@@ -5,7 +5,6 @@ from __future__ import annotations
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from coldwarm import installing
 from coldwarm.private.masking import cleaned
 from coldwarm.report import units
 from coldwarm.report.doctor.evidence import EVIDENCE
@@ -345,7 +344,6 @@ WORDS: dict[str, str] = {
     "archive_twice": "the archive has {path} twice: nothing of it is used",
     "no_room_to_unpack": "{folder} cannot take what is unpacked: {text}; free some space there, or"
     " set TMPDIR to another folder (nothing is said of the archive)",
-    "extra_missing": "{package} is not installed: " + installing.advice("{extra}"),
     "key_not_read": "{file} holds no {kind} key that can be read; openssl genpkey -algorithm"
     " ed25519 makes a private one, openssl pkey -pubout the public one of it",
     "key_encrypted": "{file} has a passphrase, and signing asks for none: write it without one into"
@@ -367,6 +365,12 @@ WORDS: dict[str, str] = {
     "no_common_case": "they have no case in common",
     "lock_not_plain": "the lock of the snapshot holds what is no name, version and hash: {text};"
     " nothing was installed",
+    "not_hashed": "the lock of the snapshot has no hash of {package_names}, so nothing was"
+    " installed; install what is needed yourself, and repeat it with --as-it-is",
+    "no_such_wheel": "what was fetched for {name} is no wheel of it: {text}; nothing was installed",
+    "not_trusted": "replicating runs code of whoever made the snapshot, and nothing says who that"
+    " is: give the maker's key from elsewhere than the snapshot (--public-key), who signed it"
+    " (--identity and --issuer), or --trust; nothing was installed or run",
     "no_such_python": "no python{version} is on the path, which the snapshot was measured with;"
     " install it, or name one with --python",
     "environment_failed": "the environment cannot be made: {program} ended with: {text}",
@@ -375,8 +379,14 @@ WORDS: dict[str, str] = {
     " it by these with --as-it-is",
     "harness_is_code": "the snapshot was measured by other sources of coldwarm than these; {file}"
     " in it is code of its maker, and is run with --with-its-wheel alone",
-    "own_functions": "{case} is of a function whose file is not in the snapshot, so it cannot be"
-    " repeated from it; run coldwarm bench on that file, and compare the two with coldwarm compare",
+    "own_functions": "{case} cannot be repeated from the snapshot: {parts};"
+    " run coldwarm bench on that file, and compare the two with coldwarm compare",
+    "code_left_out": "its file is not in the snapshot; snapshot create --with-code puts it in",
+    "code_not_recorded": "what the bench was asked for is not recorded: it was called from Python,"
+    " or with --leave-out-private, or by an earlier version",
+    "code_with_option": "the bench was run with {option}, whose value is of that machine alone",
+    "code_differs": "the file of {case} in the snapshot is not the one that it was measured with;"
+    " nothing was run",
     "no_options": "{folder} does not say by which options it was measured",
     "folder_not_empty": "{folder} is no new or empty folder; choose another --out-dir",
     "rerun_failed": "the run ended with {status} and left no result",
@@ -457,7 +467,7 @@ WORDS: dict[str, str] = {
     " not count",
     # Snapshots.
     "no_index_asked": "no package index was asked",
-    "index_silent": "the package index {host} gave no answer: {text}",
+    "index_silent": "no package index gave an answer: {text}",
     # Patterns and claims.
     "tpu_unavailable": "no TPU is usable here",
     "not_seen": "not measured: {what}",

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.reasons import distinct
 from coldwarm.errors import printable
 from coldwarm.report import units
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.reasons import with_advice, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.snapshot import PackageMade, SnapshotMade, SnapshotRegistry
 
 _MOST = 6
@@ -31,6 +33,8 @@ def lines(made: SnapshotMade) -> Iterator[str]:
         more = len(made.without_wheel) - _MOST
         names += f" and {more} more" if more > 0 else ""
         yield printable(f"Without a wheel in {made.lock}, as no index has one: {names}")
+    for reason, cases in _by_reason(made.not_repeatable):
+        yield printable(f"Others cannot measure again {', '.join(cases)}: {words(reason)}")
     if made.masked:
         yield "Masked now, since it is private here and was not masked when it was measured:"
     for field in made.masked:
@@ -41,6 +45,12 @@ def lines(made: SnapshotMade) -> Iterator[str]:
     for one in made.identifying:
         yield printable(f"  {one.field}: {one.holds} [{one.left_out}]")
     yield printable(f"Check it: coldwarm snapshot verify {shlex.quote(made.folder)}")
+
+
+def _by_reason(found: Mapping[str, Reason]) -> Iterator[tuple[Reason, list[str]]]:
+    """Yield each reason once, with the cases that have it."""
+    for reason in distinct(found.values()):
+        yield reason, [case for case, one in found.items() if one == reason]
 
 
 def registered(registry: SnapshotRegistry) -> Iterator[str]:

@@ -20,7 +20,6 @@ def write_page(folder: Path) -> Path:
     """Write the page of a run into its folder, and return its path.
 
     Raises:
-        UsageError: what it is made with is not installed.
         StorageError: it cannot be written.
     """
     from coldwarm.runner.stored import reading

@@ -5,6 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import rich_click as click
+
+from coldwarm.errors import printable
+from coldwarm.installing import MissingError
 from coldwarm.publish import layout
 
 if TYPE_CHECKING:
@@ -27,6 +31,15 @@ def available() -> Mapping[str, View]:
 
 
 def _rendered(name: str, path: str, made: Made) -> bytes | None:
+    """Return a file; ``None``: there is nothing to show, or an extra is missing, which is told."""
+    try:
+        return _made(name, path, made)
+    except MissingError as error:
+        click.echo(printable(f"coldwarm: {path} is left out: {error}"), err=True)
+        return None
+
+
+def _made(name: str, path: str, made: Made) -> bytes | None:
     from coldwarm.report.catalogue.told import told
     from coldwarm.report.formats import base
 

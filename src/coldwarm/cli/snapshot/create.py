@@ -46,6 +46,19 @@ _WORKFLOW = (
     "--with-wheel", is_flag=True, help="Put the wheel of this coldwarm in, and into the lock."
 )
 @click.option(
+    "--with-code",
+    is_flag=True,
+    help="Put the functions of a bench in, with what they import from this folder, so that others "
+    "can measure them again. Run it in the folder that the bench ran in.",
+)
+@click.option(
+    "--with-data",
+    "data",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A file or folder below this one that the functions read; may be repeated.",
+)
+@click.option(
     "--author",
     "authors",
     multiple=True,
@@ -59,14 +72,15 @@ _WORKFLOW = (
     "indexes",
     multiple=True,
     metavar="URL",
-    help="Package index that is asked for the hashes of wheels; default PyPI; may be repeated.",
+    help="Package index that pip asks for the hashes of wheels in place of its main one; may be "
+    "repeated.",
 )
 @click.option(
     "--wheels",
     "folders",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder with the wheels of PyTorch, where its index cannot be asked; may be repeated.",
+    help="Folder with wheels that no index has; may be repeated.",
 )
 @click.option("--offline", is_flag=True, help="Ask no index: no pylock.toml, only versions.")
 @click.option(
@@ -88,6 +102,8 @@ def command(
     form: str,
     deterministic: bool,
     with_wheel: bool,
+    with_code: bool,
+    data: tuple[Path, ...],
     offline: bool,
     no_report: bool,
 ) -> None:
@@ -100,7 +116,7 @@ def command(
 
     Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
     """
-    from coldwarm.publish.making import packages
+    from coldwarm.publish.making import code, packages
     from coldwarm.publish.making.create import Request, create
 
     for index in indexes:
@@ -109,13 +125,17 @@ def command(
     if offline and indexes:
         text = "--offline and --index exclude each other; give one of them"
         raise click.UsageError(text)
+    if data and not with_code:
+        text = "--with-data is of functions, which --with-code puts in; give both"
+        raise click.UsageError(text)
+    found = _collected(results)
     request = Request(
         snapshot_id=snapshot_id,
-        results=_collected(results),
+        results=found,
+        code=code.collect(found.content.runs, Path.cwd(), data) if with_code else None,
         deterministic=deterministic,
         with_wheel=with_wheel,
-        indexes=() if offline else indexes or (packages.PYPI,),
-        folders=folders,
+        sources=None if offline else packages.Sources(indexes, folders),
         authors=authors,
         licence=licence,
         workflow={name: os.environ[name] for name in _WORKFLOW if os.environ.get(name)},
@@ -153,6 +173,7 @@ def _told(made: Made, request: Request, folder: Path) -> SnapshotMade:
         n_bytes=sum(map(len, made.files.values())),
         lock=None if made.no_lock else layout.LOCK,
         without_wheel=made.not_locked,
+        not_repeatable=made.not_repeatable,
         masked=made.masked,
         identifying=list(_identifying(made, request)),
         null_reasons={"lock": made.no_lock} if made.no_lock else {},
@@ -162,6 +183,7 @@ def _told(made: Made, request: Request, folder: Path) -> SnapshotMade:
 def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
     from coldwarm.contracts.environment import Identifying
     from coldwarm.publish import layout
+    from coldwarm.publish.making import packages
     from coldwarm.report.identifying import left_in
 
     for run in made.content.runs:
@@ -170,6 +192,10 @@ def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
         if one.environment is not None:
             cases = [case for run in one.runs for case in run.cases]
             yield from left_in(f"{one.kind}/**", one.environment, cases)
+    hosts = packages.hosts(made.files.get(layout.LOCK, b"").decode())
+    if hosts and packages.is_set_up(request.sources):
+        holds = ", ".join(hosts)
+        yield Identifying(field=f"{layout.LOCK}: packages.*.url", holds=holds, left_out="kept")
     if request.authors:
         authors = ", ".join(request.authors)
         yield Identifying(field=f"{layout.CITATION}: authors", holds=authors, left_out="kept")

@@ -33,7 +33,14 @@ _LONGEST = 80
     "key",
     metavar="PUB.PEM",
     type=click.Path(path_type=Path),
-    help="The key of its maker: the snapshot must be signed with it.",
+    help="The key of its maker, from elsewhere than the snapshot: it must be signed with it.",
+)
+@click.option("--identity", metavar="NAME", help="Who must have signed it through sigstore.")
+@click.option("--issuer", metavar="URL", help="Who vouches for that identity.")
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Run what its maker has chosen though nothing says who that is.",
 )
 @click.option("--python", metavar="PROGRAM", help="The interpreter that the environment is of.")
 @click.option(
@@ -59,17 +66,21 @@ _LONGEST = 80
 def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     """Measure the snapshot in DIR again, and say case by case whether the figures agree.
 
-    The snapshot is verified. A fresh virtual environment gets the distributions of its lock, by
-    their hashes and as wheels alone, and the coldwarm that measured; then each suite is run by the
-    options that it was run with. On the machine of the original, seconds must agree within the
-    stated intervals; on another one, the ratios to the baseline. Patterns and claims are left out:
+    **Replicating runs code that the maker of the snapshot has chosen.** Nothing is installed or run
+    without --public-key, --identity or --trust; its names are shown first.
+
+    The snapshot is verified. A fresh virtual environment gets what coldwarm and the measured
+    backends need of the distributions of its lock, by their hashes and as wheels alone, and the
+    coldwarm that measured; then each suite is run by the options that it was run with. On the
+    machine of the original, seconds must agree within the stated intervals; on another one, the
+    ratios to the baseline. Patterns and claims are left out:
     `coldwarm patterns run` and `coldwarm claims run` measure those again.
 
     Exit status: 0 no case disagrees, 1 one does, or gave no valid answer, 2 it cannot be repeated
     here, 4 nothing could be told; 3, 5 and 6 as of `coldwarm snapshot verify`.
     """
     from coldwarm.errors import ExitCode
-    from coldwarm.publish import comparing
+    from coldwarm.publish import comparing, keyless
     from coldwarm.publish.replicating import repeating
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.publish.verifying import whole
@@ -80,14 +91,16 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     if given["as_it_is"] and (given["python"] or given["with_its_wheel"]):
         text = "--as-it-is makes no environment; leave out --python and --with-its-wheel"
         raise click.UsageError(text)
+    signer = keyless.signer(given["identity"], given["issuer"])
     with unpacked(given["folder"]) as folder:
-        verified = whole.require(folder, given["folder"], given["key"])
+        verified = whole.require(folder, given["folder"], given["key"], signer)
         index, sha256, runs = verified.content()
         if verified.judged:
             _leave_out_verdicts(given["folder"], has_runs=bool(runs))
         request = repeating.Request(
             folder=folder,
             name=comparing.named(index, sha256),
+            trusted=bool(given["trust"] or given["key"] or signer),
             signed_by=verified.signature.key_sha256 if given["key"] else None,
             runs=runs,
             out_dir=given["out_dir"],
@@ -139,7 +152,7 @@ def _publish(out_dir: Path, index: SnapshotIndex, sha256: str, report: Replicati
 
     runs = collect([out_dir / repeating.RUNS / run.name for run in report.runs])
     named = f"{index.snapshot_id[:_LONGEST]}-replica"
-    made = create(Request(snapshot_id=named, results=runs, indexes=()), out_dir / "snapshot")
+    made = create(Request(snapshot_id=named, results=runs, sources=None), out_dir / "snapshot")
     replica = codec.decode_as(type(index), made.files[layout.INDEX])
     published = comparing.published(index, sha256, replica, made.index_sha256, report)
     path = out_dir / layout.PUBLISHED / repeating.REPORT

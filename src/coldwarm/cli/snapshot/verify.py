@@ -38,16 +38,13 @@ def command(
     """
     from coldwarm.errors import printable
     from coldwarm.private.masking import masked
-    from coldwarm.publish.keyless import Signer
+    from coldwarm.publish import keyless
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.publish.verifying import whole
     from coldwarm.publish.verifying.faults import exit_code
     from coldwarm.report.checked import verification
 
-    if (identity is None) != (issuer is None):
-        text = "--identity and --issuer belong together; give both"
-        raise click.UsageError(text)
-    signer = Signer(identity, issuer) if identity is not None and issuer is not None else None
+    signer = keyless.signer(identity, issuer)
     with unpacked(folder) as inside:
         found = whole.verify(inside, key, signer).told(folder)
     if form == "json":

@@ -106,9 +106,20 @@ def read_header(path: Path) -> Header | None:
         ContractError: the file cannot be read, or begins with anything else.
         NewerVersionError: the first line is whole, and of a later coldwarm.
     """
-    place = f"{path}:1"
     with _opened(path) as file:
         line = _next_line(file, path)
+    return header_in(line, f"{path}")
+
+
+def header_in(data: bytes, named: str) -> Header | None:
+    """Return the same of the bytes of a journal, or of its first line.
+
+    Raises:
+        ContractError: they begin with anything else.
+        NewerVersionError: the first line is whole, and of a later coldwarm.
+    """
+    place = f"{named}:1"
+    line = data.partition(b"\n")[0] + (b"\n" if b"\n" in data else b"")
     if not line or (not line.endswith(b"\n") and _begun(line)):
         return None
     problem = _check(line)

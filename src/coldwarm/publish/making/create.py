@@ -25,6 +25,7 @@ from coldwarm.publish import (
     wheel,
 )
 from coldwarm.publish.making import packages, privacy
+from coldwarm.publish.making.code import not_repeatable
 from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.publish.making.code import Code
     from coldwarm.publish.runs import Collected, Content
 
     View = Callable[["Made"], bytes | None]
@@ -49,10 +51,10 @@ class Request:
     results: Collected
     deterministic: bool = False
     with_wheel: bool = False
-    indexes: tuple[str, ...] = (packages.PYPI,)
-    """Where wheels are asked for; empty: nowhere, so that there is no lock with hashes."""
-    folders: tuple[Path, ...] = ()
-    """Where wheels lie of what no index answers for."""
+    sources: packages.Sources | None = field(default_factory=packages.Sources)
+    """Where wheels are asked for; ``None``: nowhere, so that there is no lock with hashes."""
+    code: Code | None = None
+    """Functions of the runs; ``None``: they are left out."""
     authors: tuple[str, ...] = ()
     licence: str | None = None
     workflow: Mapping[str, str] = field(default_factory=dict)
@@ -73,6 +75,8 @@ class Made(NamedTuple):
     """Distributions of which the lock has no wheel."""
     no_lock: Reason | None
     """Why there is no lock with hashes; ``None``: there is one."""
+    not_repeatable: dict[str, Reason]
+    """Why others cannot measure a case again from the snapshot."""
     masked: list[str]
     """Where something is masked that was not when it was measured."""
 
@@ -151,7 +155,9 @@ def make(request: Request) -> Made:
     generated_at = content.finished_at
     if not request.deterministic:
         generated_at = datetime.now(UTC).isoformat(timespec="seconds")
-    files = {**content.placed, **manifest.published_files(content)}
+    code = request.code.files if request.code else {}
+    files = {f"{layout.CODE}/{path}": data for path, data in code.items()}
+    files |= {**content.placed, **manifest.published_files(content)}
     own = _wheel(content) if request.with_wheel else None
     missing, no_lock = _lock(request, content, files, own)
     lacks = {"hashed": no_lock is None, "without_wheel": missing}
@@ -161,7 +167,14 @@ def make(request: Request) -> Made:
     report = validation.report(request.snapshot_id, generated_at, *content)
     files[layout.VALIDATION] = codec.encode(report)
     made = Made(
-        request.snapshot_id, generated_at, content, files, missing, no_lock, request.results.masked
+        snapshot_id=request.snapshot_id,
+        generated_at=generated_at,
+        content=content,
+        files=files,
+        not_locked=missing,
+        no_lock=no_lock,
+        not_repeatable=not_repeatable(content.runs, request.code),
+        masked=request.results.masked,
     )
     for path, view in request.views.items():
         data = view(made)
@@ -204,14 +217,16 @@ def _lock(
     files[layout.PINS] = lock.requirements(pinned, own and own[0]).encode()
     if own is not None:
         files[own[0]] = own[1]
-    if not request.indexes:
+    if request.sources is None:
         return sorted(pinned), because("no_index_asked")
     asked = {name: version for name, version in pinned.items() if name != lock.OWN}
     try:
-        found = packages.wheels(asked, request.indexes, request.folders)
+        python = ".".join(content.environments[0].python.version.split(".")[:2])
+        found = packages.wheels(asked, python, request.sources)
     except packages.UnreachableError as error:
         return sorted(pinned), error.reason
-    made = lock.pylock(pinned, content.environments[0], found, own)
+    requires = request.code.requires if request.code else ()
+    made = lock.pylock(pinned, content.environments[0], found, own, requires)
     files[layout.LOCK] = made.text.encode()
     return made.missing, None
 

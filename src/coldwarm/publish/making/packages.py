@@ -1,35 +1,36 @@
-"""What a package index knows of a distribution: its wheels with their hashes.
+"""What the user's own package index knows of distributions: their wheels with their hashes.
 
-The simple repository API is asked: as JSON (PEP 691), or as the older HTML.
+pip is asked, as the user has set it up, with its indexes, mirrors, proxies and credentials. It
+installs nothing and builds nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 import re
-import urllib.error
-import urllib.request
-from concurrent.futures import ThreadPoolExecutor
-from html.parser import HTMLParser
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from packaging.utils import canonicalize_name
 
 from coldwarm.contracts.reasons import because
 from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-PYPI = "https://pypi.org/simple"
-_PYTORCH = "https://download.pytorch.org/whl"
-"""Its index holds one build for each kind of processor, in a folder named as its versions end."""
-_PYTORCH_BUILD = re.compile(r"cpu|cu\d+|rocm[\d.]+|xpu")
-_ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
-_TIMEOUT_S = 20.0
-_MOST_BYTES = 2**26
-_AT_ONCE = 8
+_PIP = ("-m", "pip", "--no-input", "--disable-pip-version-check")
+_ASK = ("install", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:")
+_QUIETLY = ("--quiet", "--retries", "1", "--timeout", "20", "--report", "-")
+_TIMEOUT_S = 1800.0
+_BROKEN = "connection broken by"
+"""What pip says of an index that gives no answer."""
+_SHOWN = 200
 
 
 class Wheel(NamedTuple):
@@ -38,104 +39,111 @@ class Wheel(NamedTuple):
     name: str
     """Of the file."""
     url: str
-    """Without user information, query and fragment."""
+    """Without user information, query and fragment; empty for a file of a folder here."""
     sha256: str
-    size_bytes: int | None
 
 
 class UnreachableError(Exception):
-    """An index gave no answer; ``reason`` says which and why."""
+    """No index gave an answer; ``reason`` says why."""
 
-    def __init__(self, index: str, text: str) -> None:
-        """Keep the reason; of an address, the host alone is told."""
+    def __init__(self, text: str) -> None:
+        """Keep the reason."""
         super().__init__(text)
-        self.reason = because("index_silent", host=urlsplit(index).hostname or "?", text=text)
+        self.reason = because("index_silent", text=masked(text)[:_SHOWN])
 
 
-class _Links(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
+class Sources(NamedTuple):
+    """Where wheels are looked for, besides where pip looks by itself."""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the address of a link."""
-        href = dict(attrs).get("href")
-        if tag == "a" and href:
-            self.found.append(href)
+    indexes: Sequence[str] = ()
+    """In place of pip's own; empty: pip's own."""
+    folders: Sequence[Path] = ()
 
 
-def wheels(
-    pins: Mapping[str, str], indexes: Sequence[str], folders: Sequence[Path] = ()
-) -> dict[str, list[Wheel]]:
-    """Return the wheels of each distribution at its version; none where no index has any.
+def wheels(pins: Mapping[str, str], python: str, sources: Sources) -> dict[str, Wheel]:
+    """Return the wheel of each distribution at its version, as far as there is one.
 
     Args:
         pins: Normalised names with their versions.
-        indexes: Addresses of simple repositories, asked in this order.
-        folders: Where wheels lie whose index cannot be asked, but whose address is known.
+        python: The version of the interpreter that is to have them, such as ``3.11``.
+        sources: Where they are looked for.
 
     Raises:
-        UnreachableError: an index cannot be asked at all.
+        UnreachableError: pip is not there, or no index can be asked.
     """
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = pool.map(lambda name: _of(name, pins[name], indexes, folders), pins)
-        try:
-            return dict(zip(pins, found, strict=True))
-        except UnreachableError:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    left = dict(pins)
+    with tempfile.TemporaryDirectory(prefix="coldwarm-") as folder:
+        file = Path(folder, "requirements.txt")
+        while left:
+            file.write_text("".join(f"{name}=={left[name]}\n" for name in left), encoding="utf-8")
+            done = _asked([*_ASK, *_QUIETLY, *_options(python, sources), "-r", str(file)])
+            if done.returncode == 0:
+                return _reported(json.loads(done.stdout))
+            for name in _unknown(done.stderr, left):
+                del left[name]
+    return {}
 
 
-def _of(name: str, version: str, indexes: Sequence[str], folders: Sequence[Path]) -> list[Wheel]:
-    for index in indexes:
-        if kept := [one for one in _asked(index, name) if _is_of(one.name, version)]:
-            return kept
-    local = version.partition("+")[2]
-    if not _PYTORCH_BUILD.fullmatch(local):
-        return []
-    index = f"{_PYTORCH}/{local}"
+def _options(python: str, sources: Sources) -> list[str]:
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    given = [] if python == here else ["--python-version", python]
+    for number, address in enumerate(sources.indexes):
+        given += ["--extra-index-url" if number else "--index-url", address]
+    for folder in sources.folders:
+        given += ["--find-links", str(folder.absolute())]
+    return given
+
+
+def _asked(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Let pip answer.
+
+    Raises:
+        UnreachableError: it cannot be started, or gives no answer in time.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    line = [sys.executable, *_PIP, *command]
     try:
-        found = _asked(index, name)
-    except UnreachableError:
-        found = _lying(name, index, folders)
-    return [one for one in found if _is_of(one.name, version)]
+        return subprocess.run(  # noqa: S603 - pip, from a list
+            line, capture_output=True, check=False, text=True, timeout=_TIMEOUT_S, env=kept
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as error:
+        raise UnreachableError(f"{type(error).__name__}: {error}") from None
 
 
-def _lying(name: str, index: str, folders: Sequence[Path]) -> list[Wheel]:
-    """Return wheels of folders, with the addresses that files have in an index of PyTorch."""
-    found = []
-    for folder in folders:
-        for file in sorted(folder.glob("*.whl")):
-            if normalised(file.name.partition("-")[0]) == name:
-                with file.open("rb") as opened:
-                    sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
-                url = f"{index}/{quote(file.name)}"
-                found.append(Wheel(file.name, url, sha256, file.stat().st_size))
+def _unknown(told: str, asked: Mapping[str, str]) -> list[str]:
+    """Return which of the distributions pip has no wheel of, as what it wrote names them.
+
+    Raises:
+        UnreachableError: it failed otherwise.
+    """
+    lines = told.strip().splitlines() or ["pip ended without a word"]
+    broken = next((line for line in lines if _BROKEN in line), None)
+    errors = [line for line in lines if line.startswith("ERROR")]
+    words = {word.strip(".,;()'") for line in errors for word in line.split()}
+    found = [name for name, version in asked.items() if f"{name}=={version}" in words]
+    if broken is not None or not found:
+        raise UnreachableError(broken or (errors or lines)[-1])
     return found
 
 
-def normalised(name: str) -> str:
-    """Return a distribution's name as indexes and lock files have it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+def _reported(document: Any) -> dict[str, Wheel]:  # noqa: ANN401 - any JSON value
+    found = {}
+    for one in document["install"]:
+        told = one["download_info"]
+        sha256 = told.get("archive_info", {}).get("hashes", {}).get("sha256")
+        name = unquote(urlsplit(told["url"]).path.rpartition("/")[2])
+        if sha256 and name.endswith(".whl"):
+            wheel = Wheel(name, _plain(told["url"]), sha256)
+            found[str(canonicalize_name(one["metadata"]["name"]))] = wheel
+    return found
 
 
-def _asked(index: str, name: str) -> list[Wheel]:
-    base = f"{index.rstrip('/')}/{name}/"
-    try:
-        request = urllib.request.Request(base, headers={"Accept": _ACCEPT})  # noqa: S310 - see ``is_web``
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - likewise
-            data = answer.read(_MOST_BYTES)
-            is_json = "json" in answer.headers.get("Content-Type", "")
-    except urllib.error.HTTPError as error:
-        if error.code in {403, 404}:
-            return []
-        raise UnreachableError(index, f"status {error.code}") from None
-    except (OSError, ValueError) as error:
-        raise UnreachableError(index, masked(str(getattr(error, "reason", error)))) from None
-    try:
-        return _from_json(base, json.loads(data)) if is_json else _from_html(base, data.decode())
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise UnreachableError(index, f"no list of files for {name}") from None
+def _plain(url: str) -> str:
+    """Return the address of a file without what could be a secret; of one here, none."""
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def is_web(address: str) -> bool:
@@ -143,35 +151,18 @@ def is_web(address: str) -> bool:
     return urlsplit(address).scheme in {"http", "https"}
 
 
-def _from_json(base: str, document: Any) -> list[Wheel]:  # noqa: ANN401 - any JSON value
-    return [
-        Wheel(one["filename"], _plain(base, one["url"]), one["hashes"]["sha256"], one.get("size"))
-        for one in document["files"]
-        if one["filename"].endswith(".whl") and one["hashes"].get("sha256")
-    ]
+def is_set_up(sources: Sources | None) -> bool:
+    """Say whether wheels are looked for at an index of the user's own choice."""
+    if sources is None or sources.indexes:
+        return sources is not None
+    if any(name in os.environ for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL")):
+        return True
+    try:
+        return "index-url" in _asked(["config", "list"]).stdout
+    except UnreachableError:
+        return False
 
 
-def _from_html(base: str, text: str) -> list[Wheel]:
-    links = _Links()
-    links.feed(text)
-    found = []
-    for link in links.found:
-        address, fragment = urldefrag(link)
-        name = unquote(address.rpartition("/")[2])
-        hashed = re.fullmatch(r"sha256=([0-9a-f]{64})", fragment)
-        if name.endswith(".whl") and hashed:
-            found.append(Wheel(name, _plain(base, address), hashed[1], None))
-    return found
-
-
-def _plain(base: str, url: str) -> str:
-    """Return the whole address of a file, without what could be a secret."""
-    parts = urlsplit(urljoin(base, url))
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
-
-
-def _is_of(file: str, version: str) -> bool:
-    """Say whether a wheel is of a version; both as they are written, but for ``_`` and ``-``."""
-    parts = unquote(file).split("-")
-    return len(parts) > 1 and parts[1].replace("_", "-") == version.replace("_", "-")
+def hosts(lock: str) -> list[str]:
+    """Return the hosts of the addresses in a lock."""
+    return sorted(set(re.findall(r'url = "https?://([^/"]+)/', lock)))

@@ -1,7 +1,8 @@
-"""A fresh virtual environment with what a snapshot was measured with, and nothing besides."""
+"""A fresh virtual environment with what is needed of that which a snapshot was measured with."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,11 +13,11 @@ from coldwarm.contracts.checked import RebuiltEnvironment
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.publish import layout, wheel
 from coldwarm.publish.opening import read_limited
-from coldwarm.publish.replicating.locked import pinned
+from coldwarm.publish.replicating import needed
 from coldwarm.runner.harness import harness_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.publish.replicating.locked import Pinned
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 3600.0
 _SHOWN = 300
 _PIP = ("-m", "pip", "--no-input", "--disable-pip-version-check")
-_INSTALL = ("install", "--no-deps", "--only-binary", ":all:", "--quiet")
+_WHEELS = ("--no-deps", "--only-binary", ":all:", "--quiet")
 
 
 def interpreter(version: str, named: str | None) -> str:
@@ -57,38 +58,58 @@ class Harness(NamedTuple):
     kind: Literal["same_sources", "wheel_of_snapshot"]
 
 
+class Contents(NamedTuple):
+    """What an environment is made of."""
+
+    packages: Mapping[str, Pinned]
+    """The lock, by name."""
+    harness: Harness
+    roots: Collection[str]
+    """Names that are needed besides what the harness requires."""
+
+
 def build(
-    snapshot: Path, harness: Harness, folder: Path, python: str, told: Callable[[str], None]
+    contents: Contents, folder: Path, python: str, told: Callable[[str], None]
 ) -> tuple[str, RebuiltEnvironment]:
     """Make the environment of a snapshot in a folder; return its interpreter and what it is.
 
+    Every file is fetched by its hash, and read, before any is installed.
+
     Args:
-        snapshot: The folder of the snapshot, which was verified.
-        harness: What measures.
+        contents: What it is made of.
         folder: Where the environment is to lie; not there yet.
         python: The interpreter that it is made with.
-        told: Is told what is being done.
+        told: Is told what is being done, and the names of what is installed before it is.
 
     Raises:
         RefusedError: something cannot be installed.
     """
-    packages = pinned(snapshot)
+    packages, harness = contents.packages, contents.harness
     told(f"making a virtual environment in {folder}")
     _run([python, "-m", "venv", str(folder)], "venv")
     inside = str(folder.absolute() / "bin" / "python")
-    locked = [one for one in packages if one.sha256s]
-    others = [one for one in packages if not one.sha256s]
-    told(f"installing {len(packages)} distributions, {len(locked)} of them by their hash")
-    _install(inside, folder, locked, ["--require-hashes"])
-    _install(inside, folder, others, [])
+    markers = json.loads(_run([inside, *_PIP, "inspect", "--local"], "pip inspect"))["environment"]
+    wheels = folder / "wheels"
+    first = {needed.Asked(name) for name in contents.roots}
+    first |= needed.required(harness.data, markers)
+    chosen = needed.fetched(
+        first,
+        packages,
+        markers,
+        wheels,
+        lambda level: _pip(inside, folder, level, ["download", "--dest", str(wheels)]),
+    )
+    told(
+        f"installing {len(chosen)} of the {len(packages)} distributions of its lock, by their"
+        f" hash: {', '.join(map(str, chosen))}"
+    )
+    _pip(inside, folder, chosen, ["install", "--no-index", "--find-links", str(wheels)])
     file = folder / harness.name
     file.write_bytes(harness.data)
-    _run([inside, *_PIP, *_INSTALL, "--no-index", str(file)], harness.name)
+    install = ("install", *_WHEELS, "--no-index", str(file))
+    _run([inside, *_PIP, *install], harness.name)
     rebuilt = RebuiltEnvironment(
-        kind="fresh",
-        locked=not others,
-        by_version_alone=[one.name for one in others],
-        harness=harness.kind,
+        kind="fresh", locked=True, installed=[*map(str, chosen)], harness=harness.kind
     )
     return inside, rebuilt
 
@@ -123,16 +144,18 @@ def harness_of(snapshot: Path, measured_by: set[str], *, with_wheel: bool) -> Ha
     return Harness(brought[0].name, read_limited(snapshot, path), "wheel_of_snapshot")
 
 
-def _install(python: str, folder: Path, packages: Sequence[Pinned], more: list[str]) -> None:
+def _pip(python: str, folder: Path, packages: Sequence[Pinned], command: list[str]) -> None:
+    """Let pip fetch or install exactly these wheels, by their hashes."""
     if not packages:
         return
     file = folder / "requirements.txt"
     file.write_text("".join(f"{one.requirement}\n" for one in packages), encoding="utf-8")
-    _run([python, *_PIP, *_INSTALL, *more, "-r", str(file)], "pip install")
+    how = (*command, *_WHEELS, "--require-hashes", "-r", str(file))
+    _run([python, *_PIP, *how], f"pip {command[0]}")
 
 
-def _run(command: Sequence[str], named: str) -> None:
-    """Run a program to its end.
+def _run(command: Sequence[str], named: str) -> bytes:
+    """Run a program to its end; return what it printed.
 
     Raises:
         RefusedError: it failed; has the last line that it wrote.
@@ -150,3 +173,4 @@ def _run(command: Sequence[str], named: str) -> None:
         errors = [one for one in written if one.startswith("ERROR")] or written or [""]
         text = errors[-1][:_SHOWN]
         raise RefusedError(because("environment_failed", program=named, text=text))
+    return done.stdout

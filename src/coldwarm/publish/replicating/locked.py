@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from packaging.pylock import Pylock, PylockUnsupportedVersionError, PylockValidationError
+from packaging.utils import InvalidName, canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.publish import layout
@@ -17,19 +21,21 @@ from coldwarm.publish.opening import read_limited
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from packaging.pylock import Package
+
 OWN = "coldwarm"
 _MOST_BYTES = 2**24
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?", re.IGNORECASE)
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PIN = re.compile(r"(?P<name>[^=\s]+)==(?P<version>\S+)")
+_SHOWN = 200
 
 
 class Pinned(NamedTuple):
     """One distribution."""
 
     name: str
-    version: str
+    """Normalised."""
+    version: Version
     sha256s: tuple[str, ...]
     """Of its wheels; empty where the lock has none."""
 
@@ -39,44 +45,86 @@ class Pinned(NamedTuple):
         hashes = "".join(f" --hash=sha256:{one}" for one in self.sha256s)
         return f"{self.name}=={self.version}{hashes}"
 
+    def __str__(self) -> str:
+        """Return name and version, as they are shown."""
+        return f"{self.name} {self.version}"
 
-def pinned(folder: Path) -> list[Pinned]:
-    """Return the distributions of a snapshot's environment, but its harness.
+
+def pinned(folder: Path) -> dict[str, Pinned]:
+    """Return the distributions of a snapshot's environment by name, but its harness.
 
     Raises:
         RefusedError: the lock or the pins say anything else than such.
     """
     hashes = _hashes(folder) if (folder / layout.LOCK).is_file() else {}
-    found = []
+    found: dict[str, Pinned] = {}
     for row in read_limited(folder, layout.PINS, _MOST_BYTES).decode().splitlines():
         if not row.strip() or row.startswith(("#", f"./{layout.HARNESS}/")):
             continue
         pin = _PIN.fullmatch(row.strip())
-        if pin is None or not _is_plain(pin["name"], pin["version"]):
-            raise RefusedError(because("lock_not_plain", text=row[:200]))
-        if pin["name"] != OWN:
-            key = pin["name"], pin["version"]
-            found.append(Pinned(*key, hashes.get(key, ())))
+        if pin is None:
+            raise _not_plain(row)
+        name, version = _plain(pin["name"], pin["version"])
+        if name in found:
+            raise _not_plain(f"{name} twice")
+        if name != OWN:
+            found[name] = Pinned(name, version, hashes.pop((name, version), ()))
+    hashes = {key: value for key, value in hashes.items() if key[0] != OWN}
+    if hashes:
+        name, version = min(hashes)
+        raise _not_plain(f"{name} {version}, which is not in {layout.PINS}")
     return found
 
 
-def _hashes(folder: Path) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the hashes of the wheels of each name and version in the lock."""
-    document = tomllib.loads(read_limited(folder, layout.LOCK, _MOST_BYTES).decode())
-    found = {}
-    packages: Any = document.get("packages", [])
+def code_requires(folder: Path) -> set[str]:
+    """Return the distributions that functions in the snapshot import, as its lock says it."""
+    tool = (_lock(folder).tool or {}) if (folder / layout.LOCK).is_file() else {}
+    own = tool.get(OWN)
+    named = own.get("code-requires") if isinstance(own, dict) else None
     try:
-        for one in packages:
-            key = str(one["name"]), str(one["version"])
-            hashes = tuple(str(wheel["hashes"]["sha256"]) for wheel in one["wheels"])
-            if not _is_plain(*key) or not all(map(_SHA256.fullmatch, hashes)):
-                raise RefusedError(because("lock_not_plain", text=f"{key[0]} {key[1]}"))
-            found[key] = hashes
-    except (LookupError, TypeError) as error:
-        text = f"{type(error).__name__}: {error}"
-        raise RefusedError(because("lock_not_plain", text=text)) from None
+        return {canonicalize_name(one, validate=True) for one in named or ()}
+    except (InvalidName, TypeError):
+        raise _not_plain(f"code-requires = {named}") from None
+
+
+def _not_plain(text: str) -> RefusedError:
+    return RefusedError(because("lock_not_plain", text=text[:_SHOWN]))
+
+
+def _plain(name: str, version: str) -> tuple[str, Version]:
+    try:
+        return canonicalize_name(name, validate=True), Version(version)
+    except (InvalidName, InvalidVersion):
+        raise _not_plain(f"{name}=={version}") from None
+
+
+def _hashes(folder: Path) -> dict[tuple[str, Version], tuple[str, ...]]:
+    """Return the hashes of the wheels of each name and version in the lock."""
+    lock = _lock(folder)
+    found: dict[tuple[str, Version], tuple[str, ...]] = {}
+    for package in lock.packages:
+        key, sha256s = _of(package)
+        if any(key[0] == other for other, _ in found):
+            raise _not_plain(f"{package.name} twice")
+        found[key] = sha256s
     return found
 
 
-def _is_plain(name: str, version: str) -> bool:
-    return bool(_NAME.fullmatch(name) and _VERSION.fullmatch(version))
+def _lock(folder: Path) -> Pylock:
+    try:
+        document = tomllib.loads(read_limited(folder, layout.LOCK, _MOST_BYTES).decode())
+        return Pylock.from_dict(document)
+    except (ValueError, PylockValidationError, PylockUnsupportedVersionError) as error:
+        raise _not_plain(f"{type(error).__name__}: {error}") from None
+
+
+def _of(package: Package) -> tuple[tuple[str, Version], tuple[str, ...]]:
+    """Return what is taken from an entry of a lock: one version, and the hashes of its wheels."""
+    others = ("vcs", "directory", "archive", "sdist", "marker", "index")
+    other = next((name for name in others if getattr(package, name)), None)
+    sha256s = tuple(wheel.hashes.get("sha256", "") for wheel in package.wheels or ())
+    if other is not None:
+        raise _not_plain(f"{package.name} with {other}")
+    if package.version is None or not sha256s or not all(map(_SHA256.fullmatch, sha256s)):
+        raise _not_plain(f"{package.name} without a version, or a wheel without its SHA-256")
+    return (package.name, package.version), sha256s

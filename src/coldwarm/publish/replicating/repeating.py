@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.publish import layout
-from coldwarm.publish.replicating import agreeing, environment, rerun
+from coldwarm.publish import layout, opening
+from coldwarm.publish.replicating import agreeing, environment, needed, rerun
+from coldwarm.publish.replicating.locked import code_requires, pinned
 from coldwarm.publish.writing import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.checked import RebuiltEnvironment, Replication
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 REPORT = "replication_report.json"
 RUNS = "runs"
 _ENVIRONMENT = "environment"
+_CODE = "code"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Request:
     noise: Sequence[NoiseReport] = ()
     budget_s: float | None = None
     """For each run; ``None``: the one that it had."""
+    trusted: bool = False
+    """Whether code of its maker may be installed and run."""
 
 
 def repeat(request: Request, told: Callable[[str], None]) -> Replication:
@@ -60,6 +64,14 @@ def repeat(request: Request, told: Callable[[str], None]) -> Replication:
     folders = {name: request.folder / layout.RESULTS / name for name in request.runs}
     options = {name: rerun.options_of(request.runs[name], path) for name, path in folders.items()}
     place = request.out_dir / _ENVIRONMENT
+    own = any(one.own is not None for one in options.values())
+    for line in _of_its_maker(request, own=own):
+        told(line)
+    if not request.trusted and (own or not request.as_it_is):
+        raise RefusedError(because("not_trusted"))
+    code = request.out_dir.absolute() / _CODE
+    if own:
+        rerun.lay_code(request.folder, request.runs, code)
     try:
         python, made = _environment(request, place, told)
         found = []
@@ -67,7 +79,8 @@ def repeat(request: Request, told: Callable[[str], None]) -> Replication:
             out_dir = request.out_dir / RUNS / name
             told(f"measuring {name}, {len(original.cases)} cases")
             command = rerun.command(python, options[name], out_dir, request.budget_s)
-            replica = rerun.measure(command, out_dir, fresh=not request.as_it_is)
+            folder = code if options[name].own is not None else None
+            replica = rerun.measure(command, out_dir, fresh=not request.as_it_is, folder=folder)
             found.append(agreeing.of_run(name, original, replica, request.noise))
     finally:
         if not request.keep_environment:
@@ -87,8 +100,7 @@ def _environment(
     request: Request, place: Path, told: Callable[[str], None]
 ) -> tuple[str, RebuiltEnvironment]:
     """Return the interpreter that measures, and what is known of its environment."""
-    cases = [case for run in request.runs.values() for case in run.cases.values()]
-    measured_by = {case.protocol.harness_sha256 for case in cases}
+    measured_by = _measured_by(request)
     if request.as_it_is:
         return sys.executable, environment.as_it_is(measured_by)
     versions = {
@@ -97,6 +109,41 @@ def _environment(
         if run.environment is not None
     }
     python = environment.interpreter(min(versions, default=""), request.python)
-    harness = environment.harness_of(request.folder, measured_by, with_wheel=request.with_wheel)
+    contents = environment.Contents(
+        packages=pinned(request.folder),
+        harness=environment.harness_of(request.folder, measured_by, with_wheel=request.with_wheel),
+        roots=_roots(request),
+    )
+    needed.refuse_unhashed(one for name, one in contents.packages.items() if name in contents.roots)
     place.parent.mkdir(parents=True, exist_ok=True)
-    return environment.build(request.folder, harness, place, python, told)
+    return environment.build(contents, place, python, told)
+
+
+def _measured_by(request: Request) -> set[str]:
+    cases = [case for run in request.runs.values() for case in run.cases.values()]
+    return {case.protocol.harness_sha256 for case in cases}
+
+
+def _roots(request: Request) -> set[str]:
+    """Return the distributions that are needed besides what coldwarm requires."""
+    return needed.of_runs(request.runs.values()) | code_requires(request.folder)
+
+
+def _of_its_maker(request: Request, *, own: bool) -> Iterator[str]:
+    """Yield what of the snapshot's maker would be installed and run."""
+    if not request.as_it_is:
+        packages, names = pinned(request.folder), _roots(request)
+        harness = environment.harness_of(
+            request.folder, _measured_by(request), with_wheel=request.with_wheel
+        )
+        roots = [str(one) for name, one in sorted(packages.items()) if name in names]
+        named = ", ".join((*roots, "what coldwarm requires, and what these require"))
+        n_more = len(packages) - len(roots)
+        yield f"from its lock, by hash: {named}: at most {n_more} more distributions"
+        if harness.kind == "wheel_of_snapshot":
+            yield f"from the snapshot, code of its maker: {layout.HARNESS}/{harness.name}"
+    if own:
+        start = f"{layout.CODE}/"
+        paths = sorted(one.path for one in opening.entries(request.folder))
+        files = ", ".join(one for one in paths if one.startswith(start))
+        yield f"from the snapshot, code of its maker: {files}"

@@ -104,7 +104,12 @@ class Verified:
 
 
 def require(
-    folder: Path, named: Path, key: Path | None = None, *, unsigned: bool = False
+    folder: Path,
+    named: Path,
+    key: Path | None = None,
+    signer: keyless.Signer | None = None,
+    *,
+    unsigned: bool = False,
 ) -> Verified:
     """Return the snapshot in a folder, which holds.
 
@@ -112,13 +117,14 @@ def require(
         folder: Where it lies.
         named: What the user called it: the folder, or the archive that it was in.
         key: A public key that it must be signed with.
+        signer: Who must have signed it through sigstore.
         unsigned: Whether it may have any signature, since that will be replaced.
 
     Raises:
         RefusedError: there is none, or the key cannot be read.
         SnapshotError: something is wrong with it.
     """
-    verified = verify(folder, key, unsigned=unsigned)
+    verified = verify(folder, key, signer, unsigned=unsigned)
     if verified.faults:
         raise SnapshotError(str(named), verified.faults[0])
     return verified

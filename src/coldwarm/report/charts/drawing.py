@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from coldwarm.report.charts.chart import VERSION
-from coldwarm.report.formats.base import needed
 
 if TYPE_CHECKING:
     from coldwarm.report.charts.chart import Chart
@@ -22,11 +21,7 @@ _OWN_ID = re.compile(
 
 
 def svg(chart: Chart, theme: Theme = "light") -> bytes:
-    """Return a figure as SVG, with its title and alternative text in it.
-
-    Raises:
-        UsageError: vl-convert is not installed.
-    """
+    """Return a figure as SVG, with its title and alternative text in it."""
     drawn: str = _converter().vegalite_to_svg(chart.whole(theme), **_options())
     drawn = _numbered(drawn)
     said = f"<title>{escape(chart.title)}</title><desc>{escape(chart.alt)}</desc>"
@@ -48,27 +43,21 @@ def _numbered(drawn: str) -> str:
 
 
 def png(chart: Chart, theme: Theme = "light") -> bytes:
-    """Return a figure as PNG.
-
-    Raises:
-        UsageError: vl-convert is not installed.
-    """
+    """Return a figure as PNG."""
     drawn: bytes = _converter().vegalite_to_png(chart.whole(theme), scale=SCALE, **_options())
     return drawn
 
 
 def pdf(chart: Chart) -> bytes:
-    """Return a figure as PDF with its own fonts.
-
-    Raises:
-        UsageError: vl-convert is not installed.
-    """
+    """Return a figure as PDF with its own fonts."""
     drawn: bytes = _converter().vegalite_to_pdf(chart.whole(), **_options())
     return drawn
 
 
 def _converter() -> Any:  # noqa: ANN401 - a module without types
-    return needed("vl_convert")
+    import vl_convert  # noqa: PLC0415 - large
+
+    return vl_convert
 
 
 def _options() -> dict[str, Any]:

@@ -58,11 +58,8 @@ def about(report: Replication) -> Iterator[str]:
     if environment.kind == "as_it_is":
         yield f"measured in this environment, by {_HARNESSES[environment.harness]}"
         return
-    how = "its hash" if environment.locked else "its version"
-    more = counted(len(environment.by_version_alone), "distribution")
-    told = f"measured in a fresh environment, each distribution by {how}"
-    if environment.by_version_alone and report.environment.locked:
-        told += f", {more} by version alone"
+    n_installed = counted(len(environment.installed), "distribution")
+    told = f"measured in a fresh environment of {n_installed}, each by its hash"
     yield f"{told}, by {_HARNESSES[environment.harness]}"
 
 

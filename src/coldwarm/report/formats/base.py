@@ -14,7 +14,7 @@ these alone.
 
 ``files`` returns what to write: of one file under ``name``, of several under their names in the
 folder. It reads nothing and writes nothing. Results are as ``runner.stored.reading`` returns them.
-What only an extra brings is imported inside ``files``, by ``needed``.
+What only an extra brings is imported inside ``files``, by ``coldwarm.installing.require``.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ import pkgutil
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-
-from coldwarm import installing
-from coldwarm.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,18 +55,3 @@ def load(name: str) -> Format:
     module: Any = import_module(f"coldwarm.report.formats.{name}")
     made: Format = module
     return made
-
-
-def needed(module: str, extra: str = "report") -> Any:  # noqa: ANN401 - any module
-    """Import a module that only an extra brings.
-
-    Raises:
-        UsageError: it is not installed.
-    """
-    try:
-        return import_module(module)
-    except ImportError as error:
-        text = (
-            f"{error.name or module} is not installed, which this needs: {installing.advice(extra)}"
-        )
-        raise UsageError(text) from None

@@ -29,11 +29,7 @@ SUFFIX = ".html"
 
 
 def begin() -> None:
-    """Begin what takes long and needs no result.
-
-    Raises:
-        UsageError: what draws figures is not installed.
-    """
+    """Begin what takes long and needs no result."""
     vega.begun()
 
 

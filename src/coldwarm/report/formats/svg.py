@@ -21,7 +21,7 @@ def files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
     """Return a file for each figure; of several results with the number of theirs before it.
 
     Raises:
-        UsageError: the extra ``report`` is not installed, or there is nothing to draw.
+        UsageError: there is nothing to draw.
     """
     drawn = {f"{figure}.svg": drawing.svg(chart) for figure, chart in every.named(results)}
     if not drawn:
@@ -33,10 +33,6 @@ def files(results: Sequence[Measured], _name: str) -> dict[str, bytes]:
 def compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], _name: str
 ) -> dict[str, bytes]:
-    """Return the figures of a comparison.
-
-    Raises:
-        UsageError: the extra ``report`` is not installed.
-    """
+    """Return the figures of a comparison."""
     figures = both.named(comparison, sides)
     return {f"{figure}.svg": drawing.svg(chart) for figure, chart in figures}

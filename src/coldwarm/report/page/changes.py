@@ -89,11 +89,7 @@ def _value(figure: float | None) -> float | str:
 
 
 def page(found: Changes, paths: Sequence[str]) -> str:
-    """Return the page of what changed from one result to another, which lie at ``paths``.
-
-    Raises:
-        UsageError: what draws figures is not installed.
-    """
+    """Return the page of what changed from one result to another, which lie at ``paths``."""
     return filled(
         "compared.html.j2",
         found.sections,

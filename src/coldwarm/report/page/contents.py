@@ -101,11 +101,7 @@ def _said(measured: Measured) -> list[tuple[str, str]]:
 
 
 def page_of_verdicts(verdicts: Sequence[Told]) -> str:
-    """Return the page of patterns and claims alone.
-
-    Raises:
-        UsageError: what makes pages is not installed.
-    """
+    """Return the page of patterns and claims alone."""
     kinds = " and ".join(one.kind for one in verdicts)
     return filled(
         "verdicts.html.j2",
@@ -117,11 +113,7 @@ def page_of_verdicts(verdicts: Sequence[Told]) -> str:
 
 
 def page(parts: Sequence[Part], verdicts: Sequence[Told] = ()) -> str:
-    """Return the page of one result or more, with verdicts on patterns and claims if there are.
-
-    Raises:
-        UsageError: what draws figures is not installed.
-    """
+    """Return the page of one result or more, with verdicts on patterns and claims if there are."""
     shown = [one for each in parts for one in each.figures]
     names = ", ".join(each.name for each in parts)
     return filled(

@@ -47,11 +47,7 @@ COLOUR = {
 
 
 def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: float) -> str:
-    """Return the page of a report; ``begin_s`` is where the program's time begins.
-
-    Raises:
-        UsageError: what makes pages is not installed.
-    """
+    """Return the page of a report; ``begin_s`` is where the program's time begins."""
     account = report.account
     parts = list(_parts(account)) if is_known(report) else []
     cache = reads(report.sites[:_MOST_SITES])

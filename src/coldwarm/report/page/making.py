@@ -11,7 +11,6 @@ from coldwarm import __version__
 from coldwarm.errors import printable
 from coldwarm.report.charts.looks import COLOURS
 from coldwarm.report.charts.theme import config
-from coldwarm.report.formats.base import needed
 from coldwarm.report.page import vega
 from coldwarm.report.page.packing import embedded
 from coldwarm.report.page.places import WIDTHS
@@ -28,11 +27,9 @@ def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # no
     """Return a page from its template; ``packed`` are the sections whose data goes with it.
 
     A page without any has no figures, and needs nothing that draws.
-
-    Raises:
-        UsageError: what draws figures is not installed.
     """
-    jinja2 = needed("jinja2")
+    import jinja2  # noqa: PLC0415 - of a page alone
+
     own, style = _script(), _style()
     drawing = vega.script() if packed else ""
     environment = jinja2.Environment(

@@ -13,8 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.installing import require
 from coldwarm.report.charts import drawing
-from coldwarm.report.formats.base import needed
 from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def pdf(
     """Return what is said of results, set by one of the templates beside this file.
 
     Raises:
-        UsageError: typst or vl-convert is not installed.
+        MissingError: typst is not installed.
     """
-    typst = needed("typst")
+    typst = require("typst", extra="report")
     templates = files("coldwarm.report.printed")
     with temporary.made() as folder:
         for name in ("page.typ", template):

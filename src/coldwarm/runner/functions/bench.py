@@ -77,6 +77,8 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         failed = [one for one in found if one.label in crashed]
         failures = candidates.failures(failed, inspections[0][0], cases[0], setting, crashed)
         cases += [case for case, _ in failures]
+        if not asked.leave_out_private:
+            asked = replace(asked, own=request.asked())
         if len(usable) == 1:  # there is no verdict to wait for
             asked = replace(asked, decide=None)
         spent_s = time.perf_counter() - began_s

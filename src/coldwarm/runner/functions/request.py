@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from coldwarm.runner.functions import targets
+from coldwarm.runner.machine.variables import is_told
 from coldwarm.runner.schedule.batches import BLOCKS
 from coldwarm.runner.schedule.options import COLD, Options
 
@@ -77,3 +79,30 @@ class Request:
     """Whether the reference is measured once more, as a control, where commits are compared."""
     name: str = "bench"
     options: Options = field(default_factory=options)
+
+    def asked(self) -> dict[str, Any]:
+        """Return what a journal says of it, so that it can be asked for once more elsewhere.
+
+        A file in the working directory is named from there on; a variable's value stands there
+        where it may be told.
+        """
+        told = [one for one in self.variables if _is_told(one)]
+        return {
+            "targets": [targets.parse(one).written for one in self.targets],
+            "inputs": list(self.inputs),
+            "placement": self.placement,
+            "reference": self.reference,
+            "check": self.check,
+            "tolerance": self.tolerance,
+            "sync": self.sync,
+            "variables": told,
+            "n_withheld": len(self.variables) - len(told),
+            "pythons": list(self.pythons),
+            "before": self.before,
+            "after": self.after,
+        }
+
+
+def _is_told(variable: str) -> bool:
+    head, _, value = variable.partition("=")
+    return is_told(head.rpartition(":")[2], value)

@@ -74,6 +74,12 @@ class Target:
         below = self.path.is_relative_to(folder)
         return f"{self.path.relative_to(folder) if below else self.path}:{self.name}"
 
+    @property
+    def written(self) -> str:
+        """The same with the label that it was given, as it can be parsed once more."""
+        text = self.text if self.name else self.text.removesuffix(":")
+        return f"{self.label}={text}" if self.label else text
+
 
 def parse(text: str) -> Target:
     """Return the target ``[LABEL=]FILE.py[:NAME]`` or ``[LABEL=]PACKAGE.MODULE:NAME``.

@@ -47,6 +47,9 @@ class Options:
     at, where it is more than ``decide``: a verdict has to be surely below it or beyond."""
     leave_out_private: bool = False
     """Write nothing that could identify a person or a firm, as far as a figure does not need it."""
+    own: dict[str, Any] | None = None
+    """What a bench of a user's own functions was asked for besides; ``None``: it is none, or that
+    was left out."""
     option_origins: dict[str, str] = field(default_factory=dict)
     """For each option whose value came from a project's file, the name of the file."""
 
