@@ -10,19 +10,19 @@ from __future__ import annotations
 import os
 import stat
 import tarfile
-import tempfile
 import zlib
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coldwarm import wire
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode, shorten
 from coldwarm.publish import opening
+from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 MOST_BYTES_UNPACKED = 2**30
 MOST_RATIO = 100
@@ -135,9 +135,9 @@ def unpacked(path: Path) -> Iterator[Path]:
         raise RefusedError(because("no_snapshot", folder=str(path)))
     with ExitStack() as stack:
         with _writing_into(None):
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-"))
-        _unpack(path, Path(folder))
-        found = list(Path(folder).iterdir())
+            folder = stack.enter_context(temporary.made())
+        _unpack(path, folder)
+        found = list(folder.iterdir())
         if len(found) != 1 or not found[0].is_dir():
             raise ArchiveError(because("archive_of_several", file=str(path)))
         yield found[0]
