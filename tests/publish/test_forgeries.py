@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.checked import Verification
 
-_EVERY = 6
+_EVERY = 12
 """Of so many forgeries one is tried in the fast tests, all in the slow ones."""
 
 

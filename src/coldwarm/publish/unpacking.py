@@ -12,7 +12,6 @@ import stat
 import tarfile
 import zlib
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coldwarm import wire
