@@ -21,6 +21,7 @@ from benchmarks.rows import Row
 
 from coldwarm.clock import Clock
 from coldwarm.runner import launch, references, translate
+from coldwarm.runner.process import view
 from coldwarm.runner.process.guarded import Guard
 from coldwarm.runner.running import Place, Slot
 from coldwarm.runner.schedule import availability, suites
@@ -83,7 +84,7 @@ class Starts:
         slot = Slot(self._case, "cold_process_cold_cache", self._started, 0, root)
         running = launch.start(self._place, slot)
         launch.finish(self._place, running)
-        launch.discard(root)
+        view.discard(root)
         observation = translate.observation(running)
         seconds = observation.phase_s("import")
         if seconds is None:

@@ -63,8 +63,8 @@ activate_hooks() {
 }
 
 case $TORCH in
-0) extras=jax,numba,report,publish,sigstore,dev,docs size="1.6 GB" ;;
-1) extras=jax,numba,torch,report,publish,sigstore,dev,docs size="2.3 GB, or several more where PyTorch comes with CUDA" ;;
+0) extras=jax,numba,report,sigstore,dev,docs size="1.6 GB" ;;
+1) extras=jax,numba,torch,report,sigstore,dev,docs size="2.3 GB, or several more where PyTorch comes with CUDA" ;;
 *) fail "TORCH is '$TORCH', but must be 1 (with PyTorch) or 0 (without)." ;;
 esac
 

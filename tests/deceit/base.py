@@ -13,7 +13,7 @@ Figure = Literal["first", "filled", "process", "warm", "compiles"]
 """What is at stake: the time to a first result with empty caches, the same with filled caches,
 the time from the start of the process, a warm call, or the programs compiled in warm calls."""
 
-KEPT = ("faster_than_inspected",)
+KEPT = ("faster_than_inspected", "files_of_earlier")
 """What may be said of an answer that a process finds where an earlier one left it."""
 UNFINISHED = (
     "unfinished",

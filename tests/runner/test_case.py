@@ -79,7 +79,7 @@ def test_what_an_inspection_found_is_data_of_the_case(tmp_path: Path) -> None:
     counters = {"jax": {"requests": 2, "compiles": 2}, "numba": {"compiles": 1}}
     case = functions(tmp_path, mutates=True, repeats=False, further=2, counters=counters)[1]
     assert (case.batches, case.new_shapes, case.inspected_s) == (False, True, 1.5)
-    assert (case.backend.caches, case.backend.compiles) == (("jax",), True)
+    assert (case.backend.caches, case.backend.compiles) == (("jax", "files"), True)
     assert case.answer is not None
     assert case.answer.path == str(tmp_path / "slow.npz")
     assert because("not_kept", owner="numba") in case.notes

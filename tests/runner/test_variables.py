@@ -136,14 +136,12 @@ def test_the_rest_of_the_environment_is_the_users_and_nothing_secret_is_added(
 ) -> None:
     theirs = {"PATH": "/bin", "HOME": "/home/user", "LANG": "C", "EMPTY": ""}
     variables = made(tmp_path, base=theirs)
-    assert {name: variables[name] for name in ("PATH", "HOME", "LANG")} == {
-        "PATH": "/bin",
-        "HOME": "/home/user",
-        "LANG": "C",
-    }
+    assert {name: variables[name] for name in ("PATH", "LANG")} == {"PATH": "/bin", "LANG": "C"}
+    own = tmp_path / "files" / "home"
+    assert (variables["HOME"], variables["XDG_CACHE_HOME"]) == (str(own), str(own / ".cache"))
     added = variables.keys() - theirs.keys()
     isolated = {name for owner in modes.owners().values() for name in owner.isolate(tmp_path)}
-    assert added <= isolated | {"TMPDIR", "PYTHONDONTWRITEBYTECODE", MARK}
+    assert added <= isolated | {"TMPDIR", "XDG_CACHE_HOME", "PYTHONDONTWRITEBYTECODE", MARK}
     assert variables[MARK] == "m"
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence
     from coldwarm.contracts.reasons import Value
 
+HOME = "files"
+"""The owner of what lies in the home of a process, where others may keep files, too."""
 _WRONG_WHEN_FILLED = ("misses", "bypasses", "compiles")
 
 

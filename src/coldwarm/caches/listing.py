@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,14 +33,19 @@ class Listing:
         return dict(sorted(new.items()))
 
 
-def take(root: Path) -> Listing:
-    """List the files under ``root``; a directory that is not there is empty."""
+def take(root: Path, *, links: bool = True) -> Listing:
+    """List the files under ``root``; a directory that is not there is empty.
+
+    ``links``: whether a link counts as a file.
+    """
     sizes = {}
     for folder, _, names in os.walk(root):
         for name in names:
             path = Path(folder, name)
             try:
-                sizes[str(path.relative_to(root))] = path.lstat().st_size
+                status = path.lstat()
             except FileNotFoundError:
                 continue  # a compiler's temporary file, gone in the meantime
+            if links or not stat.S_ISLNK(status.st_mode):
+                sizes[str(path.relative_to(root))] = status.st_size
     return Listing(sizes)

@@ -52,6 +52,7 @@ class Owner(Protocol):
     # caches filled:
     #   SETTING: CacheSetting, what it must set;
     #   by_default(root), as ``isolate``, with nothing set but the directory;
+    #   IN_HOME, whether libraries may keep it in a process's home instead;
     #   kept_by_default(evidence), how much of what a process compiled is kept so.
 
 
@@ -121,6 +122,7 @@ def judge(
 ) -> Judgement:
     """Judge a start: every owner must prove the mode."""
     by_default = cache_settings == "framework_default"
+    evidence = _with_home(list(evidence))
     judgements = [
         counts.judge_by_default(e)
         if by_default and hasattr(owner(e.owner), "by_default")
@@ -132,6 +134,23 @@ def judge(
     failed = [judgement.reason for judgement in judgements if not judgement.proved]
     reasons = failed or [judgement.reason for judgement in judgements]
     return Judgement(proved=not failed, reason=together(reasons))
+
+
+def _with_home(evidence: list[CacheEvidence]) -> list[CacheEvidence]:
+    """Count the files in a process's home for a cache that has none in its own folder.
+
+    Libraries may give a framework another folder for what they compile with it.
+    """
+    home = next((one for one in evidence if one.owner == counts.HOME), None)
+    if home is None:
+        return evidence
+    counted = {"files_before": home.files_before, "files_after": home.files_after}
+    return [
+        replace(one, **counted)
+        if getattr(owner(one.owner), "IN_HOME", False) and not one.files_after
+        else one
+        for one in evidence
+    ]
 
 
 def judge_blocks(blocks: Sequence[Block]) -> Judgement:

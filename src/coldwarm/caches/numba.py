@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OWNER = "numba"
 LIMITATIONS = (because("numba_config"),)
+IN_HOME = True
 SETTING = CacheSetting(owner=OWNER, code="numba.njit(cache=True)")
 
 

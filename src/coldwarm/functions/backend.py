@@ -46,7 +46,7 @@ class UserFunction(Backend):
     modules = ()
     distributions = ()
     device_suffix = False
-    caches = ("jax", "inductor", "numba", "extensions")
+    caches = ("jax", "inductor", "numba", "extensions", "files")
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     synchronous = False
     sync_policy = (

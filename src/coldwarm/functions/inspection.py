@@ -8,6 +8,7 @@ import os
 import sys
 import time
 
+from coldwarm.frameworks import opened
 from coldwarm.functions import (
     arguments,
     pending,
@@ -113,6 +114,7 @@ class Inspection:
         # A function without arguments was called before, to see whether it is a factory.
         if self.kind == "factory" or not self.first_ns:
             self.first_ns += self.busy_ns
+        read = opened.before(self.job["watch"])
         # A function may hand out a buffer that its next call writes to.
         answer = values.Answer(out)
         used = has_used_gpu() or any(map(_on_gpu, values.leaves(out)))
@@ -144,6 +146,8 @@ class Inspection:
             "own_cache": next(iter(self.backend.moved()), None),
             "positional": self.positional,
             "first_s": self.first_ns / 1e9,
+            "before": read,
+            "wrote": opened.wrote(self.job["watch"]),
         }
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":

@@ -381,9 +381,7 @@ def _using_processor(numbers: "list[int]") -> "list[int]":
     does, too, and then uses next to nothing.
     """
     before = {number: _used_ns(number) for number in numbers}
-    for look in range(
-        _MOST_LOOKS if numbers else 0
-    ):  # what computes may have to wait, as for memory
+    for look in range(_MOST_LOOKS if numbers else 0):
         _sleep(_LOOK_S)
         found = [number for number in numbers if _used_ns(number) - before[number] > _USED_NS]
         if found:

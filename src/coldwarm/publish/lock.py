@@ -108,7 +108,8 @@ def pylock(
     """
     python = ".".join(environment.python.version.split(".")[:2])
     lines = [
-        "# The environment that the figures of this snapshot were measured in.",
+        "# The environment that the figures of this snapshot were measured in. Whoever installs",
+        "# it, or replicates the snapshot, runs code that its maker has chosen.",
         'lock-version = "1.0"',
         f"environments = [{_quoted(_marker(environment, python))}]",
         f"requires-python = {_quoted(f'=={python}.*')}",

@@ -97,12 +97,25 @@ WORDS: dict[str, str] = {
     "listeners_removed": "the program removed the listeners that count what {framework} compiles",
     "caches_moved": "the program moved a cache away from the folder that it was given:"
     " {setting_names}",
+    "files_of_earlier": "{owner}: it read {n_files:# file} that an earlier process of this program"
+    " wrote ({file_names})",
+    "files_left_by_earlier": "{owner}: an earlier process of this program wrote {file_names}, and"
+    " it did not",
+    "files_own": "{owner}: it read none that an earlier process wrote",
+    "files_without": "{owner}: it was started without {file_names}, which it makes by itself, and"
+    " read none that an earlier process wrote",
+    "files_hidden": "the program makes {file_names} by itself; each start with empty caches was"
+    " without it",
+    "files_untried": "the program read {file_names}, there before; whether it makes it by itself"
+    " was not found out",
+    "files_left": "{owner}: {n_files:# file} in its home and cache folder before",
+    "files_unseen": "files: what a child process opens, or a library in C, is not seen",
     "no_new_header": "{owner}: C++ was compiled for {n_compiles:# graph}, and no precompiled header"
     " is new: one from elsewhere was used",
     "caches_controlled": "caches in folders of each process's own: {owner_names}, and temporary"
     " files",
     "own_memo": "what a function, or a library that coldwarm does not know, keeps on disk by itself"
-    " is not emptied",
+    " is empty only as far as it was seen",
     "faster_than_inspected": "the first call took {cold_s:time} where the inspection's took"
     " {inspected_s:time}: something that it keeps by itself may not have been empty",
     "extensions_by_files": "extensions: torch.utils.cpp_extension counts nothing; its files alone"
@@ -505,6 +518,8 @@ ADVICE: dict[str, str] = {
     "came_unwatched": "import it with an import statement, and put no finder before Python's own",
     "listeners_removed": "do not clear them while it is measured",
     "caches_moved": "leave that to the environment, or give --warm-only",
+    "files_of_earlier": "let the program keep it in its cache folder (XDG_CACHE_HOME), or give"
+    " --warm-only",
     "no_new_header": "leave tempfile.tempdir and TMPDIR as they are",
     "every_call_compiled": _ONCE,
     "second_call_compiled": _ONCE,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.runner import launch
+from coldwarm.runner.process import view
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
 from coldwarm.runner.schedule import variants
@@ -89,7 +90,7 @@ class Beside:
         if known is not None:
             return known
         root = self.place.work / "caches" / f"{case.id}-default"
-        launch.discard(root)
+        view.discard(root)
         root.mkdir(parents=True)
         if not variants.keeps_nothing(case, self.ledger):
             self.listener.process(case.id, "filling its caches by default", 1, 1)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-import shutil
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from coldwarm.caches import listing, made, pages
+from coldwarm.caches import files, listing, made, pages
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import storage_error
 from coldwarm.runner import artifacts
 from coldwarm.runner.machine import settings, telemetry
-from coldwarm.runner.process import replies, temporary
+from coldwarm.runner.process import replies, temporary, view
 from coldwarm.runner.process.isolation import build, owners_of, program
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.runner.running import Begun, Place, Running, Slot
 from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.caches.listing import Listing
@@ -49,7 +49,27 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         # Such calls show their cost at the end of a cold process, and disturb nothing after them.
         "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
         "made": str(slot.root / made.OWNER) if prepared else None,
+        "watch": watched(place, slot) if slot.mode in _EMPTY else None,
     }
+
+
+def watched(place: Place, slot: Slot) -> dict[str, Any]:
+    """Return what a process is to tell of the files that it opens; see ``frameworks.opened``."""
+    since_ns = place.since_ns if slot.case.since_ns is None else slot.case.since_ns
+    return {
+        "since_ns": since_ns,
+        "program": slot.case.program,
+        "before_ns": time.time_ns(),
+        "folders": ours(place),
+        "known": sorted(slot.hidden),
+        "wrote": sorted(slot.case.wrote),
+        "most": files.SHOWN,
+    }
+
+
+def ours(place: Place) -> list[str]:
+    """Return the folders in which the run has its own files."""
+    return [os.path.realpath(place.work), *temporary.own()]
 
 
 def case_job(place: Place, case: Case) -> dict[str, Any]:
@@ -74,12 +94,14 @@ def workload_job(case: Case, seed: int) -> dict[str, Any]:
     }
 
 
-def variables(
+def variables(  # noqa: PLR0913 - each is one independent fact of a process
     place: Place,
     case: Case,
     mode: CacheMode,
     root: Path,
     cache_settings: CacheSettings = "keep_all",
+    *,
+    hidden: Collection[str] = (),
 ) -> dict[str, str]:
     """Return the environment of a process; makes the folders of its caches under ``root``."""
     found = build(
@@ -92,12 +114,17 @@ def variables(
         mark=place.guard.mark_value,
         deterministic=place.options.deterministic,
         cache_settings=cache_settings,
+        hidden=hidden,
     )
     return {**found, "PATH": place.gpu_search_path} if case.device == "gpu" else found
 
 
 def spawn(
-    place: Place, case: Case, job_: Mapping[str, Any], variables_: Mapping[str, str]
+    place: Place,
+    case: Case,
+    job_: Mapping[str, Any],
+    variables_: Mapping[str, str],
+    view_: view.View | None = None,
 ) -> MeasuredProcess:
     """Start the process of a job."""
     options = place.options
@@ -108,6 +135,7 @@ def spawn(
         timeout_s=options.timeout_s,
         python=program(case.python, case.backend),
         affinity=affinity(options) if options.threads else None,
+        view=view_,
     )
 
 
@@ -129,7 +157,9 @@ def begin(place: Place, slot: Slot) -> Begun:
     case = slot.case
     base = {**os.environ, **case.variables}
     try:
-        found = variables(place, case, slot.mode, slot.root, slot.cache_settings)
+        hidden = slot.hidden if slot.mode in _EMPTY else ()
+        found = variables(place, case, slot.mode, slot.root, slot.cache_settings, hidden=hidden)
+        seen = view.make(slot.root, hidden, ours(place), again=slot.mode not in _EMPTY)
         copies = artifacts.lay(place.work, case, slot.root)
         before = _listings(slot, owners_of(case.backend, case.device, slot.mode))
     except OSError as error:
@@ -139,7 +169,7 @@ def begin(place: Place, slot: Slot) -> Begun:
     order = place.next_order(f"{case.id} {slot.mode} round {slot.round}")
     started_at = place.clock.date()
     reading = telemetry.read(place.clock.now_s())
-    process = spawn(place, case, job(place, slot), found)
+    process = spawn(place, case, job(place, slot), found, seen)
     user_settings = settings.of_user(base, found)
     return Begun(slot, process, order, started_at, before, reading, found, user_settings)
 
@@ -185,7 +215,8 @@ def cancel(place: Place, begun: Begun) -> None:
 
 
 def _listings(slot: Slot, owners: Iterable[str]) -> dict[str, Listing]:
-    return {owner: listing.take(slot.root / owner) for owner in owners}
+    # In its home, links are the user's files.
+    return {owner: listing.take(slot.root / owner, links=owner != files.OWNER) for owner in owners}
 
 
 def bind(running: Running, processors: Sequence[int]) -> None:
@@ -285,9 +316,3 @@ def _count(place: Place, running: Running) -> None:
     if not running.counted:
         place.measured_s += running.process.active_s
     running.counted = True
-
-
-def discard(root: Path) -> None:
-    """Remove a process's caches; what resists is left for the end of the run."""
-    shutil.rmtree(root, ignore_errors=True)
-    temporary.unlink(root)

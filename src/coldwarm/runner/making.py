@@ -15,7 +15,7 @@ from coldwarm.contracts.result import Making
 from coldwarm.errors import storage_error
 from coldwarm.runner import accounts, artifacts, launch, translate
 from coldwarm.runner.machine import telemetry
-from coldwarm.runner.process import replies
+from coldwarm.runner.process import replies, view
 from coldwarm.runner.process.isolation import owners_of
 from coldwarm.runner.process.spawn import ProcessFailedError
 
@@ -37,7 +37,7 @@ def make(place: Place, case: Case) -> Making:
     root, folder = place.work / "caches" / f"{case.id}-make", artifacts.folder_of(place.work, case)
     try:
         for path in (root, folder):
-            launch.discard(path)
+            view.discard(path)
             path.mkdir(parents=True)
         variables = launch.variables(place, case, _MODE, root)
     except OSError as error:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 import signal
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from coldwarm.contracts.base import FILLED, WARM, CacheMode
 from coldwarm.runner import launch, making, translate
 from coldwarm.runner.beside import Beside
 from coldwarm.runner.identifying import observation_without
-from coldwarm.runner.process import space
+from coldwarm.runner.process import space, view
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
 from coldwarm.runner.schedule import killed
@@ -69,6 +69,10 @@ class Rounds:
     """Says whether the time is over, so that nothing more may be started."""
     _filled: dict[str, Path] = field(default_factory=dict)
     """Case to the cache directory that its last process with empty caches has filled."""
+    _hidden: defaultdict[str, frozenset[str]] = field(
+        default_factory=lambda: defaultdict(frozenset)
+    )
+    """Case to the files that a process of it read and an earlier one had written."""
     _made: set[str] = field(default_factory=set)
     """Cases whose artifacts were made in this part of the run."""
     _cost_s: dict[tuple[str, CacheMode], float] = field(default_factory=dict)
@@ -209,6 +213,7 @@ class Rounds:
             persistent=persistent,
             analyse=persistent and stayed == 0,
             other_calls=persistent and stayed in shows,
+            hidden=self._hidden[case.id] | case.hidden,
         )
 
     def _cold(self, case: Case, mode: CacheMode, round_: int) -> None:
@@ -220,6 +225,7 @@ class Rounds:
                 return
             slot = self._slot(case, mode, round_, persistent=False)
             observation = self._whole(slot)
+            self._hidden[case.id] |= translate.of_earlier(observation)
             self._record(observation)
             filled = mode == "cold_process_cold_cache" and observation.status == "ok"
             if filled:
@@ -238,7 +244,7 @@ class Rounds:
         """Keep the caches that a process has filled, instead of those from before."""
         before = self._filled.get(slot.case.id)
         if before is not None:
-            launch.discard(before)
+            view.discard(before)
         self._filled[slot.case.id] = slot.root
 
     def _drop(self, slot: Slot) -> None:
@@ -247,7 +253,7 @@ class Rounds:
             return
         if self._filled.get(slot.case.id) == slot.root:
             del self._filled[slot.case.id]
-        launch.discard(slot.root)
+        view.discard(slot.root)
 
     def _whole(self, slot: Slot) -> Observation:
         running = None
@@ -267,11 +273,19 @@ class Rounds:
             return True
         root = self.place.work / "caches" / f"{case.id}-{round_}-fill"
         while True:
-            launch.discard(root)
+            view.discard(root)
             root.mkdir(parents=True)
             self.listener.process(case.id, "filling its caches", 1, 1)
             attempt = self.ledger.next_attempt(case, "cold_process_cold_cache", round_)
-            observation = self._whole(Slot(case, "cold_process_cold_cache", round_, attempt, root))
+            slot = Slot(
+                case,
+                "cold_process_cold_cache",
+                round_,
+                attempt,
+                root,
+                hidden=self._hidden[case.id] | case.hidden,
+            )
+            observation = self._whole(slot)
             if observation.status != "failed" and not killed.from_outside(observation.reason):
                 self._filled[case.id] = root
                 return True

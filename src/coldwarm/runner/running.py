@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ class Place:
     """PATH of the processes that use a GPU."""
     measured_s: float = 0.0
     """Seconds in which a measured process ran."""
+    since_ns: int = field(default_factory=time.time_ns)
+    """From when on its processes may have written files, on the clock of the file system."""
 
     def next_order(self, what: str) -> int:
         """Put something down as next in time and return its position."""
@@ -63,6 +66,8 @@ class Slot:
     """Whether it shows, after its last word, what calls take that the timed loop does not make."""
     allocator: Allocator = "as_it_is"
     cache_settings: CacheSettings = "keep_all"
+    hidden: frozenset[str] = frozenset()
+    """Files that its program makes by itself where they are missing, as they are for it."""
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
 
-from coldwarm.caches import modes
+from coldwarm.caches import files, modes
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import (
     COUNTS,
@@ -178,6 +178,12 @@ def observation(running: Running) -> Observation:
         telemetry=_telemetry(running),
         null_reasons={**no_others, **({} if allocator is not None else _NO_GLIBC)},
     )
+
+
+def of_earlier(observation: Observation) -> frozenset[str]:
+    """Return the files of an earlier process that a process read, as far as they are named."""
+    found = [one for one in observation.evidence if one.owner == files.OWNER]
+    return frozenset(name for one in found for name in files.names(one))
 
 
 def _settings(running: Running) -> dict[str, str]:

@@ -37,6 +37,10 @@ def run(reader: int, writer: int, entered_ns: int) -> None:
     job: dict[str, Any] = {}
     try:
         job = wire.decode_bare(wire.read_line(reader))
+        if job.get("watch"):
+            from coldwarm.frameworks import opened
+
+            opened.watch(offline=job["watch"].get("offline", False))
         if job["role"] in _OTHER_ROLES:
             job["entered_ns"] = entered_ns
             module, function = _OTHER_ROLES[job["role"]]
@@ -69,6 +73,7 @@ def _fail(
         "detail": _readable(last),
         "line": line,
         "settings": _settings(),
+        "missed": _missed(),
     }
     _flush()
     wire.write_all(writer, wire.encode(failed))
@@ -80,6 +85,12 @@ def _flush() -> None:
         sys.stdout.flush()
     except Exception:  # noqa: BLE001 - the program may have put anything in its place
         return
+
+
+def _missed() -> "list[str]":
+    """Return files that were looked for and not found, where that was watched."""
+    opened = sys.modules.get("coldwarm.frameworks.opened")
+    return [] if opened is None else [_readable(name) for name in opened.missed()]
 
 
 def _settings() -> "dict[str, Any] | None":
@@ -126,6 +137,10 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
 
     report = account.start(prepared, phases)
     report["counters"].update(making.loaded(job.get("made")))
+    if job.get("watch"):
+        from coldwarm.frameworks import opened
+
+        report["counters"]["files"] = opened.told(job["watch"])
     report.update(type="start", entered_ns=entered_ns, loaded_ns=loaded_ns, parts=parts)
     report["loop"] = None if prepared.loop is None else prepared.loop.account()
     if not job["persistent"]:

@@ -23,6 +23,8 @@ _NOTED = {
     "second_call_compiled",
     "benchmark_of_today",
     "not_compared",
+    "files_hidden",
+    "files_untried",
 }
 """What of a candidate's limitations is not the same for all of its backend."""
 INTERVAL = f"{100 * CONFIDENCE:g} % interval"

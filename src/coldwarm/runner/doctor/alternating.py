@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coldwarm.caches import files, modes
 from coldwarm.caches import jax as jax_cache
-from coldwarm.caches import modes
 from coldwarm.runner.doctor.starting import environment
-from coldwarm.runner.process import temporary
+from coldwarm.runner.process import home, temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -84,6 +84,7 @@ class Turns:
     def _variables(self, name: str, folder: Path) -> dict[str, str]:
         """Return the variables of a process whose caches on disk lie in a folder."""
         variables = {**os.environ, **moved(folder, os.environ)}
+        variables.update(home.lay(os.environ, temporary.plain(folder) / files.OWNER))
         search = [str(path) for path in self.sides[name].search]
         if search:
             known = variables.get("PYTHONPATH")

@@ -175,6 +175,7 @@ def _setting(request: Request) -> Setting:
         threads=request.options.threads,
         seed=request.options.seed,
         timeout_s=request.options.timeout_s,
+        cold=bool(set(request.options.cache_modes) & set(COLD)),
     )
 
 

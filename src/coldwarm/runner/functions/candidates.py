@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from coldwarm.caches import listing
+from coldwarm.caches import files, listing
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.functions import precision
-from coldwarm.runner.functions.inspection import BACKEND, caches_of, specification
+from coldwarm.runner.functions.inspection import BACKEND, caches_of, program_of, specification
 from coldwarm.runner.machine.variables import told
 from coldwarm.runner.schedule.case import Answer, Case
 from coldwarm.specs import Source, WorkloadSpec
@@ -66,6 +66,10 @@ def cases(
             replace(
                 case,
                 filled=caches_of(target, work),
+                program=program_of(target),
+                since_ns=setting.since_ns,
+                hidden=frozenset(inspected.again),
+                wrote=frozenset(inspected.wrote),
                 inspected_s=took_s,
                 inspected_call_s=inspected.first_s,
             )
@@ -177,8 +181,7 @@ def _file(target: Target, inspected: Inspection) -> Path:
         where = {"file": str(file), "folder": str(places[-1])}
         raise RefusedError(because("imported_elsewhere", **names, **where))
     if inspected.strays:
-        more = ["…"] if len(inspected.strays) > _SHOWN else []
-        some = [*inspected.strays[:_SHOWN], *more]
+        some = _some(inspected.strays)
         raise RefusedError(because("not_of_commit", label=target.label, module_names=some))
     return file
 
@@ -209,6 +212,7 @@ def kept(inspected: Inspection, caches: Path) -> list[str]:
         for owner, counts in counted.items()
         if counts.requests or counts.writes or "requests" in counts.reasons
     }
+    asked.add(files.OWNER)  # whatever it opens is looked at
     return [owner for owner in BACKEND.caches if owner in asked or _left(owner, caches)]
 
 
@@ -221,6 +225,11 @@ def _left(owner: str, caches: Path) -> bool:
 def compiles(inspected: Inspection) -> bool:
     """Say whether a first call compiles something."""
     return any(counts.compiles for counts in inspected.counters.values())
+
+
+def _some(names: Sequence[str]) -> list[str]:
+    """Return the first of several names, and a sign that there are more."""
+    return [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
 
 
 def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list[Reason]:
@@ -236,8 +245,7 @@ def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list
     if target.carried:
         notes.append(because("carried"))
     if inspected.uncompared:
-        more = ["…"] if len(inspected.uncompared) > _SHOWN else []
-        notes.append(because("not_compared", part_names=[*inspected.uncompared[:_SHOWN], *more]))
+        notes.append(because("not_compared", part_names=_some(inspected.uncompared)))
     if inspected.compiled_again:
         notes.append(because("second_call_compiled", n_programs=inspected.compiled_again))
     if inspected.doubt is not None:
@@ -246,4 +254,6 @@ def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list
         notes.append(because("answers_differ"))
     if inspected.mutates:
         notes.append(because("arguments_changed"))
+    of_files = {"files_hidden": inspected.again, "files_untried": inspected.before}
+    notes += [because(code, file_names=_some(names)) for code, names in of_files.items() if names]
     return notes

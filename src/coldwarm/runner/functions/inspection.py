@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
+from coldwarm.caches import files
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
+from coldwarm.frameworks import opened
 from coldwarm.functions import backend, values
 from coldwarm.functions import precision as precision_
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
 from coldwarm.runner.machine import gpus
-from coldwarm.runner.process import replies, space
+from coldwarm.runner.process import home, replies, space, temporary, view
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
 from coldwarm.runner.process.replies import Facts, Inspection, Marked, Noise
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
@@ -27,7 +32,7 @@ from coldwarm.specs import Source
 from coldwarm.worker import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from coldwarm.contracts.reasons import Reason
@@ -62,6 +67,12 @@ _UNFINISHED = {
     "signal_pending",
 }
 """What a result that is not there when a call returns is refused for."""
+_TRIALS, _TRIALS_S = 6, 60.0
+"""How often a program is tried without files that it read, and for how long in all, besides so
+many times as long as its inspection took."""
+_SLOWER, _SLOWER_S = 2.0, 0.05
+"""From what on a first call is far slower."""
+_LOOKED_AT_BYTES = 2**13
 Reply = TypeVar("Reply", Inspection, Marked, Facts, Noise)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
@@ -93,6 +104,10 @@ class Setting:
     """What waits for a result, ``MODULE:NAME``; ``None``: what its arrays have."""
     against: str | None = None
     """What answers are held against, where it is no candidate's."""
+    cold: bool = True
+    """Whether first results are asked for, so that it matters what a program keeps by itself."""
+    since_ns: int = field(default_factory=time.time_ns)
+    """When the first process may have begun that runs a candidate, on the clock of files."""
 
 
 def specification(target: Target, setting: Setting) -> dict[str, Any]:
@@ -135,10 +150,13 @@ def ask(  # noqa: PLR0913 - what a process needs
     *,
     answer: str | None = None,
     precision: str = "",
+    without: Collection[str] = (),
+    timeout_s: float | None = None,
 ) -> tuple[Reply, float]:
     """Ask a process under the candidate's interpreter to inspect it, or for what is marked.
 
     What it compiles goes into ``caches``. Returns the reply and the seconds that the process ran.
+    ``without``: files that it is to find missing, as far as this system can let it.
 
     Raises:
         RefusedError: it cannot be imported, found or called.
@@ -153,19 +171,24 @@ def ask(  # noqa: PLR0913 - what a process needs
         root=caches,
         mark=guard.mark_value,
         deterministic=False,
+        hidden=without,
     )
     if gpus.may_be_used():
         variables.update({k: v for k, v in shared(variables, BACKEND).items() if v})
     # What an inspection imports may leave its bytecode, as any program of the user's does.
     if not space.is_little(Path.cwd() if target.path is None else target.path.parent):
         del variables["PYTHONDONTWRITEBYTECODE"]
+    ours = [os.path.realpath(caches.parent), *temporary.own()]
+    watch = {"before_ns": time.time_ns(), "folders": ours, "offline": bool(without)}
+    job = _job(str(due.__struct_config__.tag), target, setting, answer, precision)
     try:
         process = MeasuredProcess(
-            _job(str(due.__struct_config__.tag), target, setting, answer, precision),
+            {**job, "watch": watch},
             variables,
             guard,
-            timeout_s=setting.timeout_s,
+            timeout_s=setting.timeout_s if timeout_s is None else timeout_s,
             python=program(target.python, BACKEND),
+            view=view.make(caches, without, ours),
         )
     except OSError as error:
         if error.errno in {errno.EAGAIN, errno.ENOMEM}:  # that is no fault of its interpreter
@@ -199,6 +222,11 @@ def _why(target: Target, error: ProcessFailedError) -> Reason:
     return because("failed_before", error.reason, label=label, where=where)
 
 
+def program_of(target: Target) -> str:
+    """Return what a candidate's program is known by, from one run to the next."""
+    return hashlib.sha256(os.fsencode(str(target.path or target.module))).hexdigest()[:16]
+
+
 def caches_of(target: Target, work: Path) -> Path:
     """Return where the inspection of a candidate leaves what it compiles."""
     return work / f"caches-{target.label}"
@@ -226,9 +254,11 @@ def inspect(
     def inspected(target: Target) -> tuple[Inspection, float]:
         answer = str(work / f"{target.label}.npz") if setting.check else None
         caches = caches_of(target, work)
-        return killed.again(
+        seen = killed.again(
             lambda: ask(Inspection, target, setting, guard, caches, answer=answer), RefusedError
         )
+        found = _tried(target, seen, setting, guard, work) if setting.cold else seen[0]
+        return found, seen[1]
 
     at_once = 1 if gpus.may_be_used() else _AT_ONCE
     with ThreadPoolExecutor(at_once) as pool:
@@ -248,6 +278,80 @@ def inspect(
                 guard.sweep()
                 time.sleep(_PAUSE_S)
             raise
+
+
+def _tried(
+    target: Target, seen: tuple[Inspection, float], setting: Setting, guard: Guard, work: Path
+) -> Inspection:
+    """Try which of the files that it read a program makes by itself where they are missing.
+
+    Those are left in ``again``, as caches that somebody has filled before; what fails without a
+    file needs it. In ``before`` are left those of which nothing was found out.
+    """
+    found, took_s = seen
+    base = {**os.environ, **target.variables}
+    wrote = [name for name in found.wrote if view.possible([name])]
+    opened.mark(set(found.wrote) - set(wrote), program_of(target))
+    left = {n for n in found.before if view.possible([n]) or home.reached(base, n)}
+    unknown, again = set(found.before) - left, set[str]()
+    ends_s = time.perf_counter() + _TRIALS_S + _TRIALS * took_s
+    for number in range(_TRIALS):
+        left_s = ends_s - time.perf_counter()
+        if not left or left_s <= 0:
+            break
+        caches = work / f"caches-{target.label}-without-{number}"
+        limit_s = min(setting.timeout_s, left_s)
+        try:
+            tried, _ = ask(
+                Inspection, target, setting, guard, caches, without=left, timeout_s=limit_s
+            )
+        except RefusedError as error:
+            left -= _needed(error.__cause__, left, base, caches)
+            continue
+        slower = (tried.first_s or 0.0) > _SLOWER * (found.first_s or 0.0) + _SLOWER_S
+        again = {name for name in left if _is_made(name, base, caches, slower=slower)}
+        left = set()
+        view.discard(caches)
+    known = {"again": sorted(again), "before": sorted(unknown | left), "wrote": wrote}
+    return msgspec.structs.replace(found, **known)
+
+
+def _needed(
+    error: BaseException | None, names: Collection[str], base: Mapping[str, str], caches: Path
+) -> set[str]:
+    """Return the files without which a program failed: that which it missed last, or the oldest.
+
+    What lies beside it and is named alike is needed, too. None where it did not fail by itself.
+    """
+    if not isinstance(error, ProcessFailedError) or error.reason.code != "exception":
+        return set()
+    missed = error.missed
+    own = {str(home.written(base, caches / files.OWNER, name)): name for name in names}
+    told = [own.get(name, name) for name in missed if own.get(name, name) in names]
+    if not told:
+        return {min(names, key=_changed_ns)}
+    one = Path(told[-1])
+    return {n for n in names if (Path(n).parent, Path(n).suffix) == (one.parent, one.suffix)}
+
+
+def _changed_ns(name: str) -> int:
+    try:
+        return Path(name).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _is_made(name: str, base: Mapping[str, str], caches: Path, *, slower: bool) -> bool:
+    """Say whether a program has made a file again that was hidden from it.
+
+    A text that is another one then is a setting with its defaults, unless that took far longer.
+    """
+    for place in (view.written(caches, name), home.written(base, caches / files.OWNER, name)):
+        if place is not None and place.is_file() and not place.is_symlink():
+            with suppress(OSError):
+                made, kept = place.read_bytes(), Path(name).read_bytes()
+                return slower or made == kept or b"\0" in kept[:_LOOKED_AT_BYTES]
+    return False
 
 
 def _collect(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coldwarm.caches import bytecode, inductor, made, modes
+from coldwarm.caches import bytecode, files, inductor, made, modes
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.runner.process import temporary
+from coldwarm.runner.process import home, temporary
 from coldwarm.runner.process.guarded import MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.specs import BackendSpec
@@ -79,12 +79,13 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
     mark: str,
     deterministic: bool,
     cache_settings: CacheSettings = "keep_all",
+    hidden: Collection[str] = (),
 ) -> dict[str, str]:
     """Return the variables of one process; creates the directories they name.
 
     Every cache that anyone here knows lies under ``root``, also those that this backend
     does not use, and so do temporary files; where its name has a blank, they are called by a
-    link's.
+    link's. ``hidden``: files that its home has not.
     """
     variables = {name: value for name, value in base.items() if name != "PYTHONPYCACHEPREFIX"}
     # No measured process changes the bytecode that the next one finds.
@@ -101,6 +102,7 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
         folder.mkdir(exist_ok=True)
         variables.update(modes.variables(owner, folder, cache_settings))
     variables["TMPDIR"] = str(temporary.link(Path(variables["TMPDIR"])))
+    variables.update(home.lay(base, root / files.OWNER, hidden))
     if device == "gpu":
         variables.update(shared(base, backend))
     variables.update(settings(backend, device, threads, deterministic=deterministic))

@@ -206,6 +206,12 @@ class Inspection(Record, frozen=True, kw_only=True, forbid_unknown_fields=False,
     """The type whose precision its numbers have; empty: it has none with a point."""
     compiled_again: Count | None = None
     """Programs that a second call with the same arguments compiled."""
+    before: list[str] = msgspec.field(default_factory=list)
+    """Files that it read, that were there before it, and that are no part of an installation."""
+    wrote: list[str] = msgspec.field(default_factory=list)
+    """Files that it wrote and has left; at last those that can be missing for a process."""
+    again: list[str] = msgspec.field(default_factory=list)
+    """Of those that were there before, what it makes by itself; other processes find it out."""
     strays: list[str]
     """Modules of the user's checkout that were imported where a commit's are wanted."""
 
@@ -246,6 +252,8 @@ class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
     line: Count | None = None
     """Of the user's file, where it failed."""
     settings: Found | None = None
+    missed: list[str] = msgspec.field(default_factory=list)
+    """Files that it wanted to read and that were not there, the last ones in order."""
 
     @property
     def why(self) -> Reason:
@@ -275,6 +283,7 @@ def receive(process: MeasuredProcess, due: type[R]) -> R:
         detail = "\n".join(filter(None, [process.output_tail.rstrip(), reply.detail]))
         failed = ProcessFailedError(reply.why, detail, reply.line)
         found = reply.settings or Found()
+        failed.missed = reply.missed
         failed.settings = {**found.variables, **found.configured}
         raise failed
     return reply

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.process.guarded import Guard
+    from coldwarm.runner.process.view import View
 
 WORKER = Path(__file__).resolve().parents[2] / "worker" / "main.py"
 OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -41,6 +42,8 @@ class ProcessFailedError(Exception):
         self.line = line
         self.settings: dict[str, str] = {}
         """What was set in it, by variables or otherwise."""
+        self.missed: list[str] = []
+        """What it wanted to read and was not there, in order, where that was watched."""
         self.order: int | None = None
         """The position in time of the process, once that is known."""
         self.wall_s = 0.0
@@ -72,6 +75,7 @@ class MeasuredProcess:
         timeout_s: float,
         python: str = sys.executable,
         affinity: Sequence[int] | None = None,
+        view: View | None = None,
     ) -> None:
         """Spawn; the clock is read just before.
 
@@ -101,6 +105,7 @@ class MeasuredProcess:
                 env=dict(variables),
                 pass_fds=(down_read, up_write, life_read),
                 start_new_session=True,
+                preexec_fn=None if view is None else view.enter,  # noqa: PLW1509 - few lines
             )
             pipes.die_with_this(life_read, self._process.pid)
         finally:

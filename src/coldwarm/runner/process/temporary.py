@@ -70,6 +70,11 @@ def _ours() -> list[Path]:
     return [path for (process, _), (path, _) in _owned.items() if process == os.getpid()]
 
 
+def own() -> list[str]:
+    """Return the real names of this process's folders."""
+    return [os.path.realpath(path) for path in _ours()]
+
+
 def note(marks: str) -> None:
     """Write down what the processes of a run are known by, for whoever sweeps after this one."""
     with suppress(OSError):

@@ -51,6 +51,14 @@ class Case:
     """What its processes are sent besides; see ``runner.functions.candidates``."""
     filled: Path | None = None
     """Caches that an earlier process has filled; ``None``: there are none yet."""
+    program: str = ""
+    """What files of earlier runs are marked by that its program wrote."""
+    since_ns: int | None = None
+    """When the first process began that ran it, on the clock of files; ``None``: with the run."""
+    hidden: frozenset[str] = frozenset()
+    """Files that were there and that it makes by itself where they are missing."""
+    wrote: frozenset[str] = frozenset()
+    """Files that its inspection wrote and that can be missing for a process."""
     inspected_s: float | None = None
     inspected_call_s: float | None = None
     """What making and calling it for the first time took when it was inspected."""

@@ -26,6 +26,8 @@ _NOTED = {
     "not_opened",
     "answers_differ",
     "arguments_changed",
+    "files_hidden",
+    "files_untried",
 }
 """What may be noted of a function of the user's own, after what is noted of every one."""
 
