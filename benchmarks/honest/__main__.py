@@ -33,7 +33,6 @@ ACCUSING = {
     "compiled_blocks",
     "every_call_compiled",
     "faster_than_inspected",
-    "not_compared",
     "second_call_compiled",
     "uncounted",
     "correctness_gate",

@@ -38,7 +38,7 @@ _HELPERS = (b"resource_tracker", b"multiprocessing.forkserver", b"compile_worker
 """In the command line of one that does no work of a call: PyTorch starts its compiler's
 processes in advance, which takes them seconds."""
 _MOMENTS, _MOST_MOMENTS, _MOMENT_S = 5, 100, 2e-4
-_LOOKS, _LOOK_S = 5, 0.003
+_LOOKS, _MOST_LOOKS, _LOOK_S = 5, 100, 0.003
 _USED_NS = 500_000
 """Processor time in such looks from which something is at work."""
 
@@ -375,17 +375,19 @@ def _loops_elsewhere(known: "Iterable[Any]") -> "list[Any]":
 
 
 def _using_processor(numbers: "list[int]") -> "list[int]":
-    """Return those threads and processes that use a processor while this thread sleeps."""
+    """Return those threads and processes that use a processor while this thread sleeps.
+
+    One that only waits for a processor is looked at for longer: on a busy machine a heartbeat
+    does, too, and then uses next to nothing.
+    """
     before = {number: _used_ns(number) for number in numbers}
-    for _ in range(_LOOKS if numbers else 0):  # what computes may have to wait, as for memory
+    for look in range(_MOST_LOOKS if numbers else 0):
         _sleep(_LOOK_S)
-        found = [
-            number
-            for number in numbers
-            if _used_ns(number) - before[number] > _USED_NS or _state(number) == "R"
-        ]
+        found = [number for number in numbers if _used_ns(number) - before[number] > _USED_NS]
         if found:
             return found
+        if look >= _LOOKS and all(_state(number) != "R" for number in numbers):
+            break
     return []
 
 
