@@ -67,6 +67,7 @@ CautionKind = Literal[
     "unsteady",
     "bimodal",
     "second_call",
+    "uneven",
     "compiled",
     "settings",
     "bytecode",

@@ -71,12 +71,20 @@ def _calls(answer: Answer) -> Iterator[Line]:
     if answer.reading("process") is None:
         said.append(Piece(" with filled caches"))
     if by.ranges:
-        sure = [f"{100 * by.confidence:g} %", counted(by.n_rounds or 0, "round")]
+        sure = [f"{100 * by.confidence:g} %{_reach(by)}", counted(by.n_rounds or 0, "round")]
         sure += [f"without {without}"] if (without := _without(answer, by)) else []
         said.append(Piece(f" ({', '.join(sure)})"))
     changed = [words(one) for one in answer.changes if one.code != "longer_process"]
     said += [Piece(f"; {text}") for text in changed]
     yield Line(CHEAPEST, tuple(said))
+
+
+def _reach(by: ByCalls) -> str:
+    """Say up to how many calls that was measured, where anything is said of more."""
+    measured = by.measured_calls
+    if measured is None or by.ranges[-1].to_calls is not None:
+        return ""
+    return f" up to {units.count(measured)} calls, from there extrapolated"
 
 
 def _ranges(by: ByCalls) -> Iterator[Piece]:
@@ -113,7 +121,9 @@ def _joined(told: Sequence[CallRange]) -> list[CallRange]:
 
 
 def _range(by: ByCalls, told: Sequence[CallRange], place: int, one: CallRange) -> Iterator[Piece]:
-    who = Piece(either(one.among), CHEAPEST if one.cheapest else "")
+    beyond = by.measured_calls is not None and one.from_calls > by.measured_calls
+    names = f"{either(one.among)}{' (extrapolated)' if beyond else ''}"
+    who = Piece(names, CHEAPEST if one.cheapest and not beyond else "")
     of = " calls of a process" if place == 0 else ""
     last = place == len(told) - 1
     if place == 0 and one.from_calls == 1:

@@ -102,6 +102,12 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _by_candidate(cases, "unsteady", "the warm call did not become steady")
     remarks += _drifting(cases)
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
+    remarks += [
+        Remark(
+            KINDS["uneven"], f"{case.candidate}: {words(caution.reason)}", CAUTION_ADVICE["uneven"]
+        )
+        for case, caution in _of_kind(cases, "uneven")
+    ]
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
     remarks += _settings(cases)
     remarks += _counted_apart(cases)

@@ -280,6 +280,9 @@ WORDS: dict[str, str] = {
     "common_rounds": "{n_rounds:# common round}",
     "separate_processes": "{n_processes} and {n_baseline} processes",
     "separate_runs": "{n_ours} and {n_baseline} runs",
+    "rounds_related": "processes that ran one after the other are more alike than independent ones"
+    " are ({false_share:.0%} of independent series look so): the interval may be too narrow",
+    "lone_run": "{parts}: a single run may be the odd one; a verdict needs {n_needed} of each side",
     "between_runs": "two equal runs of this machine stay within {noise_share:.0%} of each other",
     "whole_rounds": "{n_rounds:# round}",
     "rounds_left_out": "{n_rounds:# round} without all of the costs left out",
@@ -290,6 +293,7 @@ WORDS: dict[str, str] = {
     "most_common": "{parts} (and {n_others:# other reason})",
     "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",
     "two_levels": "{upper_share:.0%} of the samples are {gap_share:.0%} slower than the others",
+    "mean_above_median": "{mean_s:time} on average, {median_s:time} in the middle",
     "slow_second_call": "the second call takes {steady_ratio:.1f} times a steady one",
     "compiled_blocks": "{n_blocks:# block} left out because programs were compiled in the window or"
     " the count is unknown",
@@ -305,6 +309,8 @@ WORDS: dict[str, str] = {
     "filled_caches_open": "with filled caches this run cannot tell",
     "more_shapes": "each further shape costs {candidate} {extra_s:time} more",
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
+    "extrapolated": "extrapolated beyond {n_calls:# measured call} of a process; if later ones"
+    " cost what the last of those did, {parts}",
     "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
     "warm_call_differs": "its warm call is {which}",
     "neither_differs": "neither its start nor its warm call is {which}",
@@ -517,6 +523,7 @@ _ONCE = "build the jitted function once, outside of the function that is called"
 _QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus of its container)"
 ADVICE: dict[str, str] = {
     "noise_unknown": "run coldwarm noise here, or compare several runs a side: A1,A2,A3 B1,B2,B3",
+    "lone_run": "compare several runs a side: A1,A2,A3 B1,B2,B3",
     "between_runs": "compare several runs a side: A1,A2,A3 B1,B2,B3",
     "one_process_elsewhere": "give several files a side, five or more in all: A1,A2,A3 B1,B2,B3",
     "control_differs": "close other programs, or give it more time with --time-budget",
@@ -577,6 +584,7 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "unsteady": "give it more time with --time-budget, and do not quote its median alone",
     "bimodal": "look at the raw series; frequency changes and memory placement are usual causes",
     "second_call": "do not take it for steady state when you time by hand",
+    "uneven": "take the mean for many calls, as totals do",
     "compiled": "look for shapes or types that change from call to call",
     "kept": "empty what it keeps before each run, or quote it as filled",
     "settings": "unset them, or name them wherever the figures are quoted",

@@ -66,6 +66,7 @@ KINDS: dict[CautionKind, str] = {
     "unsteady": "not steady",
     "bimodal": "two speeds",
     "second_call": "second call",
+    "uneven": "slow calls",
     "compiled": "compiled",
     "settings": "settings",
     "bytecode": "no bytecode",

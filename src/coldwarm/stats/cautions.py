@@ -29,6 +29,8 @@ COLLECTING = 0.1
 """From what share of a call on the collector is worth a caution."""
 FEW_PROCESSES = 3
 SLOW_SECOND_CALL = 1.5
+UNEVEN = 1.2
+"""By what ratio the mean of warm calls exceeds their median where both are told."""
 FAR_BELOW, FAR_BELOW_S = 3.0, 0.05
 """By what ratio, and by how many seconds, a first call is far below that of the inspection: two
 run at once, and the first one finds nothing in the machine's memory."""
@@ -151,8 +153,23 @@ def _warm(
     if ratio is not None and ratio >= SLOW_SECOND_CALL:
         reason = because("slow_second_call", steady_ratio=ratio)
         cautions.append(_caution("second_call", WARM, (total, total), reason))
-    cautions += _memory(warm, processes) + _compiled(observations)
+    cautions += _uneven(processes) + _memory(warm, processes) + _compiled(observations)
     return cautions + _other_calls(processes)
+
+
+def _uneven(processes: Sequence[WarmProcess]) -> list[Caution]:
+    """Warn where some calls are so slow that the mean, which totals have, is far from the median.
+
+    In the middle of the processes: a burst that struck one of them says nothing of the program.
+    """
+    means = [float(np.mean(process.steadiness.samples)) for process in processes]
+    medians = [float(np.median(process.steadiness.samples)) for process in processes]
+    above = [mean > UNEVEN * median for mean, median in zip(means, medians, strict=True)]
+    if 2 * sum(above) <= len(processes):
+        return []
+    values = {"mean_s": float(np.median(means)), "median_s": float(np.median(medians))}
+    reason = because("mean_above_median", **values)
+    return [_caution("uneven", WARM, (sum(above), len(processes)), reason)]
 
 
 def _unsteady(found: SteadyState, processes: Sequence[WarmProcess]) -> Caution:

@@ -56,6 +56,8 @@ def render(  # noqa: PLR0913 - what is shown, and how
     if verbose and plan is not None and plan.break_even:
         title = f"Calls of one process from which it costs no more than {plan.baseline}"
         more += [line(title, "bold"), plan_view.break_even_table(plan, width), Text()]
+        if any(one.extrapolated for one in plan.break_even):
+            more += [line(f"* {plan_view.EXTRAPOLATED}", "dim"), Text()]
     if verbose:
         notes = [(one.candidate, words.checked(one)) for one in report.candidates]
         more += [Text("The candidates", style="bold"), terminal.listing(notes), Text()]
