@@ -388,6 +388,21 @@ WORDS: dict[str, str] = {
     "signature_of_other_length": "is no signature of Ed25519, which has {n_needed} bytes",
     "signature_differs": "is no signature of this snapshot_index.json by the key that lies beside"
     " it",
+    "nothing_else_tells": "{holds}",
+    "said_otherwise": "{text}; another version of coldwarm says so",
+    "other_rules": "{n_values:# value} that today's rules make otherwise",
+    "of_other_rules": "made of figures that today's rules make otherwise",
+    "not_made_again": "not checked, as it cannot be made again here: {text}",
+    "made_otherwise": "not checked: this version makes another one of the runs, so do not open it"
+    " unless you trust its maker; coldwarm report makes one",
+    "bundle_not_asked": "not checked: --identity and --issuer name who must have signed",
+    "signature_not_asked": "not checked: name the key of its maker with --public-key",
+    "packed_otherwise": "not packed by coldwarm snapshot package, so it has bytes of its own beside"
+    " the files, which nothing checks",
+    "empty_folder": "is a folder without a file, which no snapshot has: remove it",
+    "archive_more": "{file} goes on after its archive ends: only what coldwarm snapshot package has"
+    " written is read",
+    "bundle_of_other": "is no bundle of sigstore over this snapshot_index.json: remove it",
     "bundle_differs": "is no signature through sigstore of this snapshot_index.json by the"
     " identity that was given: {text}",
     "no_identity": "there is no identity here that sigstore could sign by: --keyless works in a"
@@ -508,6 +523,8 @@ WORDS: dict[str, str] = {
     "tpu_unavailable": "no TPU is usable here",
     "not_seen": "not measured: {what}",
     "not_declared_here": "this version of coldwarm has no such pattern or claim",
+    "judged_by_other_file": "its file is not the one that it was measured by; the rule of today"
+    " says {verdict}",
     "declared_otherwise": "its file is not the one that it was measured by",
     "facts_as_stated": "both sides have shown what the pattern says",
     "facts_otherwise": "the two sides have not shown what the pattern says",

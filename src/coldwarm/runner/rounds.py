@@ -21,6 +21,7 @@ from coldwarm.runner import launch, making, translate
 from coldwarm.runner.beside import Beside
 from coldwarm.runner.identifying import observation_without
 from coldwarm.runner.process import space, view
+from coldwarm.runner.process.guarded import ENDING
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
 from coldwarm.runner.schedule import killed
@@ -54,7 +55,7 @@ COLD_ORDER: tuple[CacheMode, ...] = (
 )
 
 
-_INTERRUPTING = {signal.SIGINT, signal.SIGTERM}
+_INTERRUPTING = {signal.SIGINT, *ENDING}
 
 
 @dataclass
