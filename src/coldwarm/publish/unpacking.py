@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import tarfile
+import tempfile
 import zlib
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -56,7 +57,7 @@ def _writing_into(folder: Path | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        named = os.environ.get("TMPDIR", "TMPDIR") if folder is None else str(folder.parent)
+        named = os.environ.get("TMPDIR", "TMPDIR") if folder is None else tempfile.gettempdir()
         text = error.strerror or str(error)
         raise NoRoomError(because("no_room_to_unpack", folder=named, text=text)) from None
 
