@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,7 +20,6 @@ from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Case = dict[str, Any]
     Change = Callable[[Case], object]
@@ -414,6 +414,105 @@ def test_another_version_is_read_and_shown_as_computed_today(copy: Lab, original
             assert getattr(ours[name], field) == getattr(theirs[name], field)
     change(copy.out, GOOD, CHANGES["median"][0])
     assert CHANGES["median"][1] in refused(copy)
+
+
+def _as_another_version(folder: Path) -> None:
+    """Turn a verdict round, hide cautions, and say that another version measured all of it."""
+
+    def turned(case: Case) -> None:
+        case["protocol"]["harness_sha256"] = "0" * 64
+        case["warnings"] = []
+        for one in case["comparisons"]:
+            one["verdict"] = "faster" if one["verdict"] != "faster" else "slower"
+
+    for name in (GOOD, OTHER):
+        change(folder, name, turned)
+
+
+def test_what_another_version_says_otherwise_is_told_by_every_command(
+    copy: Lab, original: Path
+) -> None:
+    """GIVEN another version is named THEN today's verdicts are shown, and the others are told."""
+    _as_another_version(copy.out)
+    measured = reading.read(copy.out)
+    assert {one.field for one in measured.otherwise} > {"comparisons[0].verdict", "warnings"}
+    assert measured.cases[OTHER].comparisons == reading.read(original).cases[OTHER].comparisons
+    done = copy.command("validate", copy.out)
+    assert done.code == 0
+    [line] = [
+        line for line in done.out.splitlines() if f"{OTHER}.json" in line and "cases/" in line
+    ]
+    assert ": NOT PROVED coldwarm.case_result.v2: " in line
+    done = copy.command("validate", copy.out, "--json")
+    rows = [one for one in json.loads(done.out) if "/cases/" in one["path"]]
+    told = {Path(one["path"]).name: one["otherwise"] for one in rows}
+    assert any("comparisons[0].verdict: says" in one for one in told[f"{OTHER}.json"])
+    commands: list[tuple[str | Path, ...]] = [
+        ("show", copy.out),
+        ("show", copy.out, "--json"),
+        ("plan", copy.out, "--calls", "10"),
+        ("compare", copy.out, copy.out),
+        ("report", copy.out, "--format", "markdown"),
+        ("export", copy.out, "--format", "pyperf", "--out", copy.path / "exported"),
+    ]
+    for arguments in commands:
+        done = copy.command(*arguments)
+        assert "says that another version of coldwarm measured it" in done.err, arguments
+        assert "not proved and not shown" in done.err
+
+
+@pytest.mark.parametrize("numpy", ["0.0.1", "99.0"])
+def test_the_version_of_numpy_that_is_named_changes_nothing(copy: Lab, numpy: str) -> None:
+    place = copy.out / "environment.json"
+    environment = json.loads(place.read_bytes())
+    environment["distributions"]["numpy"] = numpy
+    place.write_text(json.dumps(environment))
+    sha256 = hashlib.sha256(place.read_bytes()).hexdigest()
+    for name in (GOOD, OTHER):
+        change(copy.out, name, lambda case: case.update(environment_sha256=sha256))
+    rehash(copy.out, lambda suite: suite.update(environment_sha256=sha256))
+    change(copy.out, OTHER, lambda case: case["comparisons"][0].update(verdict="slower"))
+    rehash(copy.out, lambda suite: suite.update(environment_sha256=sha256))
+    assert "comparisons[0].verdict: says " in refused(copy)
+
+
+OF_ANY_VERSION: dict[str, tuple[Change, str]] = {
+    "a median": CHANGES["median"],
+    "all figures": CHANGES["all figures"],
+    "more processes": CHANGES["more processes"],
+    "low > high": CHANGES["low > high"],
+    "empty samples": CHANGES["empty samples"],
+    "a sample of 0": CHANGES["a sample of 0"],
+    "another case inside": CHANGES["another case inside"],
+    "twice": CHANGES["twice"],
+    "one less": CHANGES["one less"],
+    "wrong answer": CHANGES["wrong answer"],
+    "beyond the tolerance": CHANGES["beyond the tolerance"],
+    "longer than its block": CHANGES["longer than its block"],
+}
+
+
+@pytest.mark.parametrize("name", OF_ANY_VERSION)
+def test_what_no_version_could_have_said_is_refused_of_each(copy: Lab, name: str) -> None:
+    how, line = OF_ANY_VERSION[name]
+    _of_another_version(copy.out, how)
+    assert line in refused(copy)
+
+
+OF_SOME_VERSION = (
+    *("narrow", "precision", "memory", "steady", "no cautions", "another size", "ttfr", "a phase"),
+    *("phases in each other", "parts beyond the whole", "wall clock", "judged otherwise"),
+    *("status", "noise hidden", "noise invented", "filled by a command", "no limits", "inspected"),
+)
+
+
+@pytest.mark.parametrize("name", OF_SOME_VERSION)
+def test_what_another_version_may_have_said_is_told_and_never_proved(copy: Lab, name: str) -> None:
+    _of_another_version(copy.out, CHANGES[name][0])
+    found = list(validated(copy.out))
+    assert any(one.fault or one.otherwise for one in found)
+    if not any(one.fault for one in found):
+        assert reading.read(copy.out).otherwise
 
 
 def test_what_is_stored_is_what_is_computed_again(original: Path) -> None:

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from msgspec import convert
 from msgspec.json import decode
 
-from coldwarm.contracts.observation import OtherCalls
 from coldwarm.contracts.result import CaseResult
-from coldwarm.functions import other_calls
+from coldwarm.functions import other_calls, varying
 from coldwarm.functions.arguments import Call
+from coldwarm.runner import translate
+from coldwarm.runner.process import replies
 from coldwarm.stats.cautions import other_calls as judged
+from coldwarm.stats.cautions import untried
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,19 +28,27 @@ if TYPE_CHECKING:
 
     from tests.functions.conftest import Desk
 
+    from coldwarm.contracts.observation import OtherCalls
+
 WORK_S = 0.01
 
 
 def _told(function: Callable[..., Any], call: Call, n_compiles: list[int]) -> dict[str, Any]:
-    others = (flat for which in (1, 2, 3) for flat in other_calls.changed(call, which))
     return other_calls.told(
-        lambda flat: function(*flat), lambda: call.flat, others, lambda: len(n_compiles)
+        lambda flat: function(*flat),
+        lambda: call.flat,
+        lambda number: varying.given(call, number, varying.names_of(function, call)),
+        lambda: len(n_compiles),
     )
 
 
+def _seen(told: dict[str, Any]) -> OtherCalls:
+    reply = convert({"type": "other_calls", **told}, replies.OtherCalls)
+    return translate.other_calls(reply)
+
+
 def _codes(told: dict[str, Any]) -> set[str]:
-    seen = OtherCalls(**{name: one for name, one in told.items() if name != "reasons"})
-    return {reason.code for reason in judged(seen)}
+    return {reason.code for reason in judged(_seen(told))}
 
 
 def _shown(function: Callable[..., Any], *given: object) -> set[str]:
@@ -83,6 +94,144 @@ def _by_identity() -> Callable[..., float]:
 )
 def test_an_answer_that_is_kept_is_found(function: Callable[..., float], given: object) -> None:
     assert "answers_kept" in _shown(function, given)
+
+
+def _memoized(key: Callable[[Any], object]) -> Callable[..., float]:
+    seen: dict[object, float] = {}
+
+    def f(x: object) -> float:
+        if key(x) not in seen:
+            seen[key(x)] = _work(_numbers(x))
+        return seen[key(x)]
+
+    return f
+
+
+def _numbers(x: Any) -> Any:
+    """Return numbers of which there is a sum, of whatever data."""
+    if isinstance(x, str):
+        return float(len(x))
+    if hasattr(x, "data") and not isinstance(x, np.ndarray):
+        return _numbers(x.data)
+    if isinstance(x, dict):
+        return _numbers([one for one in x.values() if not isinstance(one, str)])
+    return x if isinstance(x, (int, float, np.ndarray)) else float(np.sum([*map(np.sum, x)]))
+
+
+class Data:
+    """An object of a user's own class."""
+
+    def __init__(self, data: object) -> None:
+        """Hold some data."""
+        self.data = data
+
+
+class _Keeping:
+    def __init__(self) -> None:
+        self.last: tuple[object, float] | None = None
+
+    def __call__(self, x: Any) -> float:
+        if self.last is None or not np.array_equal(self.last[0], x):  # type: ignore[arg-type] # arrays
+            self.last = np.array(x), _work(x)
+        return self.last[1]
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (_memoized(lambda x: x.data.tobytes()), Data(X)),
+        (_memoized(lambda x: x.data), Data(40)),
+        (_memoized(lambda x: tuple(x.data)), Data([0.5, 2.5])),
+        (_memoized(str), "How many words has this text?"),
+        (_memoized(lambda x: x), (3, 5, 7)),
+        (_memoized(lambda x: x), (64, 64)),
+        (_memoized(tuple), list(range(40))),
+        (_memoized(lambda x: tuple(sorted(x.items()))), {"rate": 0.5, "kind": "slow"}),
+        (_memoized(lambda x: x["n"]), {"n": 30, "kind": "slow"}),
+        (_memoized(frozenset), {4.5, 7.0}),
+        (_memoized(lambda x: x.tobytes()), np.arange(50)),
+        (_memoized(lambda x: x.tobytes()), np.arange(50) % 2 == 0),
+        (_memoized(lambda x: x.tobytes()), np.sort(np.arange(90) % 7)),
+        (_memoized(lambda x: float(x.mean())), X),
+        (_memoized(lambda x: float(x.max() / x.mean())), np.abs(X) + 1),
+        (_memoized(lambda x: (x.shape, float(x[-1]))), X),
+        (_Keeping(), X),
+        (functools.lru_cache(maxsize=None)(_work), 40),
+    ],
+)
+def test_answers_that_are_kept_of_any_data_are_found(
+    function: Callable[..., float], given: object
+) -> None:
+    assert "answers_kept" in _shown(function, given)
+
+
+def _table(n: int) -> float:
+    time.sleep(WORK_S)
+    return float(n)
+
+
+def test_what_is_kept_of_one_argument_beside_others_is_found() -> None:
+    table = functools.lru_cache(maxsize=None)(_table)
+    told = _told(lambda x, n: x * table(n), Call((X, 40), {}), [])
+    assert "answers_kept" in _codes(told)
+    assert (told["varied"], told["not_varied"]) == (["x", "n"], {})
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "tried"),
+    [
+        (lambda: 1.0, (), False),
+        (lambda x: x.sum(), (X,), True),
+        (lambda x, how: getattr(np, how)(x), (X, "mean"), True),
+        (len, ("mean",), False),
+        (lambda x, flag: x + flag, (X, True), True),
+        (lambda x, n: np.zeros(n).shape, (None, 3), True),
+        (lambda n, how: 7.0, (30, "a"), False),
+        (lambda n: 7.0, (30,), True),
+        (lambda x: x[0], (b"raw",), False),
+        (lambda f, x: f(x), (np.sin, X), True),
+        (lambda x, n: x[:n].sum() if n == 20 else 1 / 0, (X, 20), True),
+        (lambda n: 1.0 if n == 20 else 1 / 0, (20,), False),
+    ],
+)
+def test_what_was_not_tried_is_said(
+    function: Callable[..., Any], given: tuple[Any, ...], *, tried: bool
+) -> None:
+    told = _told(function, Call(given, {}), [])
+    why = untried(_seen(told))
+    assert (why is None) == tried, told
+    assert len(told["varied"]) + len(told["not_varied"]) >= len(given)
+
+
+def test_an_argument_for_which_it_compiles_is_named_and_the_others_are_tried() -> None:
+    compiled: list[int] = []
+
+    def f(x: np.ndarray[Any, Any], n: int) -> float:
+        if n not in compiled:
+            compiled.append(n)
+            time.sleep(WORK_S)
+        return float(x[:n].sum())
+
+    f(X, 20)
+    told = _told(f, Call((X, 20), {}), compiled)
+    assert told["varied"] == ["x"]
+    assert told["not_varied"]["n"]["code"] == "compiled_in_window"
+    assert told["answer_changed"]
+    assert untried(_seen(told)) is None
+
+
+def test_a_call_that_takes_seconds_is_tried_once() -> None:
+    calls: list[float] = []
+
+    def f(x: float) -> float:
+        calls.append(x)
+        time.sleep(1.1)
+        return x
+
+    told = _told(f, Call((2.5,), {}), [])
+    assert told["other_arguments_s"] > 1
+    assert set(told["reasons"]) == {"paused_s", "collecting_s"}
+    assert len({one for one in calls if one != 2.5}) == 1
 
 
 @pytest.mark.parametrize(
@@ -165,7 +314,7 @@ def test_a_collector_that_is_off_stays_so() -> None:
 
 def test_other_numbers_have_the_same_types_and_shapes() -> None:
     given = {"a": [np.float32(1.0), np.ones((2, 3), dtype="f4")], "b": (np.arange(3), 5, "text")}
-    same = other_calls.varied(given, 1)
+    same = varying.varied(given, 1)
     assert same["a"][0] != 1.0
     assert type(same["a"][0]) is np.float32
     assert same["a"][1].dtype == np.float32
@@ -184,18 +333,19 @@ def test_arrays_of_jax_and_pytorch_are_varied_without_a_program_of_jax() -> None
     given = jax.device_put(np.ones(3, dtype="f4"))
     step(given, 2.0)
     n_programs = step._cache_size()
-    same = other_calls.varied({"x": given, "n": 2.0}, 1)
+    same = varying.varied({"x": given, "n": 2.0}, 1)
     assert np.all(np.asarray(same["x"]) > 1.0)
     assert (same["x"].dtype, same["x"].shape) == (given.dtype, given.shape)
     step(same["x"], same["n"])
     assert step._cache_size() == n_programs
     tensor = torch.ones(3, dtype=torch.float32, requires_grad=True)
-    made = other_calls.varied(tensor, 1)
+    made = varying.varied(tensor, 1)
     assert made.requires_grad
     assert made.is_leaf
     assert made.dtype == torch.float32
     assert bool((made > 1.0).all())
-    assert torch.equal(other_calls.varied(torch.arange(3), 1), torch.arange(3))
+    whole = varying.varied(torch.tensor([5, 0, 7]), 0.1)
+    assert sorted(whole.tolist()) == [0, 2, 7]
 
 
 @pytest.mark.slow
@@ -230,7 +380,8 @@ def test_the_command_makes_the_calls_with_and_without_arguments(
     assert calls["paused_s"] > 0
     assert calls["collecting_s"] is not None
     assert (calls["other_arguments_s"] is not None) == bool(given), calls
-    assert set(calls["null_reasons"]) == (set() if given else {"other_arguments_s"})
+    expected = set() if given else {"other_arguments_s", "answers_checked"}
+    assert set(calls["null_reasons"]) == expected
 
 
 @pytest.mark.slow

@@ -130,3 +130,45 @@ def test_a_path_leads_to_the_same_place_in_another_value() -> None:
     for other in ([[0, 1]], [0, (1, 2)], None):
         with pytest.raises(arrays.MOVED):
             arrays.at(other, (step, step))
+
+
+CHANGING = """
+import sys
+import numpy as np
+import jax, jax.numpy as jnp
+from coldwarm.functions import waiting
+
+jax.devices()
+a = jnp.asarray(np.random.default_rng(0).normal(size=(700, 700)))
+work = jax.jit(lambda a: jnp.linalg.matrix_power(a / 40, 40))
+work(a).block_until_ready()
+kinds = {
+    "alone": lambda n: 0.0 if n < 2 else work(a),
+    "host": lambda n: np.zeros(3) if n < 2 else work(a),
+    "none": lambda n: None if n < 2 else work(a),
+    "list": lambda n: [0.0] if n < 2 else [work(a)],
+    "dict": lambda n: {"x": 0.0} if n < 2 else {"x": work(a)},
+    "pair": lambda n: (0.0, "a") if n < 2 else (work(a), "a"),
+    "nested": lambda n: [[0.0]] if n < 2 else [[work(a)]],
+    "longer": lambda n: [] if n < 2 else [work(a), work(a)],
+    "every other": lambda n: work(a) if n % 2 else 1.0,
+    "first": lambda n: work(a) if n < 2 else [0.0, work(a)],
+    "tuple to list": lambda n: (work(a),) if n < 2 else [work(a)],
+}
+for name, f in kinds.items():
+    wait = waiting.waiter()
+    for n in range(6):
+        out = f(n)
+        wait(out)
+        late = [one for one in jax.tree.leaves(out) if isinstance(one, jax.Array)]
+        assert all(one.is_ready() for one in late), (name, n)
+print(len(kinds))
+"""
+
+
+def test_results_of_changing_types_are_waited_for() -> None:
+    pytest.importorskip("jax")
+    ended = subprocess.run(
+        [sys.executable, "-c", CHANGING], check=True, capture_output=True, text=True, timeout=120
+    )
+    assert int(ended.stdout) > 10

@@ -52,7 +52,7 @@ def run(speed: float, seed: int, scatter: float = 0.002) -> Measured:
     )
     protocol = msgspec.structs.replace(made.protocol, own=described)
     case = msgspec.structs.replace(made, protocol=protocol)
-    case = again.computed(case, case.observations, same=False)
+    case = again.computed(case, case.observations)
     return Measured(f"run-{seed}", None, {case.case: case}, {}, "0" * 64, samples.environment())
 
 

@@ -60,7 +60,8 @@ def agree(folder: Path) -> None:
 
 
 def of_index(folder: Path) -> None:
-    """Write sizes and hashes into the index of the snapshot alone."""
+    """Write sizes and hashes into the index of the snapshot, and sizes into its crate."""
+    _sizes(folder)
     index = folder / layout.INDEX
     document = json.loads(index.read_bytes())
     for row in document["artifacts"]:
@@ -69,12 +70,24 @@ def of_index(folder: Path) -> None:
     index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
 
 
+def _sizes(folder: Path) -> None:
+    crate = folder / layout.CRATE
+    document = json.loads(crate.read_bytes())
+    for one in document["@graph"]:
+        file = folder / one["@id"]
+        if "contentSize" in one and file.is_file():
+            one["contentSize"] = str(file.stat().st_size)
+    crate.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
 def rows(index: Path) -> None:
-    """Write hashes into the rows of an index of cases."""
+    """Write hashes into the rows of an index of cases, where they are others."""
     document = json.loads(index.read_bytes())
+    before = json.dumps(document)
     for row in document["cases"]:
         row["sha256"] = sha256(index.parent / row["path"])
-    index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+    if json.dumps(document) != before:
+        index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 def sha256(file: Path) -> str:

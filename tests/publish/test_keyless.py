@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +19,21 @@ if TYPE_CHECKING:
 
 oidc = pytest.importorskip("sigstore.oidc")
 WHO = ("--identity", "https://example.org/w.yml@main", "--issuer", "https://issuer.example.org")
+
+
+def bundle_of(data: bytes) -> str:
+    """Return what looks like a bundle over an index; nobody has signed it."""
+    digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
+    return json.dumps({"messageSignature": {"messageDigest": {"digest": digest}}})
+
+
+def test_a_bundle_that_nobody_asked_for_is_of_this_index(snapshot: Path, call: Call) -> None:
+    (snapshot / layout.BUNDLE).write_text(bundle_of(b"another"))
+    err = call.refused("verify", snapshot, code=6)
+    assert f"{layout.BUNDLE}: is no bundle of sigstore over this" in err
+    (snapshot / layout.BUNDLE).write_text(bundle_of((snapshot / layout.INDEX).read_bytes()))
+    assert call("verify", snapshot)[0] == 0
+    assert call("verify", snapshot, "--strict")[0] == 3
 
 
 def test_without_an_identity_it_says_what_is_needed(
@@ -61,7 +79,7 @@ def test_what_sigstore_gives_is_written_beside_the_index(
             return self
 
         def to_json(self) -> str:
-            return "{}"
+            return bundle_of(signed[-1])
 
         @contextmanager
         def signer(self, _: object) -> Any:
@@ -75,14 +93,15 @@ def test_what_sigstore_gives_is_written_beside_the_index(
     assert code == 0
     assert out.splitlines()[0] == "Signed as ***"  # an address is private
     assert signed == [(snapshot / layout.INDEX).read_bytes()]
-    assert (snapshot / layout.BUNDLE).read_text() == "{}"
-    assert call("verify", snapshot)[0] == 0
+    code, out, _ = call("verify", snapshot)
+    assert code == 0
+    assert f"{layout.BUNDLE}: not checked: --identity and --issuer" in out
 
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", '{"mediaType": 1}', "\x00"])
 def test_a_broken_bundle_is_no_signature(snapshot: Path, call: Call, text: str) -> None:
     (snapshot / layout.BUNDLE).write_text(text)
-    assert call("verify", snapshot)[0] == 0
+    assert layout.BUNDLE in call.refused("verify", snapshot, code=6)
     err = call.refused("verify", snapshot, *WHO, code=6)
     assert f"{layout.BUNDLE}: is no signature through sigstore" in err
 

@@ -17,13 +17,15 @@ from coldwarm.contracts.files import journal
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
 from coldwarm.publish.making.collected import collect
-from coldwarm.publish.making.create import Made, Request, make
+from coldwarm.publish.making.create import Request, make
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.publish.conftest import Call
+
+    from coldwarm.publish.runs import Content
 
 PLANTED = "Zx9-secret-of-mine"
 
@@ -93,8 +95,8 @@ def test_the_name_of_a_machine_is_masked(
 def test_a_page_that_would_tell_a_secret_is_not_written(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def page(made: Made) -> bytes:
-        assert made.content.runs
+    def page(content: Content) -> bytes:
+        assert content.runs
         return f"<html>{PLANTED}</html>".encode()
 
     request = Request("s1", collect((run,)), sources=None, views={layout.PAGE: page})

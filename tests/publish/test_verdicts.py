@@ -73,7 +73,9 @@ def test_what_is_unknown_is_not_judged_and_no_fault(
     folder = made(call, tmp_path / "s", judged.write_claims(tmp_path / "c", result))
     code, out, _ = call("verify", folder)
     assert code == 0
-    assert f"{result.claim}: not judged again, {why}" in out
+    assert "ONLY HASHED: 7 files and 1 figure" in out.splitlines()[0]
+    assert f"{result.claim}: verdict only hashed, {why}" in out
+    assert call("verify", folder, "--strict")[0] == 3
     _, out, _ = call("verify", folder, "--json")
     told = json.loads(out)
     assert (told["n_verdicts"], [one["name"] for one in told["not_judged"]]) == (0, [result.claim])

@@ -59,15 +59,23 @@ def names(folder: Path) -> list[str]:
 def test_a_snapshot_holds_and_says_what_was_checked(signed: Path, keys: Keys, call: Call) -> None:
     ended, out, _ = call("verify", signed, "--public-key", keys[1])
     assert ended == 0
-    assert "OK s1" in out
-    assert "2 cases computed again from the raw samples; answers and published" in out
+    first, *_ = out.splitlines()
+    assert ": OK s1: proved: 15 files and " in first
+    assert first.endswith("; signed: 11 files")
+    assert "2 cases computed again from the raw samples, and what is made of them" in out
     assert "signed by the key that was given" in out
+    assert call("verify", signed, "--public-key", keys[1], "--strict")[0] == 0
     ended, out, _ = call("verify", signed)
     assert ended == 0
+    assert ": s1: ONLY HASHED: 11 files; proved: 15 files and " in out.splitlines()[0]
     assert "which lies beside it" in out
+    assert call("verify", signed, "--strict")[0] == 3
     ended, out, _ = call("verify", signed, "--json")
     told = json.loads(out)
     assert (told["holds"], told["n_cases"], told["signature"]) == (True, 2, "unknown_key")
+    answers = {one["path"]: one["answer"] for one in told["files"]}
+    assert answers["report.html"] == answers["validation_report.pdf"] == "proved"
+    assert answers["results/quick/environment.json"] == "only_hashed"
 
 
 def test_openssl_verifies_the_raw_signature(signed: Path, keys: Keys, tmp_path: Path) -> None:
@@ -386,7 +394,8 @@ def test_an_archive_is_verified_as_its_folder_is(signed: Path, keys: Keys, tmp_p
     archive = tmp_path / "s1.tar.gz"
     assert program("package", signed, "--out", archive).returncode == 0
     done = program("verify", archive, "--public-key", keys[1])
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"{archive}: OK s1")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{archive}: OK s1: proved: ")
 
 
 def test_a_folder_that_is_no_snapshot_is_said_to_be_none(tmp_path: Path, call: Call) -> None:

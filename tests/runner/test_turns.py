@@ -15,6 +15,7 @@ from coldwarm.runner.schedule.batches import (
     BLOCK_S,
     BLOCKS,
     FEWEST_BLOCKS,
+    FIRST_S,
     PROCESSES_DIFFER,
     Plan,
     block_count,
@@ -38,25 +39,33 @@ class Process:
         """Let it have made no call yet."""
         self.active_s, self.warmup_s, self.called_s, self.spawned_ns = start_s, warmup_s, 0.0, 0
         self.scatter, self.noise = scatter, np.random.default_rng(3)
+        self.call_s, self.every, self.made = CALL_S, 0, 0
 
     def block(self, batch: int, seconds: float) -> Block:
         """Return a block, its calls three times slower in the warm-up."""
         samples_s: list[float] = []
-        level = CALL_S * (1 + self.scatter * self.noise.standard_normal())
-        while not samples_s or sum(samples_s) < seconds:
-            samples_s.append(level * (3 if self.called_s < self.warmup_s else 1))
-            self.called_s += samples_s[-1]
+        level = self.call_s * (1 + self.scatter * self.noise.standard_normal())
+        while not samples_s or batch * sum(samples_s) < seconds:
+            self.made += batch
+            slow = 3 if self.called_s < self.warmup_s else 1
+            if self.every and self.made % self.every < batch:
+                slow *= 50
+            samples_s.append(level * slow)
+            self.called_s += batch * samples_s[-1]
         return Block(
             order=0, start_s=self.called_s, batch=batch, samples_s=samples_s, compiles=0,
             cpu_s=seconds, wall_s=seconds,
         )  # fmt: skip
 
 
-def running(label: str, start_s: float, warmup_s: float, scatter: float) -> Running:
+def running(
+    label: str, start_s: float, warmup_s: float, scatter: float, call_s: float = CALL_S
+) -> Running:
     case = SimpleNamespace(id=label, batches=True)
     process = Process(start_s, warmup_s, scatter)
+    process.call_s = call_s
     process.noise = np.random.default_rng(ord(label))
-    second = SimpleNamespace(begin_ns=0, end_ns=round(2e9 * CALL_S))
+    second = SimpleNamespace(begin_ns=0, end_ns=round(2e9 * call_s))
     start = SimpleNamespace(phases=[second])
     slot = SimpleNamespace(case=case)
     made = SimpleNamespace(slot=slot, process=process, blocks=[], start=start)
@@ -107,7 +116,7 @@ def test_a_warmup_comes_on_top_for_all_of_the_round(turns: Turns) -> None:
     without = rounds(turns, 2, ("a", 0.1, 0.0), ("b", 0.1, 0.0), scatter=0.002)[1]
     turns = Turns(turns.place, turns.late, turns.failed)
     first, second = rounds(turns, 2, ("a", 0.1, 0.2), ("b", 0.1, 0.0), scatter=0.002)
-    assert first == [1 + BLOCKS] * 2
+    assert min(first) == 1 + BLOCKS
     assert second[0] == second[1] >= without[0] + round((0.2 - 0.05) / BLOCK_S)
 
 
@@ -131,7 +140,10 @@ def test_there_are_as_many_blocks_as_make_a_round_worth_its_seconds() -> None:
 def test_there_are_always_a_few_blocks_and_never_more_than_asked_for() -> None:
     assert block_count(0.3, BLOCKS, MOST_S, plan(scatter=0.0)) == FEWEST_BLOCKS
     assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(scatter=1.0)) == BLOCKS
-    assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=9.0)) == BLOCKS
+    none = block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=0.0))
+    assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=1.0)) == none + round(1.0 / BLOCK_S)
+    longest = round((MOST_S + FIRST_S) / BLOCK_S)
+    assert block_count(BLOCK_S, BLOCKS, MOST_S, plan(warmup_s=99.0)) == none + longest
     assert block_count(0.15, 2, 0.3, None) == 2
 
 
@@ -144,4 +156,31 @@ def test_a_burst_in_the_first_call_makes_no_block_longer(turns: Turns) -> None:
     taken = iter([msgspec.structs.replace(burst, cpu_s=0.4, wall_s=0.4)])
     process.block = lambda batch, seconds: next(taken, None) or usual(batch, seconds)
     turns.run(turns.first([one], lambda some, _: some), lambda some, _: some)
-    assert [block.wall_s for block in one.blocks[1:]] == [BLOCK_S] * BLOCKS
+    assert {block.wall_s for block in one.blocks[1:]} == {BLOCK_S}
+    assert BLOCKS <= len(one.blocks[1:]) <= 1.1 * BLOCKS
+
+
+@pytest.mark.parametrize(
+    ("call_s", "calls"), [(1e-3, 256), (5e-3, 256), (0.02, 75), (0.1, 15), (1.0, 8), (3e-6, 256)]
+)
+def test_the_first_process_shows_what_calls_do_late(
+    turns: Turns, call_s: float, calls: int
+) -> None:
+    """GIVEN calls of any length THEN 256 are made, or as many as 1.5 s have."""
+    one = running("a", 0.1, 0.0, 0.0, call_s)
+    turns.run(turns.first([one], lambda some, _: some), lambda some, _: some)
+    made = sum(block.batch * len(block.samples_s) for block in one.blocks[1:])
+    assert made >= calls
+
+
+def test_calls_of_which_some_are_far_slower_are_looked_at_as_long_by_each_process(
+    turns: Turns,
+) -> None:
+    """GIVEN every hundredth call 50 times slower THEN later processes meet as many of these."""
+    found = []
+    for _ in range(3):
+        one = running("a", 0.1, 0.0, 0.0, 4e-3)
+        cast("Any", one.process).every = 100
+        turns.run(turns.first([one], lambda some, _: some), lambda some, _: some)
+        found.append(sum(len(block.samples_s) for block in one.blocks))
+    assert min(found) >= 256

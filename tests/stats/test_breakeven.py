@@ -96,8 +96,8 @@ SLOW = simple("slow", [1.00, 1.02, 1.01], [0.050, 0.051, 0.050])
 def test_a_dearer_start_pays_off_from_a_number_of_calls() -> None:
     found = break_even(JIT, NUMPY, "process")
     assert found.verdict == "from"
-    # 0.91 s dearer after one call, 0.018 s made up for by each further one.
-    assert found.calls == 1 + 51
+    # In the middle round 0.90 s dearer after one call, 0.018 s made up for by each further one.
+    assert found.calls == 1 + 50
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.calls < found.high

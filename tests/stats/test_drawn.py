@@ -146,4 +146,4 @@ def test_a_wrong_answer_is_named() -> None:
 
 def _computed(cases: list[CaseResult]) -> list[CaseResult]:
     """Return the cases with their summaries, as they are read."""
-    return [again.computed(case, case.observations, same=False) for case in cases]
+    return [again.computed(case, case.observations) for case in cases]

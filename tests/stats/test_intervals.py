@@ -85,21 +85,16 @@ def test_a_burst_in_a_few_of_many_rounds_does_not_widen_the_interval() -> None:
     assert loud.high - loud.low < 3 * (quiet.high - quiet.low)
 
 
-def test_signed_ranks_are_those_of_scipy() -> None:
-    values = np.random.default_rng(0).normal(0.3, 1, 14)
-    for confidence in (0.9, 0.97, 0.99):
-        low = paired(values.tolist(), confidence).low
-        chances = [
-            stats.wilcoxon(values - at, alternative="greater", method="exact").pvalue
-            for at in (low - 1e-9, low + 1e-9)
-        ]
-        assert chances[0] <= (1 - confidence) / 2 < chances[1]
-
-
-def test_ten_rounds_can_not_be_as_sure_as_one_in_ten_thousand() -> None:
-    found = paired(np.linspace(1, 2, 10).tolist(), 0.9999)
-    assert (found.low, found.high) == (-math.inf, math.inf)
-    assert paired(np.linspace(1, 2, 20).tolist(), 0.9999).low > 0.9
+@pytest.mark.parametrize("n", [6, 9, 10, 14, 40, 1500])
+def test_bounds_stand_at_the_places_of_the_sign_test(n: int) -> None:
+    values = np.random.default_rng(0).normal(0.3, 1, n)
+    for depth in (1, n // 4, n // 3):
+        sure = 1 - 2 * float(stats.binom.cdf(depth - 1, n, 0.5))
+        if not 0.0 < sure < 1 - 1e-9:
+            continue
+        found = paired(values.tolist(), sure - 1e-12)
+        ordered = np.sort(values)
+        assert (found.low, found.high) == pytest.approx((ordered[depth - 1], ordered[n - depth]))
 
 
 def test_the_extension_is_exact_for_values_spread_evenly() -> None:

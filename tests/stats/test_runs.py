@@ -19,6 +19,7 @@ from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.summary import Comparison
 from coldwarm.report.compare.limits import of_bench
+from coldwarm.report.reasons import advice
 from coldwarm.stats import outcome
 from coldwarm.stats.compare.known import known_noise
 from coldwarm.stats.compare.limits import Asked, fails, surely_below, unshown
@@ -84,6 +85,45 @@ def test_intervals_of_runs_hold_the_truth() -> None:
         assert found.high is not None
         held += found.low <= 1.1 <= found.high
     assert held / 2000 >= 0.96
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), [(4, 1), (1, 4), (5, 1), (8, 1), (1, 20)])
+def test_a_single_run_of_a_side_gives_no_verdict(n_a: int, n_b: int) -> None:
+    """GIVEN runs against one THEN undecided, why and what to do, however far that one is."""
+    rng = np.random.default_rng([n_a, n_b])
+    for speed in (1.0, 1.6, 20.0):
+        made = compare_results(runs(rng, n_a), runs(rng, n_b, speed), Policy())
+        assert {item.verdict for item in made.metrics} == {"undecided"}
+        warm = next(item for item in made.metrics if item.kind == "warm")
+        assert warm.reason.code == "lone_run"
+        assert warm.ratio is not None, "what was seen is shown"
+        assert warm.confidence == pytest.approx(1 - 2 / (n_a + n_b))
+        assert "lone_run" in {reason.code for reason in made.warnings}
+        assert advice(warm.reason)
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), [(3, 2), (2, 3), (4, 2), (2, 8)])
+def test_two_runs_of_a_side_are_enough(n_a: int, n_b: int) -> None:
+    rng = np.random.default_rng([n_a, n_b, 1])
+    made = compare_results(runs(rng, n_a), runs(rng, n_b, 3.0), Policy())
+    assert warm_verdict(made) == "slower"
+    assert "lone_run" not in {reason.code for reason in made.warnings}
+
+
+@pytest.mark.parametrize("n", [4, 8])
+def test_bursts_make_no_verdict_of_several_runs_against_one(n: int) -> None:
+    """GIVEN equal runs of which bursts strike one in ten THEN the single one is never judged."""
+    rng = np.random.default_rng(n)
+
+    def side(size: int) -> list[float]:
+        struck = rng.random(size) < 0.1
+        made = np.exp(0.02 * rng.standard_normal(size)) * (1 + 0.4 * struck)
+        return [float(one) for one in made]
+
+    found = [compare_runs("m", "A", side(n), side(1), threshold=0.05) for _ in range(300)]
+    assert {one.verdict for one in found} == {"undecided"}
+    held = sum((one.low or 0) <= 1 <= (one.high or 0) for one in found) / 300
+    assert held == pytest.approx(found[0].confidence, abs=0.09)
 
 
 def test_fewer_than_five_runs_are_told_of() -> None:

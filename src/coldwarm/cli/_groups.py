@@ -55,10 +55,13 @@ class Commands(click.RichGroup):
         Raises:
             UsageError: there is no such command, or an argument says nothing.
         """
-        refuse_empty(args)
+        refuse_empty(args[:1])
         name = args[0]
         if name not in self.list_commands(ctx):
             from coldwarm.registry import unknown
 
             raise unknown("command", name, self.list_commands(ctx))
-        return super().resolve_command(ctx, args)
+        known, command, rest = super().resolve_command(ctx, args)
+        own = getattr(command, "own", None)  # of one that hands the others on
+        refuse_empty(rest if own is None else own(rest))
+        return known, command, rest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _counts, _options
+from coldwarm.cli import _counts, _options, _stored
 from coldwarm.cli._commands import Configured
 from coldwarm.errors import ExitCode, ListedError, NothingComparableError
 
@@ -99,6 +99,8 @@ def command(
     fields = _options.parts(allowed, "--allow")
     first, second = ([opening.read(path) for path in _paths(side)] for side in (a, b))
     before, now = ([one for one in side if isinstance(one, Measured)] for side in (first, second))
+    for one in (*before, *now):
+        _stored.tell(one.path, one.otherwise)
     if (len(before), len(now)) == (len(first), len(second)):
         _refuse(pairs, "--pair", "belongs to files of other tools; cases are matched by name")
         comparison = judged(before, now, limits, fields, noises or None)

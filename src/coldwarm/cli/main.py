@@ -43,13 +43,46 @@ def main() -> None:
     """Run the command line and exit with its code."""
     code = _INTERNAL
     try:
+        _interrupted_by_all()
         code = _coded()
         code = _flushed(code)
     except KeyboardInterrupt:  # once more, while the first was told
         code = _INTERRUPTED
     except BaseException:  # noqa: BLE001 - not even telling what went wrong has succeeded
         code = _INTERNAL
-    sys.exit(code)
+    if code < 0:
+        _end_by(-code)
+    sys.exit(code if code >= 0 else 128 - code)
+
+
+def _interrupted_by_all() -> None:
+    """Let SIGTERM and SIGHUP end every command as Ctrl-C does, so that nothing is left behind.
+
+    Whoever started this process may have it ignore one (``nohup``), which then is ignored on.
+    """
+    import signal
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+
+
+def _end_by(number: int) -> None:
+    """End by the signal that has ended a program which was run, so that a parent sees the same.
+
+    It leaves no second picture of memory, and returns where the signal ends nothing.
+    """
+    import atexit
+    import resource
+    import signal
+
+    atexit._run_exitfuncs()  # noqa: SLF001 - a signal skips them, and they remove what is temporary
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        os.kill(os.getpid(), number)
 
 
 def _coded() -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -79,10 +77,10 @@ def command(
         threads=threads,
     )
     with (
-        tempfile.TemporaryDirectory(dir=temporary.folder()) as folder,
+        temporary.made() as folder,
         open_progress(PlainConsole(stderr=True)) as progress,
     ):
-        parts = bench.run_each(request.benches(), Path(folder), listener=progress)
+        parts = bench.run_each(request.benches(), folder, listener=progress)
         report = _report(request, parts)
     kept = stored_noise.keep(report, _options.new_directory("noise"))
     if form == "json":

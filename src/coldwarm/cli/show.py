@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from coldwarm.cli import _options, _printing
+from coldwarm.cli import _options, _printing, _stored
 
 
 @click.command("show")
@@ -22,13 +22,15 @@ def command(directory: Path, form: str, *, verbose: bool) -> None:
     """Print the table of a run: DIRECTORY is what `coldwarm run` or `coldwarm bench` wrote to.
 
     Nothing is measured. The figures are computed again from the observations, and an artifact that
-    says anything else is refused.
+    says anything else is refused. Where it says that another version of coldwarm measured it, what
+    today's rules make is shown, and what differs is told.
     """
     from coldwarm.contracts.policy import Policy
     from coldwarm.runner.stored import reading
     from coldwarm.stats.plan import benching
 
-    suite, cases = reading.read_run(directory)
+    suite, cases, otherwise = reading.read_run(directory)
+    _stored.tell(directory, otherwise)
     if form != "json" and suite.suite == "bench" and cases:
         report, plan = benching.report(suite, cases, str(directory), Policy())
         _printing.print_bench(report, suite, cases, plan, form, verbose=verbose)

@@ -25,9 +25,10 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
     A file is recognised by its schema_version. In the folder of a run, hashes and indexes
     must agree with the files as well, and everything that was computed must come out the same
     again. One line is printed for each artifact: that it is fine, or path, line and field of each
-    fault.
+    fault. Where it says that another version of coldwarm measured it, what today's rules make
+    otherwise is called not proved.
 
-    Exit status: 0 all fine, 3 a fault was found, 2 a PATH does not exist.
+    Exit status: 0 no fault, 3 a fault was found, 2 a PATH does not exist.
     """
     from coldwarm.errors import ExitCode, UsageError, printable
     from coldwarm.private.masking import masked
@@ -50,11 +51,19 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
 
 
 def _row(finding: Finding) -> dict[str, object]:
-    return {name: value for name, value in finding._asdict().items() if name != "error"}
+    row = {name: value for name, value in finding._asdict().items() if name != "error"}
+    return {**row, "otherwise": [str(one) for one in finding.otherwise]}
 
 
 def _line(finding: Finding) -> str:
     if finding.fault is not None:
         return finding.fault
     note = f" ({finding.note})" if finding.note else ""
+    if finding.otherwise:
+        first, n_values = finding.otherwise[0], len(finding.otherwise)
+        told = (
+            f"{n_values} value{'s' * (n_values > 1)} not proved, as today's rules make other ones"
+        )
+        where = f"{first.field}: " if first.field else ""
+        return f"{finding.path}: NOT PROVED {finding.contract}: {told}: {where}{first.what}"
     return f"{finding.path}: OK {finding.contract}{note}"

@@ -41,6 +41,9 @@ class Lead(Record, frozen=True, kw_only=True):
     baseline: str
     fastest: str | None
     judged: list[Judged]
+    held_back: dict[str, Reason] = {}
+    """By candidate, why nothing is told of it here: it was not tried with other data, or it keeps
+    answers. Where it is the baseline, nothing is told at all."""
 
     @property
     def faster(self) -> list[Judged]:
@@ -111,6 +114,9 @@ class ByCalls(Record, frozen=True, kw_only=True):
     n_rounds: Count | None = None
     """Rounds that the pair of candidates with the fewest has in common; where none are common,
     processes of the side that has fewer."""
+    measured_calls: Count | None = None
+    """Calls of a process up to which the costs of all compared are measured. What is said beyond
+    holds if later calls cost what the last ones did: it is extrapolated."""
     reason: Reason | None = None
     null_reasons: dict[str, Reason] = {}
 

@@ -57,6 +57,8 @@ class BenchVerdict(Record, frozen=True, kw_only=True):
     comparison: Comparison
     fails_beyond: float | None = None
     """The relative difference that was not to be exceeded, where the interval lies beyond it."""
+    held_back: Reason | None = None
+    """Why no headline rests on it, such as data that were never varied; ``None``: one may."""
     surely_below: float | None = None
     """The limit of ``slower``, where the whole interval lies below it."""
 

@@ -37,8 +37,23 @@ class SnapshotFault(Record, frozen=True, kw_only=True):
     reason: Reason
 
 
+FileAnswer = Literal["proved", "signed", "only_hashed"]
+"""``proved``: made again of other files, and the same. ``signed``: nothing else tells it, and the
+index that has its hash is signed by the key or the identity that the reader named. ``only_hashed``:
+its bytes are those that the index names, and nothing more is known."""
+
+
+class CheckedFile(Record, frozen=True, kw_only=True):
+    """A file of a snapshot without a fault, and what is known of it."""
+
+    path: str
+    answer: FileAnswer
+    reason: Reason | None
+    """Why it is not proved."""
+
+
 class Verification(Record, frozen=True, kw_only=True):
-    """Whether a snapshot holds, and where not."""
+    """Whether a snapshot holds, and where not; what of it is proved, and what is not."""
 
     schema_version: Literal["coldwarm.verification.v1"] = "coldwarm.verification.v1"
     path: str
@@ -47,6 +62,7 @@ class Verification(Record, frozen=True, kw_only=True):
     """``None``: the index cannot be read."""
     snapshot_index_sha256: Sha256 | None
     holds: bool
+    """Whether nothing is wrong; what is only hashed may be false all the same."""
     signature: SignatureState
     key_sha256: Sha256 | None
     """Fingerprint of the key whose signature it is: the SHA-256 of the public key as DER."""
@@ -58,15 +74,28 @@ class Verification(Record, frozen=True, kw_only=True):
     """Of these together."""
     n_cases: Count
     """Cases of which everything was computed again."""
-    n_cases_other_version: Count
-    """Cases that another version of coldwarm measured: of these, counts and plain figures were
-    computed again, and verdicts by the rules of today."""
     n_verdicts: Count = 0
     """Patterns and claims that were judged again."""
+    n_proved: Count = 0
+    """Files; so of the two below. All are 0 where something is wrong."""
+    n_signed: Count = 0
+    n_only_hashed: Count = 0
+    n_figures_proved: Count = 0
+    """Figures, verdicts, warnings and the like that were computed again and are the same."""
+    n_figures_only_hashed: Count = 0
+    """Those that another version of coldwarm made by other rules: today's say otherwise."""
+    files: list[CheckedFile] = []
+    otherwise: list[SnapshotFault] = []
+    """What today's rules do not say, where another version says that it has measured."""
     not_judged: list[NotJudged] = []
-    """Those that were not, which is no fault."""
+    """Patterns and claims that were not judged again by the rule that the snapshot names."""
     faults: list[SnapshotFault]
     """The first of each file; the first one of all decides the exit code."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether nothing is wrong, and nothing only hashed."""
+        return self.holds and not self.n_only_hashed and not self.n_figures_only_hashed
 
 
 class ComparedRuns(Record, frozen=True, kw_only=True):

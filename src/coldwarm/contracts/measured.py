@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, SteadyState, SuiteResult
+    from coldwarm.errors import ContractError
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class Measured:
     """``None`` where the file of a case has no ``environment.json`` of its run beside it."""
     answers: Answers | None = None
     """As they stand beside the index; ``None``: there are none."""
+    otherwise: tuple[ContractError, ...] = ()
+    """What its files say otherwise than the rules of today, as another version measured it: where,
+    and what. The ``cases`` have what was computed anew."""
 
 
 @dataclass(frozen=True)

@@ -283,6 +283,18 @@ class OtherCallSeconds(Record, frozen=True, kw_only=True):
 class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True):
     """Calls of a user's own function as the timed loop does not make them; part of no figure."""
 
+    varied: list[str] | None = None
+    """The arguments that had other data in calls; ``None``: it was not recorded."""
+    not_varied: dict[str, Reason] = {}
+    """By argument, why it had none."""
+    answer_changed: bool | None = None
+    """Whether the answer to other data was another one; ``None``: no such answer was compared."""
+    answers_checked: bool | None = None
+    """Whether answers to other data were held against the reference's and passed; ``False``: they
+    differ, and ``unlike`` says how."""
+    unlike: Reason | None = None
+    folded: list[str] = []
+    """Programs of JAX that XLA has computed from their constants while it compiled them."""
     null_reasons: dict[str, Reason] = {}
 
 
@@ -341,7 +353,7 @@ class Observation(Record, frozen=True, kw_only=True):
     judgements: dict[str, Judgement] = {}
     """By cache mode."""
     other_calls: OtherCalls | None = None
-    """Of a process with blocks, whose function is a user's own."""
+    """Of a process whose function is a user's own."""
     gate: Gate | None = None
     input_sha256: Sha256 | None = None
     bytecode: dict[str, Count] = {}

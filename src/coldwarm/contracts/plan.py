@@ -36,8 +36,16 @@ class BreakEven(Record, frozen=True, kw_only=True):
     confidence: float = 0.95
     reason: Reason
     n_rounds: Count | None = None
+    measured_calls: Count | None = None
+    """Calls of a process up to which both totals are measured; beyond, they are extrapolated."""
     rests_on: Reason | None = None
     null_reasons: dict[str, Reason] = {}
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether one of its numbers lies beyond what was measured."""
+        numbers = [n for n in (self.calls, self.low, self.high) if n is not None]
+        return self.measured_calls is not None and max(numbers, default=0) > self.measured_calls
 
 
 class PlanTotal(Record, frozen=True, kw_only=True):
@@ -69,6 +77,8 @@ class PlanTotal(Record, frozen=True, kw_only=True):
     process_low_s: NotNegative | None = None
     process_high_s: NotNegative | None = None
     n_rounds: Count | None = None
+    measured_calls: Count | None = None
+    """Calls of a process up to which the total is measured; beyond, it is extrapolated."""
     rests_on: Reason | None = None
     process_rests_on: Reason | None = None
     confidence: float = 0.95
@@ -100,7 +110,8 @@ class Plan(Record, frozen=True, kw_only=True):
     """What is planned with a group's candidates, what each costs, and which is the cheapest.
 
     ``cheapest`` has the lowest total, new shapes at half of the most that they may cost.
-    ``verdict`` is ``told_apart`` where every other one is dearer with ``confidence``.
+    ``verdict`` is ``told_apart`` where every other one is dearer with ``confidence``, and
+    ``extrapolated`` where that holds if calls beyond those measured cost what the last ones did.
     """
 
     group: str
@@ -116,7 +127,7 @@ class Plan(Record, frozen=True, kw_only=True):
     cheapest: str | None
     cheapest_with_making: str | None = None
     """The cheapest where ``made_s`` is paid for as well; ``None``: nothing was made ahead."""
-    verdict: Literal["told_apart", "undecided"]
+    verdict: Literal["told_apart", "extrapolated", "undecided"]
     reason: Reason
     baseline: str | None
     """Of ``break_even`` as it is shown: the workload's own, where it was measured."""

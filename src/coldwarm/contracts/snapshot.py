@@ -23,13 +23,21 @@ class ManifestHarness(Record, frozen=True, kw_only=True):
     git_commit: str
 
 
+class ManifestSource(Record, frozen=True, kw_only=True):
+    """Where the sources of a program lie."""
+
+    repo: str | UnsetType = UNSET
+    ref: str | UnsetType = UNSET
+    git_commit: str | UnsetType = UNSET
+
+
 class ManifestProgram(Record, frozen=True, kw_only=True):
     """The installed version of the program that measured, and where it is from."""
 
     version: str
     wheel_sha256: Sha256 | UnsetType = UNSET
     wheel_url: str | UnsetType = UNSET
-    source: str | UnsetType = UNSET
+    source: ManifestSource | UnsetType = UNSET
 
 
 class ManifestResult(Record, frozen=True, kw_only=True):

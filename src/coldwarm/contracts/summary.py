@@ -67,12 +67,14 @@ CautionKind = Literal[
     "unsteady",
     "bimodal",
     "second_call",
+    "uneven",
     "compiled",
     "settings",
     "bytecode",
     "kept",
     "allocator",
     "other_calls",
+    "untried",
     "counts",
 ]
 

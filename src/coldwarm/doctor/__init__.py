@@ -28,4 +28,5 @@ class _Called(type(sys)):  # type: ignore[misc] # the class of modules
         return import_module("coldwarm.inprocess.doctor").DoctorBlock()
 
 
-sys.modules[__name__].__class__ = _Called
+if __name__ in sys.modules:  # the doctor that has started a program is no module of it
+    sys.modules[__name__].__class__ = _Called

@@ -5,21 +5,17 @@ interest is told to be silent until something else is compiled, so that a line c
 once.
 """
 
-import inspect
+import _thread
 import sys
-import threading
 import time
-import weakref
-from functools import partial
-from types import MethodType
+from _weakref import ref
 
 from coldwarm.doctor import sites
 from coldwarm.doctor.clocks import Clocks, is_of_day
-from coldwarm.doctor.compiles.jax_calls import tracers
 from coldwarm.doctor.dispatches import Dispatches, slow_path
 from coldwarm.doctor.draws import is_draw
 from coldwarm.doctor.failures import failed
-from coldwarm.doctor.places import Now, Places
+from coldwarm.doctor.places import Now, Places, is_partial
 from coldwarm.doctor.transfers import Transfers
 
 TYPE_CHECKING = False
@@ -32,6 +28,7 @@ if TYPE_CHECKING:
     from coldwarm.doctor.journal import Journal
 
 _now_ns = time.perf_counter_ns
+_Method = type(Places.at.__get__(0))
 _WORTH_S = 0.001
 """Shorter times of JAX's own functions are not written."""
 _RESTS_NS = 100_000_000
@@ -57,11 +54,13 @@ class Calls:
         """Code of frameworks that is told of each time that it starts."""
         self._timed: set[CodeType] = set()
         """Code of operations of JAX's that is told of each time that it ends."""
+        self._returns: dict[Any, Callable[[], None]] = {}
+        """Code that is told of each time that it returns."""
         self._tracers: frozenset[CodeType] = frozenset()
         """Code of JAX's in which a function is traced."""
         self._devices: CodeType | None = None
         self._timeit: CodeType | None = None
-        self._told: dict[int, weakref.ref[CodeType]] = {}
+        self._told: dict[int, ref[CodeType]] = {}
         """By identity: code of which single events are told."""
         self._asked_ns = 0
         self._stale = False
@@ -86,6 +85,12 @@ class Calls:
         for frame in list(sys._current_frames().values()):
             self._follow_running(frame)
         return True
+
+    def follow(self, code: "Any", started: "Callable[[], None]", ended: "Any") -> None:
+        """Tell of each time that code starts, and that it returns."""
+        self._started[code] = started
+        self._returns[code] = ended
+        self._tell_end(code)
 
     def end(self) -> None:
         """Follow no more, and give the tool's number back."""
@@ -118,23 +123,30 @@ class Calls:
         self._want(self._transfers.wanted(jax))
         self._clocks.jax_is_here()
         self._started |= dict.fromkeys(slow_path(), self._missed)
+        from coldwarm.doctor.compiles.jax_calls import tracers
+
         self._tracers = tracers()
         self._started |= dict.fromkeys(self._tracers, self._trace_begins)
         self._started |= dict.fromkeys(self._transfers.reads(), self._transfers.read)
         operators = self._dispatches.begin(jax)
-        self._started |= {code: partial(self._dispatches.operated, code) for code in operators}
+        self._started |= {code: self._operated(code) for code in operators}
         self._timed = operators | self._dispatches.ends()
         for code in self._timed | self._tracers:
             self._tell_end(code)
         backends = getattr(sys.modules.get("jax._src.xla_bridge"), "backends", None)
         if backends is not None:
-            self._devices = inspect.unwrap(backends).__code__
+            self._devices = sites.unwrapped(backends).__code__
+            self._returns[self._devices] = self._devices_are_there
             self._tell_end(self._devices)
         self._monitoring.restart_events()
+
+    def _operated(self, code: "CodeType") -> "Callable[[], None]":
+        return lambda: self._dispatches.operated(code)
 
     def timeit_is_here(self) -> None:
         """Follow the times that ``timeit`` takes."""
         self._timeit = sys.modules["timeit"].Timer.timeit.__code__
+        self._returns[self._timeit] = lambda: self._clocks.timed_by_timeit(sys._getframe(2))
         self._tell_end(self._timeit)
 
     def ask_again(self) -> None:
@@ -150,7 +162,7 @@ class Calls:
 
     def _tell(self, code: "CodeType", events: int) -> None:
         self._monitoring.set_local_events(self._tool, code, events)
-        self._told[id(code)] = weakref.ref(code)
+        self._told[id(code)] = ref(code)
 
     def _want(self, functions: "dict[Any, Callable[..., None]]") -> None:
         self._wanted |= {id(one): (one, taken) for one, taken in functions.items()}
@@ -177,19 +189,16 @@ class Calls:
     def _ended(self, code: "CodeType", _offset: int, _returned: "Any") -> "Any":
         """Take note of what a function of JAX's or of ``timeit`` has taken."""
         try:
+            returned = self._returns.get(code)
+            if returned is not None:
+                returned()
+                return None
             if code in self._timed:
                 self._dispatches.returned(code)
                 return None
             stages = self._stages()
             if code in self._tracers and stages is not None:
                 stages.trace_ended(sys._getframe(1))
-                return None
-            if code is self._timeit:
-                self._clocks.timed_by_timeit(sys._getframe(1))
-                return None
-            if code is self._devices:
-                self._now.starting = False
-                self._devices_started(_now_ns() - self._now.since_ns)
                 return None
         except Exception as error:
             failed(self._journal, error)
@@ -208,9 +217,13 @@ class Calls:
         if stages is not None:
             stages.trace_begins(sys._getframe(2))
 
+    def _devices_are_there(self) -> None:
+        self._now.starting = False
+        self._devices_started(_now_ns() - self._now.since_ns)
+
     def _devices_started(self, spent_ns: int) -> None:
         if spent_ns >= _WORTH_S * 1e9:
-            thread = threading.get_ident()
+            thread = _thread.get_ident()
             self._journal.write("devices", seconds=spent_ns / 1e9, thread=thread)
             self._now.apart_ns += spent_ns
             self._dispatches.leave_out(spent_ns)
@@ -218,10 +231,10 @@ class Calls:
     def _call(self, code: "CodeType", offset: int, called: "Any", first: "Any") -> "Any":
         try:
             named = called
-            if type(called) is partial:
+            if is_partial(called):
                 first = called.args[0] if called.args else first
                 called = called.func
-            if type(called) is MethodType:
+            if type(called) is _Method:
                 called = called.__func__
             if self._stale:
                 self.ask_again()
@@ -254,9 +267,9 @@ class Calls:
 
     def _returned(self, _code: "CodeType", _offset: int, called: "Any", _first: "Any") -> "Any":
         try:
-            if type(called) is partial:
+            if is_partial(called):
                 called = called.func
-            if type(called) is MethodType:
+            if type(called) is _Method:
                 called = called.__func__
             if type(called) is self._dispatches.jitted:
                 self._dispatches.returned(called)

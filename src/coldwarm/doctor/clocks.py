@@ -1,9 +1,8 @@
 """Clocks that the user's code reads, and whether the work was done by then."""
 
+import _thread
 import sys
-import threading
 import time
-from types import BuiltinMethodType
 
 from coldwarm.doctor import sites
 
@@ -25,11 +24,12 @@ _MOST_SHARE = 0.01
 _MOST_MOMENTS = 64
 """Readings of one place that are written."""
 _now_ns = time.perf_counter_ns
+_Builtin: "Any" = type(len)
 
 
 def is_of_day(called: "Any") -> bool:
     """Say whether a call is of ``datetime.now``, which is another object each time."""
-    if type(called) is not BuiltinMethodType or type(called.__self__) is not type:
+    if type(called) is not _Builtin or type(called.__self__) is not type:
         return False
     return called.__self__.__module__ == "datetime" and called.__qualname__ in _OF_DAY
 
@@ -72,7 +72,7 @@ class Clocks:
             self._places.journal.write(
                 "clock",
                 slot=slot,
-                thread=threading.get_ident(),
+                thread=_thread.get_ident(),
                 pending=pending,
                 after=self._now.last if self._now.dispatched else None,
                 caller=sites.stack(sys._getframe(2))[1:2],

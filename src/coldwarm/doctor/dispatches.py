@@ -1,6 +1,5 @@
 """What is given to devices: calls of compiled functions, and operations one by one."""
 
-import inspect
 import sys
 import time
 
@@ -60,14 +59,14 @@ class Dispatches:
             for key, one in list(vars(space).items()) if space is not None else ():
                 if callable(one) and not isinstance(one, type) and key not in _NO_OPERATIONS:
                     self._operations[id(one)] = one
-                    code = getattr(inspect.unwrap(one), "__code__", None)
+                    code = getattr(sites.unwrapped(one), "__code__", None)
                     if code is not None and type(one) is not self.jitted:
                         self._codes[id(one)] = code
         jnp = jax.numpy
         self._growing = {id(getattr(jnp, name)) for name in _GROWING if hasattr(jnp, name)}
         array = sys.modules["jax._src.array"].ArrayImpl
         methods = (getattr(array, f"__{name}__", None) for name in _OPERATORS)
-        codes = {getattr(inspect.unwrap(one), "__code__", None) for one in methods if one}
+        codes = {getattr(sites.unwrapped(one), "__code__", None) for one in methods if one}
         return {code for code in codes if code is not None}
 
     def ends(self) -> "set[CodeType]":

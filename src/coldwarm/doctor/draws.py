@@ -1,13 +1,21 @@
 """Random numbers of NumPy and of Python: drawn in a trace, they are the same in every call."""
 
-from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _OWNERS = ("RandomState", "Generator", "Random", "SystemRandom")
 _MODULES = ("numpy", "random")
+
+
+class _Drawn:
+    def method(self) -> None:
+        """Be what has a kind."""
+
+
+_Builtin, _Function, _Descriptor = type(len), type(lambda: None), type(str.join)
+_Method = type(_Drawn().method)
+"""Kinds of what is called, as ``types`` has them."""
 _NO_DRAW = ("seed", "getstate", "setstate", "get_state", "set_state", "spawn")
 
 
@@ -18,11 +26,11 @@ def is_draw(called: "Any", first: "Any") -> bool:
     Objects of other kinds are asked nothing: that may run code of the user's.
     """
     kind = type(called)
-    if kind is BuiltinMethodType or kind is MethodType:
+    if kind is _Builtin or kind is _Method:
         owner = type(called.__self__)
-    elif kind is FunctionType and called.__module__ != "random":
+    elif kind is _Function and called.__module__ != "random":
         return False  # it will call what draws itself
-    elif kind in (FunctionType, MethodDescriptorType) or kind.__name__.startswith("cython_"):
+    elif kind in (_Function, _Descriptor) or kind.__name__.startswith("cython_"):
         owner = type(first)
     else:
         return False

@@ -25,7 +25,7 @@ def failed(journal: "Any", error: Exception) -> None:
         one = os.getpid(), at, type(error).__name__
         if one not in _told and len(_told) < _MOST:
             _told.add(one)
-            journal.write("failed", at=at, error=type(error).__name__, text=str(error)[:200])
+            journal.write("failed", at=at, error=type(error).__name__)
     except Exception:
         return
 

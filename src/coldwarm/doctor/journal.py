@@ -6,10 +6,12 @@ memory, so that both are there whatever ends the process.
 
 import fcntl
 import itertools
-import json
 import mmap
 import os
 import time
+from _json import encode_basestring_ascii, make_encoder
+
+from coldwarm.doctor.withheld import Withheld
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +39,11 @@ LOST = 0
 """Where it counts the lines that could not be written."""
 _now_s = time.perf_counter
 _write = os.write
+_FROM = 200
+"""Numbers of descriptors from here on are ours, so that the program's are as without us."""
+_no, _yes = False, True
+_encoded = make_encoder(None, str, encode_basestring_ascii, None, ": ", ", ", _no, _no, _yes)
+"""Of ``json``, which is no module of a bare interpreter's."""
 
 
 def settled(name: str) -> "tuple[str, str | None]":
@@ -81,6 +88,35 @@ def _is_written(path: str) -> bool:
         except OSError:
             return True
     return False
+
+
+def _moved(file: int) -> int:
+    """Return a descriptor of the same file with a number that programs seldom come to."""
+    try:
+        moved = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, _FROM)
+    except OSError:  # so many are not allowed
+        return file
+    os.close(file)
+    return moved
+
+
+class _Taken:
+    """Takes the numbers below ours, so that what is opened inside gets another."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self._taken: list[int] = []
+
+    def __enter__(self) -> None:
+        try:
+            while not self._taken or self._taken[-1] < _FROM:
+                self._taken.append(os.dup(self._file))
+        except OSError:  # as above
+            self.__exit__()
+
+    def __exit__(self, *_: object) -> None:
+        while self._taken:
+            os.close(self._taken.pop())
 
 
 class Reader:
@@ -181,13 +217,14 @@ class FileJournal(Journal):
         """
         self.readers = ()
         self.folder = folder
+        self._withheld = Withheld()
         os.makedirs(folder, exist_ok=True)
         self._open()
 
     def _open(self) -> None:
         stem = os.path.join(self.folder, f"{os.getpid()}-{time.monotonic_ns()}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._file = os.open(f"{stem}.new", flags, 0o600)
+        self._file = _moved(os.open(f"{stem}.new", flags, 0o600))
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX)
         except OSError:
@@ -198,7 +235,8 @@ class FileJournal(Journal):
         with open(stem + COUNTS, "w+b") as file:
             # Taken at once: a full disk would end the program when it is written to.
             os.posix_fallocate(file.fileno(), 0, SLOTS * FIELDS * 8)
-            self._mapped = mmap.mmap(file.fileno(), 0)
+            with _Taken(file.fileno()):  # it has a descriptor of its own
+                self._mapped = mmap.mmap(file.fileno(), 0)
         self._broken = False
         self._restart(memoryview(self._mapped).cast("q"))
 
@@ -221,10 +259,10 @@ class FileJournal(Journal):
         if self._left <= 0:
             return
         try:
-            raw = (json.dumps(row, default=str) + "\n").encode("utf-8", "backslashreplace")
+            raw = (self._withheld.out("".join(_encoded(row, 0))) + "\n").encode()
             self._left -= len(raw)
             if self._left <= 0:
-                raw = json.dumps({"kind": "cut", "at_s": _now_s()}).encode() + b"\n"
+                raw = b'{"kind": "cut", "at_s": %r}\n' % _now_s()
             self._append(raw)
         except (OSError, ValueError, TypeError, RecursionError):
             self.counts[LOST] += 1  # the program goes on

@@ -1,8 +1,7 @@
 """Lines of the user's at which something is counted, and what a thread is at."""
 
+import _thread
 import sys
-import threading
-from functools import partial
 
 from coldwarm.doctor import sites
 
@@ -15,7 +14,13 @@ if TYPE_CHECKING:
     from coldwarm.doctor.sites import Site
 
 
-class Now(threading.local):
+def is_partial(called: "Any") -> bool:
+    """Say whether it is a ``functools.partial``: by name, as ``functools`` is not ours."""
+    kind = type(called)
+    return kind.__name__ == "partial" and kind.__module__ == "functools"
+
+
+class Now(_thread._local):
     """What one thread is at."""
 
     def __init__(self) -> None:
@@ -87,7 +92,7 @@ class Places:
     def _new(self, kind: str, stack: "list[Site]", called: "Any") -> "int | None":
         slot = self.journal.slot() if stack else None
         bound: tuple[int | str, ...] = ()
-        if type(called) is partial:
+        if is_partial(called):
             bound, called = (*range(len(called.args)), *called.keywords), called.func
         if slot is not None:
             name = called if isinstance(called, str) else getattr(called, "__name__", "?")

@@ -1,13 +1,12 @@
 """Begins to record in this process, and goes on in those that are forked from it."""
 
+import _thread
 import atexit
 import os
 import sys
-import threading
 import time
-from functools import partial
 
-from coldwarm.doctor import failures, imports, sites
+from coldwarm.doctor import failures, imports, sites, withheld
 from coldwarm.doctor.calls import Calls
 from coldwarm.doctor.failures import failed
 from coldwarm.doctor.journal import FIRST, KEPT, LOOKED_FOR, VARIABLE, FileJournal, settled
@@ -27,8 +26,11 @@ _OUTERMOST = ("<module>", "_run_module_as_main")
 """What a program's first frame is called."""
 
 
+_TRACKER = "resource_tracker import main"
+"""What the process is started with that clears up what workers of ``multiprocessing`` have left."""
 _LONGEST_S = 60.0
 """For making the report when the process ends."""
+_LOOKS_S = 0.02
 
 
 def begin(name: str) -> None:
@@ -46,34 +48,36 @@ def begin(name: str) -> None:
     recorder.stays = True
     recorder.follow_calls()
     recorder.journal.write("process", **recorder.process())
-    recorder.follow_imports()
     recorder.begin()
     if report is not None:  # called after the other
-        atexit.register(_quietly, recorder.journal, partial(_write, report, os.getpid()))
+        pid = os.getpid()
+        atexit.register(_quietly, recorder.journal, lambda: _write(report, pid))
     atexit.register(_quietly, recorder.journal, recorder.leave)
+    # A program that traces itself sees nothing of that: these two are called before it.
+    atexit.register(sys.settrace, None)
+    atexit.register(sys.setprofile, None)
 
 
 def _write(report: str, first: int) -> None:
     """Let a process of its own write the report: this one is left as it is."""
     if os.getpid() != first:
         return
-    import subprocess
-
     root = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2))
     paths = [path for path in (os.environ.get("PYTHONPATH"), root) if path]
     leave_out = {VARIABLE, FIRST, LOOKED_FOR}
     kept = {name: value for name, value in os.environ.items() if name not in leave_out}
     read = ("doctor", "--read", report, "--json", "--out", report)
-    subprocess.run(  # noqa: S603 - the interpreter and the package that run here
-        [sys.executable, "-P", "-m", "coldwarm", *read],
-        env={**kept, "PYTHONPATH": os.pathsep.join(paths)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        timeout=_LONGEST_S,
-        check=False,
-    )
+    command = [sys.executable, "-P", "-m", "coldwarm", *read]
+    nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    variables = {**kept, "PYTHONPATH": os.pathsep.join(paths)}
+    pid = os.posix_spawn(sys.executable, command, variables, file_actions=nowhere, setsid=True)
+    ends_s = time.monotonic() + _LONGEST_S
+    while time.monotonic() < ends_s:
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            return
+        time.sleep(_LOOKS_S)
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
 
 
 class Recorder:
@@ -103,15 +107,21 @@ class Recorder:
             "numba": self._numba,
             "timeit": self._timeit,
         }
-        quiet = {name: partial(_quietly, self.journal, tell) for name, tell in told.items()}
+        quiet = {name: self._quiet(tell) for name, tell in told.items()}
         for name in [one for one in quiet if one in sys.modules]:
             quiet.pop(name)()
-        self._awaited = Awaited(quiet)
-        self._awaited.begin()
         recording.append(self)
+        if not (self.stays and imports.Imports(self.journal, quiet).begin(self._calls)):
+            self._awaited = Awaited(quiet)
+            self._awaited.begin()
+            if self.stays:
+                self.follow_imports()
         if not _forks:  # nothing takes it back
             _forks.append(True)
             os.register_at_fork(after_in_child=_forked)
+
+    def _quiet(self, tell: "Callable[[], object]") -> "Callable[[], None]":
+        return lambda: _quietly(self.journal, tell)
 
     def end(self) -> None:
         """Take everything off, and leave the process as it was."""
@@ -158,8 +168,9 @@ class Recorder:
         return {
             "pid": os.getpid(),
             "parent": os.getppid(),
-            "thread": threading.get_ident(),
-            "argv": sys.orig_argv,
+            "thread": _thread.get_ident(),
+            "argv": withheld.command(sys.orig_argv),
+            "is_tracker": any(_TRACKER in one for one in sys.orig_argv),
             "folder": os.getcwd(),
             "started_at": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),
             "python": sys.version.split()[0],

@@ -1,6 +1,9 @@
 """What a call is compiled for: its arguments by name, as texts. Nothing of an argument is kept."""
 
+import os
 import sys
+
+from coldwarm.doctor.withheld import is_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +16,15 @@ if TYPE_CHECKING:
 
 MOST_LEAVES = 400
 """Of one call that are described; those after them are not compared."""
+VALUES = "COLDWARM_DOCTOR_VALUES"
+"""The variable that asks for values of static arguments, and of what functions take."""
+_LARGE = 10**9
+"""A number from here on may be one of an account."""
+_NUMBERS = ("int", "uint", "float", "complex", "bool")
+_NAMED = ("<PjitFunction", "<numpy.ufunc", "<ufunc", "<built-in ", "<jitted ", "CPUDispatcher(")
+"""What the texts of callables begin with that show names and where they lie alone."""
+_HOLDING = ("<bound method ", "functools.partial(")
+"""And those that show what they hold."""
 _LONGEST = 120
 _LONGEST_TREE = 4000
 _MOST_DEPTH = 8
@@ -80,15 +92,15 @@ def of_call(
     named = [*enumerate(zip(names, args, strict=True)), *((-1, each) for each in kwargs.items())]
     for place, (name, value) in named:
         if place in fixed_places or name in fixed_names:
-            found.static[name] = text(value)
+            found.static[name] = fixed(name, value)
         else:
             dynamic[name] = value
     given = _given(wrapped) if wrapped else {}
     passed = _describe(dynamic, found, {id(leaf): name for name, leaf in given.items()})
     if found.static and given:
         found.behind = tuple(found.static)
-        fixed = {name: text(leaf) for name, leaf in given.items() if id(leaf) not in passed}
-        found.static = {**fixed, **found.static}
+        known = {name: fixed(name, leaf) for name, leaf in given.items() if id(leaf) not in passed}
+        found.static = {**known, **found.static}
     found.context = context()
     return found
 
@@ -113,7 +125,7 @@ def of_values(values: "Mapping[str, Any]") -> Signature:
     found = Signature()
     for name, value in values.items():
         if isinstance(value, (bool, int, float, str, bytes, type(None))):
-            found.static[name] = text(value)
+            found.static[name] = fixed(name, value)
         elif hasattr(value, "shape"):
             found.leaves[name] = {**describe(value), "weak": False}
         else:
@@ -233,6 +245,37 @@ def context() -> "dict[str, Any]":
     if not _last or _last[0] != now:
         _last[:] = [now]
     return _last[0]
+
+
+def fixed(name: str, value: "Any") -> str:
+    """Return what is told of a value that a program is compiled for: enough to tell it from others.
+
+    A number is told. Of anything else it may be a secret what it is: its type, and which one of its
+    type it was in this process. Where ``VALUES`` asks for it, it is told unless its name says no.
+    """
+    written = text(value)
+    if not is_secret(name) and (os.environ.get(VALUES) or _is_open(value, written)):
+        return written
+    which = f"#{hash(written) & 0xFFFFFF:06x}"
+    if written.startswith(_HOLDING):
+        return f"{next(one for one in _HOLDING if written.startswith(one))}{which}"
+    member, colon, _ = written.partition(": ")
+    if colon and member[:1] == "<" and member[1:].replace(".", "").isidentifier():
+        return f"{member}: {which}>"  # of an enumeration
+    return f"{type(value).__name__} {which}"
+
+
+def _is_open(value: "Any", written: str) -> bool:
+    """Say whether a value is a number, or something that is told by what its author called it."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return len(value) <= _MOST_DEPTH and all(_is_open(one, "") for one in value)
+    if kind is int or (kind.__module__ == "numpy" and kind.__name__.startswith(_NUMBERS)):
+        return bool(abs(value) < _LARGE)
+    named = isinstance(value, (type, type(_is_open))) or kind.__name__.endswith("DType")
+    shows: Any = kind.__repr__
+    plain = shows is object.__repr__ or written.startswith(_NAMED)
+    return kind in {bool, float, complex, type(None)} or named or plain
 
 
 def text(value: "Any") -> str:

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import sysconfig
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,13 +17,7 @@ _INTERACTIVE = ("<ipython-input", "<stdin>", *(("<string>",) if "-c" in sys.orig
 """Code without a file that is the user's; other texts are compiled by Python itself."""
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _FRAMEWORKS = ("jax", "jaxlib", "torch", "numba", "numpy")
-_LIBRARY = tuple(
-    {
-        os.path.join(path, "")
-        for key in ("stdlib", "platstdlib")
-        if (path := sysconfig.get_paths().get(key))
-    }
-)
+_LIBRARY = (os.path.dirname(os.path.abspath(os.__file__)) + os.sep,)
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MOST_FRAMES = 6
 """Of a package, from where it calls JAX outwards."""
@@ -50,6 +43,15 @@ class Around:
     def __init__(self, function: "Any", args: "tuple[Any, ...]", kwargs: "dict[str, Any]") -> None:
         """Keep what is wrapped, and what it was given, for as long as JAX asks."""
         self.function, self.args, self.kwargs = function, args, kwargs
+
+
+def unwrapped(function: "Any") -> "Any":
+    """Return what was wrapped, by Python's convention; ``inspect`` would be loaded for it."""
+    for _ in range(_MOST_FRAMES * _MOST_FRAMES):
+        if not hasattr(function, "__wrapped__"):
+            break
+        function = function.__wrapped__
+    return function
 
 
 def kind(filename: str) -> int:

@@ -6,7 +6,7 @@ from itertools import islice
 from types import FunctionType
 
 from coldwarm.doctor import sites
-from coldwarm.doctor.signatures import text
+from coldwarm.doctor.signatures import fixed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Taken:
             inner = _written(value)
             if inner is not None:
                 found = {**_closure(inner), **found}
-        self._held = {name: text(one) for name, one in found.items() if _is_plain(one)}
+        self._held = {name: fixed(name, one) for name, one in found.items() if _is_plain(one)}
         self._arrays = {name: id(one) for name, one in found.items() if _has_arrays(one)}
 
     def since(self, before: "Taken") -> "dict[str, Any]":

@@ -1,9 +1,8 @@
 """Values that go between the host and the devices: read, waited for, sent."""
 
-import inspect
 import sys
 import time
-import weakref
+from _weakref import ref
 
 from coldwarm.doctor import sites
 
@@ -49,7 +48,7 @@ class Transfers:
     def reads(self) -> "set[CodeType]":
         """Return the code by which JAX gives the value of an array to the host."""
         found = (self._array._value.fget, self._array.item)
-        return {inspect.unwrap(one).__code__ for one in found}
+        return {sites.unwrapped(one).__code__ for one in found}
 
     def read(self) -> None:
         """Count a read of an array's value, at the user's line."""
@@ -77,7 +76,7 @@ class Transfers:
         if not again:
             if len(sent) >= _MOST_SENT:
                 sent.clear()
-            sent[id(first)] = weakref.ref(first)
+            sent[id(first)] = ref(first)
         self._places.add(slot, 1, int(first.nbytes), again)
 
     def forget(self) -> None:

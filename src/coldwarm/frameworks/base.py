@@ -99,6 +99,10 @@ class Watch:
         """Return a number, or why there is none, for each name in ``counted``."""
         return {}
 
+    def folded(self) -> "list[str]":
+        """Return the programs of which next to nothing is left to do in a call."""
+        return []
+
     def compiles_so_far(self) -> int:
         """Return how many programs were compiled, or read from a cache on disk; cheap to ask."""
         return 0

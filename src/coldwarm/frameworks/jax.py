@@ -180,6 +180,13 @@ class JaxWatch(Watch):
         """Count up to here alone."""
         self._programs.mark(self.compiles + self.hits)
 
+    def folded(self) -> "list[str]":
+        """Return the programs that XLA has computed while it compiled them, as JAX names them."""
+        try:
+            return self._programs.folded()
+        except Exception:  # noqa: BLE001 - another version may lack what is looked into
+            return []
+
     def numbers(self) -> "Numbers":
         """Return programs, equations traced, and instructions after XLA's optimisations."""
         counts = self._programs.counts()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST = 1000
 """Programs that are kept to be looked into."""
+_NUMBER_BYTES = 4
 _NEAR = 6
 """Frames above a listener in which JAX holds what it lowers."""
 
@@ -26,6 +27,7 @@ class Programs:
     def __init__(self) -> None:
         """Start with none."""
         self._lowered: list[Any] = []
+        self._with_constants: list[tuple[str, Any]] = []
         self._unseen = self._n_lowered = 0
         self._executables: list[Any] = []
         self._n_programs = 0
@@ -43,6 +45,9 @@ class Programs:
                 closed = frame.f_locals.get("closed_jaxpr")
                 if closed is not None:
                     self._lowered.append(closed.jaxpr)
+                    if closed.consts:
+                        name = str(frame.f_locals.get("module_name", ""))
+                        self._with_constants.append((name, closed.jaxpr))
                     return
             frame = frame.f_back
         self._unseen += 1
@@ -67,6 +72,18 @@ class Programs:
             "equations": self._equations,
             "instructions": instructions,
         }
+
+    def folded(self) -> "list[str]":
+        """Return the programs up to ``mark`` that are next to nothing but constants of JAX.
+
+        Their jaxprs compute from arrays that they hold, and XLA has done that while compiling:
+        their executables have no more operations than their results have numbers.
+        """
+        light = {
+            _plain(name) for name, flops, size in map(_cost, self._executables) if flops <= size
+        }
+        held = [name for name, jaxpr in self._with_constants if _of_constants_alone(jaxpr)]
+        return list(dict.fromkeys(name for name in held if _plain(name) in light))
 
     def _why_unseen(self) -> "Mapping[str, Any] | None":
         if self._n_lowered > _MOST:
@@ -119,3 +136,33 @@ def _n_instructions(executable: "Any") -> int:
         for module in executable.hlo_modules()
         for row in module.to_string().splitlines()
     )
+
+
+def _plain(name: str) -> str:
+    """Return a program's name as both JAX and XLA have it: ``jit(<f>)`` and ``jit__f_``."""
+    return "".join(letter if letter.isalnum() else "_" for letter in name).strip("_")
+
+
+def _cost(executable: "Any") -> "tuple[str, float, float]":
+    """Return a program's name, its operations, and the numbers in its results."""
+    (name, *_) = [module.name for module in executable.hlo_modules()]
+    costs = executable.cost_analysis()
+    done = costs.get("flops", 0.0) + costs.get("transcendentals", 0.0)
+    return name, done, costs.get("bytes accessedout{}", 0.0) / _NUMBER_BYTES
+
+
+def _of_constants_alone(jaxpr: "Any") -> bool:
+    """Say whether a program computes something of which nothing comes from its inputs.
+
+    Beside what comes from them, one step alone is nothing.
+    """
+    given = set(map(id, jaxpr.invars))
+    alone = []
+    for equation in jaxpr.eqns:
+        inputs = [one for one in equation.invars if not hasattr(one, "val")]
+        if any(id(one) in given for one in inputs):
+            given.update(map(id, equation.outvars))
+        elif inputs:
+            alone.append(equation)
+    inner = sum(n_equations(one) for each in alone for one in _inner(list(each.params.values())))
+    return bool(alone) and (not jaxpr.invars or len(alone) + inner > 1)

@@ -16,11 +16,11 @@ from coldwarm.frameworks.places import Places
 from coldwarm.functions import (
     arguments,
     factory,
-    other_calls,
     pending,
     target,
     transfer,
     values,
+    varying,
     waiting,
 )
 from coldwarm.wire import because
@@ -48,7 +48,6 @@ class UserFunction(Backend):
     device_suffix = False
     caches = ("jax", "inductor", "numba", "extensions", "files")
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    synchronous = False
     sync_policy = (
         "what the call returns decides: block_until_ready for arrays of JAX; all work of the GPU"
         " for arrays of PyTorch, CuPy and Numba, and where PyTorch has used one; the function named"
@@ -62,7 +61,7 @@ class UserFunction(Backend):
         self.keywords: tuple[str, ...] = ()
         self._arrivals = Arrivals(device)
         self._places: Places | None = None
-        self._waiters: list[Callable[[Any], None]] | None = None
+        vars(self)["sync"] = waiting.waiter()
         self._module: Any = None
         self._found: Any = None
         self._function: Any = None
@@ -176,15 +175,14 @@ class UserFunction(Backend):
         self._order = arguments.order(call, given)
         return call
 
-    def _inputs(self, which: int) -> "dict[str, Any]":
-        if self._rng is None and any(
-            one.get("fill") in arguments.DRAWN for one in self.spec["inputs"]
-        ):
+    def _inputs(self, which: int, rng: "Any" = None) -> "dict[str, Any]":
+        draws = any(one.get("fill") in arguments.DRAWN for one in self.spec["inputs"])
+        if rng is None and self._rng is None and draws:
             from numpy.random import default_rng
 
             self._rng = default_rng(self._seed)
         framework = self.spec["placement"] or arguments.framework_of(self._found, self._module)
-        return arguments.made(self.spec["inputs"], self._rng, which, framework)
+        return arguments.made(self.spec["inputs"], rng or self._rng, which, framework)
 
     def place(self, arrays: "Sequence[Any]") -> "tuple[Any, ...]":
         """Wait for the arguments; they were placed as they were made."""
@@ -210,23 +208,47 @@ class UserFunction(Backend):
         ]
         return [call.flat for call in calls]
 
-    def others(self) -> "Iterator[tuple[Any, ...]]":
-        """Yield arguments with other numbers, for calls that nothing has been kept of."""
-        for which in range(1, 1 + other_calls.TRIES):
-            yield from other_calls.changed(self._anew(), which)
+    def adopt(
+        self,
+        spec: "Mapping[str, Any]",
+        function: "Any",
+        call: "arguments.Call",
+        order: "list[int] | None",
+    ) -> None:
+        """Take what an inspection has found out, so that ``others`` can be asked for."""
+        self.spec, self._function = spec, function
+        self._call, self._fresh, self._order = call, None, order
+        self.keywords = call.keywords
+
+    def others(self, number: float) -> "varying.Other":
+        """Return the arguments with other data, which nothing has been kept of.
+
+        What was declared is drawn anew; the same number draws the same.
+        """
+        if self.builds or self.spec.get("arguments"):
+            call = self._anew()
+            return varying.given(call, number, varying.names_of(self._function, call))
+        call = (self._fresh or self._call).copied()
+        names = [*self.spec["positional"], *call.keywords]
+        old = dict(zip(names, call.flat, strict=True))
+        new = varying.drawn(old, self._inputs(0, self._drawing(number)), number) if names else {}
+        return varying.Other(call.flat, [new[name] for name in names], names, self._order)
+
+    def _drawing(self, number: float) -> "np.random.Generator":
+        from numpy.random import default_rng
+
+        return default_rng((self._seed, int(number * 2**32)))
 
     def _anew(self) -> "arguments.Call":
         """Return the arguments once more, made as the first ones were where that is quick."""
-        if self.builds:
-            given = self._fresh or self._call
-            if self._build_s > _LONG_BUILD_S:
-                return given
-            _, call, _ = factory.from_factory(self._found)
-            return call if call.keywords == self._call.keywords else given
         folder = self.spec.get("arguments")
         if folder:
             return transfer.load(folder)[1] if self.spec.get("carried") else transfer.read(folder)
-        return arguments.called(self._inputs(0), self.spec["positional"])
+        if self._build_s <= _LONG_BUILD_S:
+            _, call, _ = factory.from_factory(self._found)
+            if call.keywords == self._call.keywords:
+                return call
+        return (self._fresh or self._call).copied()
 
     def for_user_function(self, wrap: "Callable[..., Any]") -> "Callable[..., Any]":
         """Return the function; it came compiled, or not, as the user has it."""
@@ -240,16 +262,10 @@ class UserFunction(Backend):
         """
         return function if self._sync is None else waiting.finished_by(self._sync, function)
 
-    def sync(self, out: "Any") -> None:
-        """Wait for the output, in the way that the first one showed to be right."""
-        if self._waiters is None:
-            self._waiters = waiting.waiters(out)
-            if not self._waiters:
-                vars(self)["synchronous"] = True
-            elif len(self._waiters) == 1:
-                vars(self)["sync"] = self._waiters[0]
-        for waiter in self._waiters:
-            waiter(out)
+    @property
+    def synchronous(self) -> bool:  # type: ignore[override] # of others it never changes
+        """Whether there is nothing that goes on computing after a call has returned, so far."""
+        return not waiting.may_go_on()
 
     def refuse_unfinished(self, out: "Any") -> None:
         """Refuse an output that is not there, and work that goes on. Untimed.
@@ -350,6 +366,10 @@ class UserFunction(Backend):
     def compiles_so_far(self) -> "int | None":
         """Return the programs that all frameworks have compiled or read; ``None``: unknown."""
         return self._arrivals.compiles_so_far()
+
+    def folded(self) -> "list[str]":
+        """Return the programs of which next to nothing is left to do in a call."""
+        return [name for watch in self._arrivals.watches for name in watch.folded()]
 
     def uncounted(self) -> "Mapping[str, Any] | None":
         """Return why the programs were not counted at some time; ``None``: they always were."""

@@ -107,6 +107,8 @@ class Inspection:
         """Call it twice and return what that showed."""
         self.backend.look()
         function, call, further = self.prepare()
+        told = {"kind": self.kind, "positional": self.positional, "placement": self.placement}
+        self.backend.adopt({**self.spec, **told}, function, call.copied(), self.order)
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
         function = self.backend.finishing(function)
@@ -124,6 +126,7 @@ class Inspection:
         compiles = self.backend.compiles_so_far()
         repeats = values.Answer(self._called(function, spare)).digest() == answer.digest()
         compiled = self.backend.compiles_so_far()
+        counters, kind = self.backend.counters(), self._precision(answer, call)
         again = None if compiled is None or compiles is None else compiled - compiles
         return {
             "type": "inspect",
@@ -138,17 +141,46 @@ class Inspection:
             "mutates": mutates,
             "repeats": repeats,
             "doubt": self.doubt,
-            "precision": self._precision(answer, call),
+            "precision": kind,
             "compiled_again": again,
             "further": further,
             "device": device,
-            "counters": self.backend.counters(),
+            "counters": counters,
             "own_cache": next(iter(self.backend.moved()), None),
             "positional": self.positional,
             "first_s": self.first_ns / 1e9,
+            "afterwards": self._others(function, kind) if repeats and first else None,
             "before": read,
             "wrote": opened.wrote(self.job["watch"]),
         }
+
+    def _others(
+        self, function: "Callable[..., Any]", kind: str
+    ) -> "Callable[[Callable[..., Mapping[str, Any]]], None]":
+        """Return what writes the answers to other data beside the answer.
+
+        It wants the function that tells how far the numbers of such an answer move.
+        """
+        from coldwarm.functions import other_answers
+
+        keywords, n = self.backend.keywords, len(self.backend.keywords)
+
+        def call(flat: "tuple[Any, ...]") -> "Any":
+            out = function(
+                *flat[: len(flat) - n], **dict(zip(keywords, flat[len(flat) - n :], strict=True))
+            )
+            waiting.wait(out)
+            return out
+
+        def write(beside: "Callable[..., Mapping[str, Any]]") -> None:
+            path, seed = self.job["answer"], self.job["seed"]
+
+            def noise(given: "Any", answer: "Any") -> "Mapping[str, Any]":
+                return beside(call, given, answer, kind)
+
+            other_answers.write(path, call, self.backend.others, seed, noise)
+
+        return write
 
     def _called(self, function: "Any", call: "arguments.Call") -> "Any":
         begin_ns, began_s = _now_ns(), _used_s()

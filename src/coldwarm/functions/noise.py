@@ -13,7 +13,7 @@ from coldwarm.worker import gate, moved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -61,6 +61,28 @@ class Reference:
         with open(self._path + ".part", "wb") as file:  # noqa: PTH123 - the style of the measured side
             np.savez(file, *self.answers, **named)
         os.replace(self._path + ".part", self._path)  # noqa: PTH105 - as above
+
+
+def beside(
+    call: "Callable[[tuple[Any, ...]], Any]",
+    arguments: "Callable[[], tuple[Any, ...]]",
+    answers: "Sequence[Array]",
+    kind: str,
+) -> "dict[str, Array]":
+    """Return how far the numbers of an answer to these arguments move, named as in its file."""
+    from numpy.random import default_rng
+
+    rng, share, step = default_rng(0), precision.tolerance(kind), precision.step(kind)
+    if not share:
+        return {}
+
+    def called(change: "Change | None" = None) -> "list[Array]":
+        return values.on_host(call(values.duplicate(arguments(), change)))
+
+    moves = moved.noises(lambda: called(lambda leaf: _moved(leaf, share, rng)), answers, share)
+    rounds = moved.rounded(called, answers, step)
+    found = {f"{gate.NOISE}{n}": one for n, one in enumerate(_known(moves, list(answers), rounds))}
+    return {**found, **{f"{gate.ROUNDED}{n}": one for n, one in enumerate(rounds)}}
 
 
 def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
@@ -131,7 +153,7 @@ def _known(
     found = []
     for place, (noise, answer) in enumerate(zip(noises, answers, strict=True)):
         told = noise.any() or (others is not None and others[place].any())
-        finite = np.abs(answer[np.isfinite(answer)]) if answer.dtype.kind in "fc" else answer[:0]
+        finite = np.abs(answer[np.isfinite(answer)]) if answer.dtype.kind in "fc" else np.zeros(0)
         usual = _UNMOVED * float(np.max(finite, initial=0.0))
         found.append(noise if told else np.full(answer.shape, usual))
     return found

@@ -5,40 +5,45 @@ A user's program calls with others, when it has them, and with the collector. Af
 block some calls are made as there. Nothing here changes a figure.
 """
 
-import sys
 import time
 
-from coldwarm.functions import values, waiting
+from coldwarm.functions import values
 from coldwarm.functions.far import OTHER_S, PAUSED_S, is_far
 from coldwarm.wire import because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
-    from coldwarm.functions.arguments import Call
+    from coldwarm.functions.varying import Other
 
 TRIES = 3
 """Calls of a kind, the quickest of which counts: a disturbance makes a call slower, never quicker.
 One that is not far slower is enough."""
 _BEFORE = 2
 _USUAL, _USUAL_S, _LONGEST_S = 5, 0.2, 1.0
+_LONGEST_OTHER_S = 20.0
+"""Up to how long a usual call may be for one with other data beside it."""
 _PAUSE_S = 0.1
 _COLLECTED, _COLLECTED_S, _FEWEST_COLLECTED = 5000, 0.2, 40
-_STEP = 1 / 64
 _now_ns, _sleep = time.perf_counter_ns, time.sleep  # as they were before the user's program
 _OF_PROCESS = _now_ns() % 1_000_003 / 1_000_003
 """Different in each process: what an earlier one has kept on disk is not found again."""
+_PLAIN = {bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset}
+"""Types that can be told apart by how they are written."""
 _FIGURES = ("other_arguments_s", "paused_s", "collecting_s")
-_PLAIN = {bool, int, str, bytes, type(None)}
-"""Types of arguments that are the same in a copy."""
+
+
+def _number(which: float) -> float:
+    """Return which other data a try has, of this process alone."""
+    return (_OF_PROCESS + which / TRIES) % 1.0
 
 
 def told(
     call: "Callable[[tuple[Any, ...]], Any]",
     usual: "Callable[[], tuple[Any, ...]]",
-    others: "Iterable[tuple[Any, ...]]",
+    others: "Callable[[float], Other]",
     compiles: "Callable[[], int | None]",
     *,
     frozen: bool = False,
@@ -46,39 +51,39 @@ def told(
     """Make the calls; return seconds of one call of each kind, or the reason why there are none.
 
     Args:
-        call: Calls with these arguments and waits.
+        call: Calls with these arguments, waits, and returns the result.
         usual: Gives the arguments of the timed loop.
-        others: Arguments of the same shapes and types, with other numbers.
+        others: Gives arguments of the same shapes and types with other data, for each number
+            others.
         compiles: Counts the programs compiled so far; ``None``: unknown.
         frozen: Whether the loop has hidden what was there from the collector.
     """
     usual_s = _usual_s(call, usual)
+    tried = _Tried(call, usual, others, compiles, usual_s)
     found: dict[str, Any] = {"usual_s": usual_s, **dict.fromkeys(_FIGURES)}
     reasons: dict[str, Any] = {}
-    if usual_s > _LONGEST_S:
-        why = because("calls_too_long", call_s=usual_s)
-        return {**found, "reasons": dict.fromkeys(_FIGURES, why)}
-
-    def at_once() -> "Iterator[tuple[Any, ...]]":
-        for arguments in others:
-            for _ in range(_BEFORE):  # so that what sleeps while they are made is awake
-                call(usual())
-            yield arguments
-
-    kinds: dict[str, Callable[[], float]] = {
-        "paused_s": lambda: _least_s(call, _paused(usual), usual_s, PAUSED_S, compiles),
-        "other_arguments_s": lambda: _least_s(call, at_once(), usual_s, OTHER_S, compiles),
-        "collecting_s": lambda: _collecting_s(call, usual, frozen=frozen),
+    kinds: dict[str, tuple[Callable[[], float], float]] = {
+        "paused_s": (lambda: _paused_s(call, usual, usual_s), _LONGEST_S),
+        "other_arguments_s": (tried.least_s, _LONGEST_OTHER_S),
+        "collecting_s": (lambda: _collecting_s(call, usual, frozen=frozen), _LONGEST_S),
     }
-    for name, kind in kinds.items():
+    for name, (kind, longest_s) in kinds.items():
+        if usual_s > longest_s:
+            reasons[name] = because("calls_too_long", call_s=usual_s)
+            continue
         try:
             found[name] = kind()
         except NoneToldError as error:
             reasons[name] = error.coded_reason
-        except Exception as error:  # noqa: BLE001 - not every function takes other numbers
-            text = (str(error).splitlines() or [""])[0][:200]
-            reasons[name] = because("exception", error=type(error).__name__, text=text)
-    return {**found, "reasons": reasons}
+        except Exception as error:  # noqa: BLE001 - whatever a user's function raises
+            reasons[name] = raised(error)
+    return {**found, **tried.told(), "reasons": reasons}
+
+
+def raised(error: Exception) -> "dict[str, Any]":
+    """Return an exception of a user's function as a reason."""
+    text = (str(error).splitlines() or [""])[0][:200]
+    return because("exception", error=type(error).__name__, text=text)
 
 
 class NoneToldError(Exception):
@@ -114,41 +119,156 @@ def _usual_s(
     return sorted(seconds)[len(seconds) // 2]
 
 
-def _paused(usual: "Callable[[], tuple[Any, ...]]") -> "Iterable[tuple[Any, ...]]":
+def _paused_s(
+    call: "Callable[[tuple[Any, ...]], Any]",
+    usual: "Callable[[], tuple[Any, ...]]",
+    usual_s: float,
+) -> float:
+    """Return the quickest of some calls after a pause; one that is not far slower is enough."""
+    least_s = float("inf")
     for _ in range(TRIES):
         arguments = usual()
         _sleep(_PAUSE_S)
-        yield arguments
-
-
-def _least_s(
-    call: "Callable[[tuple[Any, ...]], Any]",
-    given: "Iterable[tuple[Any, ...]]",
-    usual_s: float,
-    far_s: float,
-    compiles: "Callable[[], int | None]",
-) -> float:
-    """Return the quickest of some calls in which nothing was compiled.
-
-    Raises:
-        NoneToldError: there was none.
-    """
-    least_s, compiled = None, None
-    for arguments in given:
-        before = compiles()
-        call_s = _once_s(call, arguments)
-        after = compiles()
-        if before is None or after != before:
-            compiled = 0 if before is None or after is None else after - before
-            continue
-        least_s = call_s if least_s is None else min(call_s, least_s)
-        if not is_far(least_s, usual_s, far_s):
+        least_s = min(least_s, _once_s(call, arguments))
+        if not is_far(least_s, usual_s, PAUSED_S):
             break
-    if least_s is not None:
-        return least_s
-    if compiled is None:
-        raise NoneToldError(because("no_other_arguments"))
-    raise NoneToldError(because("compiled_in_window", n_programs=compiled))
+    return least_s
+
+
+class _Tried:
+    """Calls with other data: in all arguments at once, without those that a call does not take."""
+
+    def __init__(
+        self,
+        call: "Callable[[tuple[Any, ...]], Any]",
+        usual: "Callable[[], tuple[Any, ...]]",
+        others: "Callable[[float], Other]",
+        compiles: "Callable[[], int | None]",
+        usual_s: float,
+    ) -> None:
+        self._call, self._usual, self._others = call, usual, others
+        self._compiles, self._usual_s = compiles, usual_s
+        self._seconds: dict[tuple[int, ...], list[float]] = {}
+        """By where the other data were, what calls took."""
+        self._had: set[tuple[int, str]] = set()
+        """What was in each place in such a call: a second one with it may find its answer."""
+        self._varied: list[str] = []
+        self._not_varied: dict[str, dict[str, Any]] = {}
+        self._changed: bool | None = None
+
+    def told(self) -> "dict[str, Any]":
+        """Return which arguments had other data, why others had none, and what the answer did."""
+        return {
+            "varied": self._varied,
+            "not_varied": self._not_varied,
+            "answer_changed": self._changed,
+        }
+
+    def least_s(self) -> float:
+        """Return the quickest of some calls in which nothing was compiled.
+
+        Raises:
+            NoneToldError: there was none.
+        """
+        other = self._others(_number(0))
+        self._not_varied = {name: because("unvaried") for name in other.unchanged}
+        if not other.places:
+            raise NoneToldError(because("unvaried" if other.names else "no_other_arguments"))
+        taken, why = other.places, self._why_not(other, other.places)
+        if why is not None:
+            other = self._others(_number(0.25))
+            alone = {place: self._why_not(other, [place], why) for place in taken}
+            taken = [place for place, fault in alone.items() if fault is None]
+            refused = {other.names[p]: fault for p, fault in alone.items() if fault is not None}
+            self._not_varied.update(refused)
+            if not taken or not refused:
+                self._not_varied.update(dict.fromkeys(other.named(taken), why))
+                raise NoneToldError(why)
+        self._varied = other.named(taken)
+        return self._quickest_s(taken)
+
+    def _why_not(
+        self, other: "Other", places: "list[int]", had: "dict[str, Any] | None" = None
+    ) -> "dict[str, Any] | None":
+        """Return why a call with other data in these places shows nothing; ``None``: it does.
+
+        ``had``: why, where a call has had these data before.
+        """
+        try:
+            if not self._time(other, places):
+                return had
+        except NoneToldError as error:
+            return error.coded_reason
+        except Exception as error:  # noqa: BLE001 - not every function takes other data
+            return raised(error)
+        return None
+
+    def _time(self, other: "Other", places: "list[int]") -> bool:
+        """Time a call with other data in these places, unless a call had one of them before.
+
+        Returns whether there was a call.
+
+        Raises:
+            NoneToldError: something was compiled meanwhile.
+        """
+        keys = {(place, one) for place in places if (one := _content(other.flat[place]))}
+        if self._had & keys:
+            return False
+        self._had |= keys
+        for _ in range(_BEFORE):  # so that what sleeps while arguments are made is awake
+            self._call(self._usual())
+        before = self._compiles()
+        arguments = other.only(places)
+        begin_ns = _now_ns()
+        out = self._call(arguments)
+        call_s = (_now_ns() - begin_ns) / 1e9
+        after = self._compiles()
+        if before is None or after != before:
+            n_programs = 0 if before is None or after is None else after - before
+            raise NoneToldError(because("compiled_in_window", n_programs=n_programs))
+        self._seconds.setdefault(tuple(places), []).append(call_s)
+        self._look(out)
+        return True
+
+    def _quickest_s(self, places: "list[int]") -> float:
+        """Return the quickest of calls with other data in these places; it may be the only one."""
+        known = self._seconds.setdefault(tuple(places), [])
+        for which in range(TRIES):
+            enough = known and (len(known) >= TRIES or self._usual_s > _LONGEST_S)
+            if enough or (known and not is_far(min(known), self._usual_s, OTHER_S)):
+                break
+            try:
+                self._time(self._others(_number(which + 0.5)), places)
+            except NoneToldError:  # those that compile tell nothing beside others
+                if not known:
+                    raise
+        if not known:
+            raise NoneToldError(because("unvaried"))
+        return min(known)
+
+    def _look(self, out: "Any") -> None:
+        """See whether the answer is another one than usual."""
+        if self._changed:
+            return
+        other, usual = _digest(out), _digest(self._call(self._usual()))
+        if other is not None and usual is not None:
+            self._changed = other != usual
+
+
+def _content(one: "Any") -> str:
+    """Return what tells data from others; empty: nothing does, and they are taken for others."""
+    if type(one) in _PLAIN:
+        return repr(one)
+    return values.digest([one]) if values.is_array(one) else ""
+
+
+def _digest(out: "Any") -> "str | None":
+    """Return what tells a result from others; ``None``: nothing in it can be compared."""
+    try:
+        answer = values.Answer(out)
+        return answer.digest() if answer.arrays else None
+    except Exception:  # noqa: BLE001 - whatever the attributes of a user's class raise
+        return None
 
 
 def _collecting_s(
@@ -194,79 +314,3 @@ def _collecting_s(
     finally:
         gc.callbacks[:] = [one for one in gc.callbacks if one not in {begin, end}]
     return spent_ns / n_calls / 1e9
-
-
-def varied(value: "Any", which: int) -> "Any":
-    """Return a copy with other numbers of the same types and shapes, finished.
-
-    Numbers with a point are made larger by a little, which keeps signs, orders and symmetries.
-    Others are left: they may be places in an array. What cannot be copied is shared.
-    """
-    factor = 1 + (which + _OF_PROCESS) * _STEP
-    kind = type(value)
-    if kind is float or kind is complex:
-        return value * factor
-    if values.is_array(value):
-        return _varied_array(value, factor)
-    if kind is list or kind is tuple:
-        return kind(varied(one, which) for one in value)
-    if kind is dict:
-        return {key: varied(one, which) for key, one in value.items()}
-    return values.duplicate(value)
-
-
-def changed(call: "Call", which: int) -> "Iterator[tuple[Any, ...]]":
-    """Yield the arguments of a call with other numbers; nothing where none can be changed.
-
-    Whole numbers become smaller, where there are no others: less of anything takes no longer,
-    and stays within what they count.
-    """
-    flat = call.flat
-    counts = not any(map(_has_points, values.leaves(list(flat)))) and _counts(flat, 1)
-    if counts and _counts(flat, which):
-        yield tuple(one - which if _counts((one,), which) else varied(one, which) for one in flat)
-    elif not counts and any(type(one) not in _PLAIN for one in flat):
-        yield _finished(tuple(varied(one, which) for one in flat))
-
-
-def _finished(flat: "tuple[Any, ...]") -> "tuple[Any, ...]":
-    waiting.wait(list(flat))
-    return flat
-
-
-def _counts(flat: "tuple[Any, ...]", which: int) -> bool:
-    return any(type(one) is int and one > which for one in flat)
-
-
-def _has_points(leaf: "Any") -> bool:
-    if type(leaf) in {float, complex}:
-        return True
-    return values.is_array(leaf) and _has_point(str(getattr(leaf, "dtype", "")))
-
-
-def _has_point(dtype: str) -> bool:
-    return "float" in dtype or "complex" in dtype
-
-
-def _varied_array(array: "Any", factor: float) -> "Any":
-    if not _has_point(str(array.dtype)):
-        return values.duplicate(array)
-    if values.is_torch(array):
-        return (array.detach() * factor).requires_grad_(array.requires_grad)
-    numpy = sys.modules["numpy"]
-    if isinstance(array, numpy.generic):
-        return array.dtype.type(array * factor)
-    if not values.is_jax(array):
-        return _scaled(array, factor)
-    host = numpy.asarray(array)
-    if host.dtype.kind not in "fc" or len(array.devices()) > 1:
-        return values.duplicate(array)
-    # One that was bound to its device would be another argument to JAX.
-    device = next(iter(array.devices())) if getattr(array, "_committed", False) else None
-    return sys.modules["jax"].device_put(_scaled(host, factor), device).block_until_ready()
-
-
-def _scaled(array: "Any", factor: float) -> "Any":
-    same = array.copy(order="K")
-    same *= factor
-    return same

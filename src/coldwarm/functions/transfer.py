@@ -123,6 +123,13 @@ def load_noting(folder: str) -> "tuple[Any, arguments.Call, Any]":
     return found
 
 
+def cached(function: "Any", maxsize: "int | None", typed: bool) -> "Any":  # noqa: FBT001 - it goes by position
+    """Return a function under ``functools.lru_cache`` that has kept nothing yet."""
+    from functools import lru_cache
+
+    return lru_cache(maxsize, typed)(function)
+
+
 class Writer:
     """Describes values, and writes the arrays among them; each array once."""
 
@@ -226,12 +233,24 @@ def _of_torch(place: str, value: "Any") -> "tuple[np.ndarray[Any, Any], dict[str
 
 def _made(entry: "dict[str, Any]", folder: str, known: "dict[str, Any]") -> "Any":
     kind = entry["kind"]
-    if kind == "value":
+    if kind == "empty":
+        return known.setdefault(entry["number"], {"dict": dict, "set": set}[entry["of"]]())
+    return _plain(entry) if kind in _SCALARS else _made_of_others(entry, folder, known)
+
+
+_SCALARS = {"value", "float", "complex"}
+
+
+def _plain(entry: "dict[str, Any]") -> "Any":
+    if entry["kind"] == "value":
         return entry["value"]
-    if kind == "float":
+    if entry["kind"] == "float":
         return float.fromhex(entry["value"])
-    if kind == "complex":
-        return complex(*map(float.fromhex, entry["value"]))
+    return complex(*map(float.fromhex, entry["value"]))
+
+
+def _made_of_others(entry: "dict[str, Any]", folder: str, known: "dict[str, Any]") -> "Any":
+    kind = entry["kind"]
     if kind == "dict":
         pairs = entry["items"]
         return {_made(k, folder, known): _made(one, folder, known) for k, one in pairs}

@@ -3,7 +3,7 @@
 import sys
 
 from coldwarm.frameworks.base import module_of
-from coldwarm.functions import values
+from coldwarm.functions import kinds, values
 from coldwarm.functions.arrays import MOVED, Arrays, at
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
     Of the frameworks that compute on a GPU, all work of a device is waited for, whatever stream
     it is in; and of one that has used a GPU, also where it returns numbers of the host.
     """
-    if not _may_go_on():
+    if not may_go_on():
         return []  # and a value of many objects costs nothing
     if values.is_jax(value):
         alone: Callable[[Any], None] = module_of("jax").wait_for_array
@@ -41,10 +41,37 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
         if framework == "jax":
             paths.append(path)
     of_jax = [_of_jax(value, paths)] if arrays.pop("jax", []) else []
+    if not of_jax and type(value) in {list, tuple, dict} and len(value) <= _MOST_PATHS:
+        of_jax = [_wait_inside]
     return [*of_jax, *_of_gpus(arrays)]
 
 
-def _may_go_on() -> bool:
+def waiter() -> "Callable[[Any], None]":
+    """Return what waits for the results of one function, each in the way that its type wants.
+
+    A way that was found is kept for as long as results are of one type.
+    """
+    kind: type | None = None
+    found: list[Callable[[Any], None]] = []
+
+    def wait_for_result(out: "Any") -> None:
+        nonlocal kind, found
+        if type(out) is not kind:
+            found, kind = waiters(out), type(out)
+        for one in found:
+            one(out)
+
+    return wait_for_result
+
+
+def _wait_inside(out: "Any") -> None:
+    """Wait for what lies directly in a container that had nothing to wait for at first."""
+    for one in out.values() if type(out) is dict else out:
+        if type(one) not in kinds.PLAIN:
+            wait(one)
+
+
+def may_go_on() -> bool:
     """Say whether a framework may be computing after a call has returned."""
     if "jax" in sys.modules and module_of("jax").has_started():
         return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 import sys
-import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -133,9 +132,9 @@ class Benchmark:
         given = Given(function, call, self._sync, caller.f_globals, finding.count_call(caller))
         with (
             _ONE_AT_A_TIME,
-            tempfile.TemporaryDirectory(dir=temporary.folder()) as folder,
+            temporary.made() as folder,
         ):
-            result = self._measured(given, Path(folder))
+            result = self._measured(given, folder)
         if any(map(values.is_strided, values.leaves(list(call.flat)))):
             result.cautions.append(because("made_contiguous"))
         return result
@@ -150,9 +149,9 @@ class Benchmark:
         }
         with (
             _ONE_AT_A_TIME,
-            tempfile.TemporaryDirectory(dir=temporary.folder()) as folder,
+            temporary.made() as folder,
         ):
-            outcome = several.measure(given, self._options, Path(folder), cold=self._cold)
+            outcome = several.measure(given, self._options, folder, cold=self._cold)
         return compared(outcome)
 
     def _measured(self, given: Given, work: Path) -> BenchResult:

@@ -6,8 +6,10 @@ itself or made inside a function goes by value.
 
 from __future__ import annotations
 
+import copy
 import functools
 import io
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +19,13 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.functions import inside, transfer, values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
     from typing import BinaryIO
 
     from coldwarm.functions.arguments import Call
 
+_CACHED = type(functools.lru_cache(len))
 _NAMED = (type, types.FunctionType, types.BuiltinFunctionType)
 _SHORT = 60
 """Characters of a key that are shown."""
@@ -35,9 +38,15 @@ class NotCarriedError(RefusedError):
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc] # cloudpickle states no types
     """Notes the modules that things are of; leaves arrays on devices to ``transfer``."""
 
-    def __init__(self, file: BinaryIO, writer: transfer.Writer | None) -> None:
+    def __init__(
+        self,
+        file: BinaryIO,
+        writer: transfer.Writer | None,
+        memos: Mapping[int, Any] | None = None,
+    ) -> None:
         super().__init__(file)
         self._writer = writer
+        self._memos = memos or {}
         self.modules: dict[str, None] = {}
 
     def persistent_id(self, value: Any) -> Any:  # noqa: ANN401 - anything is pickled
@@ -49,20 +58,50 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc] # cloudpickle states 
             self.modules[str(value.__module__)] = None
         elif values.is_jax(value) or values.is_torch(value):
             return True if self._writer is None else self._writer.described("an array", value)
+        elif id(value) in self._memos and kind in {dict, set}:
+            return {"kind": "empty", "of": kind.__name__, "number": id(value)}
         return None
 
+    def reducer_override(self, value: Any) -> Any:  # noqa: ANN401 - as above
+        """Return how a cached function, or a memo of its own class, is made without answers."""
+        if type(value) is _CACHED and not _is_by_name(value):
+            settings = value.cache_parameters()
+            return transfer.cached, (value.__wrapped__, settings["maxsize"], settings["typed"])
+        if id(value) in self._memos:
+            same = copy.deepcopy(value)
+            same.clear()
+            return same.__reduce_ex__(4)
+        return super().reducer_override(value)
 
-def write(call: Call, function: object, sync: object, folder: Path, names: dict[int, str]) -> None:
+
+def _is_by_name(value: Any) -> bool:  # noqa: ANN401 - as above
+    """Say whether a fresh process finds a cached function under its name."""
+    found: Any = sys.modules.get(value.__module__)
+    for part in str(value.__qualname__).split("."):
+        found = getattr(found, part, None)
+    return found is value and transfer.is_importable(value.__module__)
+
+
+def write(  # noqa: PLR0913 - what is carried
+    call: Call,
+    function: object,
+    sync: object,
+    folder: Path,
+    names: dict[int, str],
+    *,
+    memos: Mapping[int, Any] | None = None,
+) -> None:
     """Write a function, its call and what waits for its results into a folder.
 
-    ``names``: what objects are called where the function was given, by their ``id``.
+    ``names``: what objects are called where the function was given, by their ``id``. ``memos``:
+    those that go without what is in them, likewise.
 
     Raises:
         NotCarriedError: something in it cannot be pickled.
     """
     whole = (function, call.positional, call.named, sync)
     with (folder / transfer.PICKLE).open("wb") as file:
-        pickler = _Pickler(file, transfer.Writer(str(folder)))
+        pickler = _Pickler(file, transfer.Writer(str(folder)), memos)
         try:
             pickler.dump(whole)
         except Exception as error:  # whatever the pickling of an object raises

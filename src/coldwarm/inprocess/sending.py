@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.functions import transfer
-from coldwarm.inprocess import carrying, finding
+from coldwarm.inprocess import carrying, finding, keeping
 from coldwarm.runner.functions.targets import Target
 
 if TYPE_CHECKING:
@@ -113,10 +113,19 @@ def _by_name(given: Given, folder: Path) -> Way | None:
 def _carried(given: Given, folder: Path) -> Way:
     folder.mkdir()
     names = carrying.by_identity(given.scope)
-    carrying.write(given.call, given.function, given.sync, folder, names)
+    kept = keeping.kept(given.function)
+    carrying.write(given.call, given.function, given.sync, folder, names, memos=kept.memos)
     module = getattr(given.function, "__module__", None) or "__main__"
     name = given.name.rpartition(".<locals>.")[2]
     label = re.sub(r"\W", "_", name).strip("_") or "function"
-    target = Target(label, module, None, name, variables=finding.variables(None), carried=True)
+    target = Target(
+        label,
+        module,
+        None,
+        name,
+        variables=finding.variables(None),
+        carried=True,
+        kept=tuple(kept.others),
+    )
     sync = None if given.sync is None else getattr(given.sync, "__qualname__", "sync")
     return Way(target, folder, sync)

@@ -25,7 +25,7 @@ from coldwarm.contracts.reasons import Reason, because
 from coldwarm.errors import UsageError
 from coldwarm.frameworks.arrivals import Arrivals
 from coldwarm.frameworks.settings import told
-from coldwarm.functions import other_calls, values, waiting
+from coldwarm.functions import other_calls, values, varying, waiting
 from coldwarm.functions.opened import UnfinishedError
 from coldwarm.functions.pending import Pending, refuse_result
 from coldwarm.report.reasons import with_advice
@@ -74,44 +74,47 @@ class InProcess:
 @dataclass
 class _Warm:
     function: Callable[..., Any]
+    names: list[str]
     call: Call
     renewing: bool
-    waiters: list[Callable[[Any], None]]
+    sync: Callable[[Any], None]
     arrivals: Arrivals
     began_ns: int
     pending: Pending
 
     def __post_init__(self) -> None:
         """Make the loop. The allocator stays as the program has it."""
+        self.make_loop()
+
+    def make_loop(self) -> None:
+        """Make it for what may be computing by now."""
+        self.synchronous = not waiting.may_go_on()
         self.loop = make_loop(
             len(self.call.flat),
             self.call.keywords,
-            synchronous=not self.waiters,
+            synchronous=self.synchronous,
             renewing=self.renewing,
         )
-
-    def sync(self, out: object) -> None:
-        for waiter in self.waiters:
-            waiter(out)
 
     def others(self) -> OtherCalls:
         """Call as the timed loop does not."""
         keywords = self.call.keywords
 
-        def call(flat: tuple[Any, ...]) -> None:
+        def call(flat: tuple[Any, ...]) -> object:
             positional = flat[: len(flat) - len(keywords)]
             named = dict(zip(keywords, flat[len(positional) :], strict=True))
-            self.sync(self.function(*positional, **named))
+            out = self.function(*positional, **named)
+            self.sync(out)
+            return out
 
         def usual() -> tuple[Any, ...]:
             return (self.call.copied() if self.renewing else self.call).flat
 
-        further = (
-            flat
-            for which in range(1, 1 + other_calls.TRIES)
-            for flat in other_calls.changed(self.call, which)
-        )
-        told = other_calls.told(call, usual, further, self.arrivals.compiles_so_far)
+        def others(number: float) -> varying.Other:
+            return varying.given(self.call.copied(), number, self.names)
+
+        told = other_calls.told(call, usual, others, self.arrivals.compiles_so_far)
+        told["unchecked"] = because("no_reference")
         reply = convert({"type": "other_calls", **told}, replies.OtherCalls)
         return translate.other_calls(reply)
 
@@ -120,7 +123,8 @@ class _Warm:
         compiles = self.arrivals.compiles_so_far()
         before = resource.getrusage(resource.RUSAGE_SELF)
         arguments: Any = (lambda: self.call.copied().flat) if self.renewing else self.call.flat
-        sync = self.waiters[0] if len(self.waiters) == 1 else self.sync
+        if self.synchronous and waiting.may_go_on():
+            self.make_loop()
         budget_ns = int(seconds * 1e9)
         with _not_collecting():
             start_ns = _now_ns()
@@ -128,7 +132,7 @@ class _Warm:
                 _now_ns,
                 repeat,
                 self.function,
-                sync,
+                self.sync,
                 arguments,
                 batch,
                 BLOCK_LIMIT,
@@ -199,13 +203,14 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
     began_ns, started_at = _now_ns(), datetime.now(UTC).isoformat()
     pending, named = Pending(), sync is not None
     pending.wait()
+    names = varying.names_of(function, call)
     if sync is not None:
         function = waiting.finished_by(sync, function)
     given = call.copied()
     before = values.digest(list(given.flat))
     out, first_s, doubt = _once(function, given, pending, named=named)
     # A function may hand out a buffer that its next call writes to.
-    answer, waiters = values.Answer(out), waiting.waiters(out)
+    answer = values.Answer(out)
     digest, kept = answer.digest(), outside_heap(answer.arrays)
     del out, answer
     changed = given.gone or values.digest(list(given.flat)) != before
@@ -216,7 +221,14 @@ def measure(  # noqa: PLR0913 - each is one choice, by name
         return InProcess(None, first_s, kept, changed, repeats, doubt)
     with watching() as arrivals:
         calls = _Warm(
-            function, call if changed else given, changed, waiters, arrivals, began_ns, pending
+            function,
+            names,
+            call if changed else given,
+            changed,
+            waiting.waiter(),
+            arrivals,
+            began_ns,
+            pending,
         )
         blocks = _blocks(calls, ends_s)
         others = calls.others()

@@ -51,6 +51,8 @@ class Known(NamedTuple):
     homes: tuple[str, ...]
     names: tuple[str, ...]
     """Of the user and the machine."""
+    folders: bool = True
+    """Whether home folders are searched for, whoever's they are."""
 
 
 _told: set[str] = set()
@@ -59,6 +61,14 @@ _told: set[str] = set()
 def is_secret_name(name: str) -> bool:
     """Say whether a variable's name sounds as if its value were a secret."""
     return name.upper() not in _NOT_SECRET and _SECRET_NAME.search(name) is not None
+
+
+def is_secret_option(name: str) -> bool:
+    """Say whether what stands behind an option on a command line is a secret by its name."""
+    if not name.startswith("-") or len(name) < len("-pw"):
+        return False
+    plain = name.strip("-")
+    return is_secret_name(plain) or plain.casefold().endswith(("key", "passwd", "auth"))
 
 
 def withhold(values: Iterable[str]) -> None:

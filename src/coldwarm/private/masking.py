@@ -10,9 +10,12 @@ import base64
 import binascii
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coldwarm.private import known
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MASK = "***"
 _PASSES = 4
@@ -21,6 +24,8 @@ _ORDINARY = re.compile(r"[a-z][a-z_]*|[0-9a-f]{12,64}|[\d.:+TZ-]+")
 _MASKED = re.compile(r"(?:\*{3,}|~)")
 _FILE = re.compile(r"(?:cases/)?[\w.@+-]+\.json")
 """A file of a run, named from its index."""
+_SHORT_SECRET = re.compile(r"-[pP](?=.)(?!=?\d{1,5}$)(?!(?:r|a|l|o|e|i)[a-z-]+=?)")
+"""``-pX``, as some tools take a password: no number of a port, and no long option."""
 _LONG_CUT = 12
 """Characters of a cut secret that alone are none of an ordinary word's."""
 _PLAIN_KEY = re.compile(r"[a-z_]+(?:\.[a-z_]+)*")
@@ -47,6 +52,41 @@ def masked(text: str) -> str:
 def cleaned(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return plain values with every text masked, keys of mappings too."""
     return _cleaned(value, known.current())
+
+
+def taken_in(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return plain values from a user's program without secrets.
+
+    Names of folders stay, as files are found by them: ``cleaned`` takes them out at the end.
+    """
+    return _cleaned(value, known.current()._replace(homes=(), names=(), folders=False))
+
+
+def command(arguments: Sequence[str]) -> list[str]:
+    """Return a command line without the values of secret options, which are told nowhere else.
+
+    ``--token X``, ``--api-key=X``, ``-p X`` and ``-pX``, and whatever ``masked`` knows.
+    """
+    found: list[str] = []
+    hidden = False
+    for one in arguments:
+        name, equals, value = one.partition("=")
+        if hidden and not (one.startswith("-") and known.is_secret_option(name)):
+            known.withhold([one])
+            found.append(MASK)
+            hidden = False
+        elif known.is_secret_option(name):
+            known.withhold([value])
+            found.append(f"{name}={MASK}" if equals else name)
+            hidden = not equals
+        elif _SHORT_SECRET.match(one):
+            known.withhold([one[2:].lstrip("=")])
+            found.append(one[:2] + MASK)
+            hidden = False
+        else:
+            found.append(one)
+            hidden = one in {"-p", "-P"}
+    return [masked(one) for one in found]
 
 
 def _cleaned(value: Any, private: known.Known) -> Any:  # noqa: ANN401 - as above
@@ -119,7 +159,7 @@ def _once(text: str, private: known.Known) -> str:
     if _LONG_WORD.search(text):
         for pattern in shapes.tokens():
             text = pattern.sub(MASK, text)
-    for pattern in shapes.HOMES:
+    for pattern in shapes.HOMES if private.folders else ():
         text = pattern.sub("~", text)
     for name in private.names if text not in private.names else ():
         text = re.sub(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", MASK, text)

@@ -6,10 +6,13 @@ against the roots of trust that the installed ``sigstore`` has brought.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from coldwarm.contracts.files.strict import parse
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ContractError, SystemRefusedError, UsageError, printable
 from coldwarm.installing import require
@@ -97,6 +100,22 @@ def checked(folder: Path, data: bytes, signer: Signer) -> list[SnapshotFault]:
         why = _first(str(error))
         return [fault("signature", BUNDLE, "bundle_differs", text=why)]
     return []
+
+
+def of_another(folder: Path, data: bytes) -> list[SnapshotFault]:
+    """Return what is wrong with a bundle that nobody asked for: it must be of this index at least.
+
+    Whose signature it is, and whether it is one, only ``checked`` tells.
+    """
+    try:
+        _, document = parse(read_limited(folder, BUNDLE, _MOST_BYTES), f"{folder}/{BUNDLE}")
+        digest = document["messageSignature"]["messageDigest"]["digest"]
+        of_index = base64.b64decode(digest, validate=True) == hashlib.sha256(data).digest()
+    except ContractError as error:
+        return [told("signature", folder, error)]
+    except (LookupError, TypeError, ValueError):
+        of_index = False
+    return [] if of_index else [fault("signature", BUNDLE, "bundle_of_other")]
 
 
 def _first(told: str) -> str:

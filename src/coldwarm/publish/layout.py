@@ -75,6 +75,8 @@ class Part(NamedTuple):
     """Its media type."""
     required: bool = False
     """Whether no snapshot is without it; of runs, whether none that has runs of suites is."""
+    made: bool = False
+    """Whether all of it is made of other files, so that it can be made again and compared."""
 
     def is_of(self, path: str) -> bool:
         """Say whether a path is one of these."""
@@ -96,15 +98,14 @@ PARTS: tuple[Part, ...] = (
         "coldwarm.validation_report.v1",
         "correctness gates, rejected processes, limitations, figures with where they are from",
         required=True,
-    ),
-    Part(
-        re.escape(ANSWERS), "coldwarm.answers.v1", "which candidate is cheapest from how many calls"
+        made=True,
     ),
     Part(rf"{_RUN}/suite\.json", "coldwarm.suite_result.v2", "the index of a run", required=True),
     Part(
         rf"{_RUN}/{re.escape(ANSWERS)}",
         "coldwarm.answers.v1",
         "which candidate is the cheapest from how many calls",
+        made=True,
     ),
     Part(
         rf"{_RUN}/environment\.json",
@@ -124,11 +125,13 @@ PARTS: tuple[Part, ...] = (
         rf"{_RUN}/{PUBLISHED}/ml_suite\.json",
         "nextstat.ml_benchmark_suite_result.v1",
         "the published index of a run",
+        made=True,
     ),
     Part(
         rf"{_RUN}/{PUBLISHED}/{_NAME}\.json",
         "nextstat.ml_benchmark_result.v1",
         "a case in the published contract",
+        made=True,
     ),
     Part(
         r"patterns/patterns\.json",
@@ -159,6 +162,7 @@ PARTS: tuple[Part, ...] = (
         rf"(?:{_MEASURED})/{re.escape(ANSWERS)}",
         "coldwarm.answers.v1",
         "which candidate of such a run is the cheapest from how many calls",
+        made=True,
     ),
     Part(
         rf"(?:{_MEASURED})/cases/{_NAME}\.json",
@@ -170,11 +174,13 @@ PARTS: tuple[Part, ...] = (
         "nextstat.ml_benchmark_suite_result.v1",
         "the published index of all runs",
         required=True,
+        made=True,
     ),
     Part(
         rf"{PUBLISHED}/(?:{_NAME}/)?{_NAME}\.json",
         "nextstat.ml_benchmark_result.v1",
         "a case in the published contract",
+        made=True,
     ),
     Part(
         re.escape(LOCK),
@@ -188,6 +194,7 @@ PARTS: tuple[Part, ...] = (
         "the measured environment by versions alone",
         "text/plain",
         required=True,
+        made=True,
     ),
     Part(rf"{HARNESS}/{_NAME}\.whl", "", "the wheel of coldwarm", "application/zip"),
     Part(
@@ -196,8 +203,8 @@ PARTS: tuple[Part, ...] = (
         "functions of the maker's own that were measured, and what they read",
         "application/octet-stream",
     ),
-    Part(re.escape(PAGE), "", "the report as one page", "text/html"),
-    Part(re.escape(PDF), "", "the validation report, to be printed", "application/pdf"),
+    Part(re.escape(PAGE), "", "the report as one page", "text/html", made=True),
+    Part(re.escape(PDF), "", "the validation report, to be printed", "application/pdf", made=True),
     Part(re.escape(CITATION), "", "how to cite the snapshot", "application/yaml", required=True),
     Part(
         re.escape(CRATE),

@@ -18,6 +18,7 @@ from coldwarm.contracts.snapshot import (
     ManifestHarness,
     ManifestProgram,
     ManifestResult,
+    ManifestSource,
     SnapshotIndex,
 )
 from coldwarm.publish import layout
@@ -99,7 +100,7 @@ def manifest(
             version=first.harness.version,
             wheel_sha256=sha256_of(files[settings.wheel]) if settings.wheel else UNSET,
             wheel_url=settings.wheel or UNSET,
-            source=f"coldwarm, sources with the SHA-256 {sources}",
+            source=ManifestSource(repo=REPOSITORY, git_commit=_commit(content)),
         ),
         environment={
             "python": first.python.version,

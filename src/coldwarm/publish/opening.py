@@ -68,15 +68,18 @@ class Digest(NamedTuple):
 def entries(folder: Path) -> Iterator[Entry]:
     """Yield every file below a folder in the order of paths, and what is none with the reason.
 
-    Nothing is opened but folders, and no link is followed. After a bound was passed, nothing more
-    is told.
+    Nothing is opened but folders, and no link is followed. A folder below it without anything is
+    told too. After a bound was passed, nothing more is.
     """
     n_files, in_all = 0, 0
     waiting = [""]
     while waiting:
         below = waiting.pop()
         folders = []
-        for name, status in _listed(folder / below):
+        listed = _listed(folder / below)
+        if below and not listed:
+            yield Entry(below, 0, because("empty_folder"))
+        for name, status in listed:
             n_files += 1
             path = f"{below}{name}"
             reason = _refused(path, status)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import tarfile
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts.files.codec import decode_as
 from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import UsageError
-from coldwarm.publish import layout
+from coldwarm.publish import layout, opening
 from coldwarm.publish.writing import next_to, read_inside, replace_file, sha256_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 SUFFIX = ".tar.gz"
+_HEAD = b"\x1f\x8b\x08" + bytes(5) + b"\x02\xff"
+"""Of gzip: no name, no date, no remark; how well it is compressed, and no system."""
+_CHUNK_BYTES = 2**20
 _SIGNATURES = (layout.SIGNATURE, layout.PUBLIC_KEY, layout.BUNDLE)
 
 
@@ -74,22 +80,61 @@ def _indexed(folder: Path, index: SnapshotIndex) -> dict[str, bytes]:
 
 
 def _refuse_others(folder: Path, named: set[str]) -> None:
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if name not in named and (path.is_symlink() or not path.is_dir()):
+    for entry in opening.entries(folder):
+        if entry.path not in named or entry.reason is not None:
+            path = folder / entry.path
             what = "is not in the index of its snapshot; take it away"
             raise fault(str(path), None, None, what)
+
+
+def is_packed_here(archive: Path, folder: Path) -> bool:
+    """Say whether an archive that was unpacked into a folder has no byte but those of its files.
+
+    That is: whether packing the folder makes the same archive, however well that is compressed.
+    """
+    index = decode_as(SnapshotIndex, read_inside(folder, layout.INDEX), layout.INDEX)
+    names = [layout.INDEX, *(row.path for row in index.artifacts)]
+    names += [name for name in _SIGNATURES if (folder / name).exists()]
+    made, held = _Digest(), hashlib.sha256()
+    _write(made, index.snapshot_id, {name: partial(read_inside, folder, name) for name in names})
+    with archive.open("rb") as raw:
+        head = raw.read(len(_HEAD))
+        raw.seek(0)
+        with gzip.GzipFile(fileobj=raw) as stream:
+            while data := stream.read(_CHUNK_BYTES):
+                held.update(data)
+    return head == _HEAD and held.digest() == made.sha256.digest()
+
+
+class _Digest:
+    """A file that is not kept."""
+
+    def __init__(self) -> None:
+        self.sha256, self._n_bytes = hashlib.sha256(), 0
+
+    def write(self, data: bytes) -> int:
+        """Take the next bytes."""
+        self.sha256.update(data)
+        self._n_bytes += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        """Return how many were written."""
+        return self._n_bytes
 
 
 def _packed(snapshot_id: str, files: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     # No name and no date in the header of gzip, no owner and one date in those of tar.
-    with (
-        gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as zipped,
-        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as archive,
-    ):
-        for name, data in sorted(files.items()):
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as zipped:
+        _write(zipped, snapshot_id, {name: partial(bytes, data) for name, data in files.items()})
+    return buffer.getvalue()
+
+
+def _write(target: Any, snapshot_id: str, files: Mapping[str, Callable[[], bytes]]) -> None:  # noqa: ANN401 - what tarfile writes to
+    with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, read in sorted(files.items()):
+            data = read()
             entry = tarfile.TarInfo(f"{snapshot_id}/{name}")
             entry.size, entry.mode, entry.mtime = len(data), 0o644, 0
             archive.addfile(entry, io.BytesIO(data))
-    return buffer.getvalue()

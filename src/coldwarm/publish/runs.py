@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +16,6 @@ from coldwarm.contracts.measured import Measured
 from coldwarm.publish import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from coldwarm.contracts.catalogue import ClaimResults, Kind, PatternResults
@@ -181,6 +181,10 @@ class Content(NamedTuple):
         """All files by their paths in the snapshot."""
         placed = [one.placed for one in self.runs] + [one.placed for one in self.verdicts]
         return {path: data for files in placed for path, data in files.items()}
+
+
+View = Callable[[Content], bytes | None]
+"""Renders one file of a snapshot from what was measured, if there is anything to show."""
 
 
 class Collected(NamedTuple):

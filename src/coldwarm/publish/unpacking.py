@@ -7,23 +7,23 @@ it is read. What it says of its own sizes is not believed.
 
 from __future__ import annotations
 
-import gzip
 import os
 import stat
 import tarfile
 import tempfile
 import zlib
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coldwarm import wire
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode, shorten
 from coldwarm.publish import opening
+from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 MOST_BYTES_UNPACKED = 2**30
 MOST_RATIO = 100
@@ -31,6 +31,8 @@ MOST_RATIO = 100
 _FREE_BYTES = 2**24
 _MOST_HEADER_BYTES = 2**20
 _CHUNK_BYTES = 2**20
+_MOST_ZEROS = 2 * tarfile.RECORDSIZE
+"""With which an archive ends: two blocks, and what fills the last record."""
 
 
 class ArchiveError(RefusedError):
@@ -55,7 +57,7 @@ def _writing_into(folder: Path | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        named = os.environ.get("TMPDIR", "TMPDIR") if folder is None else str(folder.parent)
+        named = os.environ.get("TMPDIR", "TMPDIR") if folder is None else tempfile.gettempdir()
         text = error.strerror or str(error)
         raise NoRoomError(because("no_room_to_unpack", folder=named, text=text)) from None
 
@@ -75,24 +77,44 @@ class _Entry(tarfile.TarInfo):
         return entry
 
 
-class _Bounded:
-    """A stream that ends with an error where it gives more than it may."""
+class _Stream:
+    """What one gzip member holds, as far as it may go on; and nothing comes after it."""
 
-    def __init__(self, stream: gzip.GzipFile, most_bytes: int) -> None:
-        """Read from a stream."""
-        self._stream, self._left = stream, most_bytes
+    def __init__(self, raw: BinaryIO, most_bytes: int) -> None:
+        """Read from a file."""
+        self._raw, self._left = raw, most_bytes
+        self._member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        self._n_bytes = self._ends_at = 0
+        """Bytes read, and those up to the last one that is not zero."""
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes.
+        """Return the next bytes; fewer at the end alone.
 
         Raises:
             ArchiveError: there are more than there may be.
+            EOFError: the member is cut off.
         """
-        data = self._stream.read(size)
+        data = b""
+        while len(data) < size and not self._member.eof:
+            packed = self._member.unconsumed_tail or self._raw.read(_CHUNK_BYTES)
+            if not packed:
+                raise EOFError("it is cut off")
+            data += self._member.decompress(packed, size - len(data))
         self._left -= len(data)
         if self._left < 0:
             raise ArchiveError(because("archive_too_large", limit_bytes=MOST_BYTES_UNPACKED))
+        if full := data.rstrip(b"\0"):
+            self._ends_at = self._n_bytes + len(full)
+        self._n_bytes += len(data)
         return data
+
+    def ends_after(self, n_bytes: int) -> bool:
+        """Say whether the file ends with this member, and that after so many bytes and zeros."""
+        while self.read(_CHUNK_BYTES):
+            pass
+        more = self._member.unused_data or self._raw.read(1)
+        zeros = self._n_bytes - n_bytes
+        return not more and self._ends_at <= n_bytes and zeros <= _MOST_ZEROS
 
 
 @contextmanager
@@ -114,9 +136,9 @@ def unpacked(path: Path) -> Iterator[Path]:
         raise RefusedError(because("no_snapshot", folder=str(path)))
     with ExitStack() as stack:
         with _writing_into(None):
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="coldwarm-"))
-        _unpack(path, Path(folder))
-        found = list(Path(folder).iterdir())
+            folder = stack.enter_context(temporary.made())
+        _unpack(path, folder)
+        found = list(folder.iterdir())
         if len(found) != 1 or not found[0].is_dir():
             raise ArchiveError(because("archive_of_several", file=str(path)))
         yield found[0]
@@ -126,14 +148,16 @@ def _unpack(path: Path, folder: Path) -> None:
     packed_bytes = path.stat().st_size
     most_bytes = min(MOST_BYTES_UNPACKED, _FREE_BYTES + MOST_RATIO * packed_bytes)
     try:
-        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as stream:
-            bounded: Any = _Bounded(stream, most_bytes)
-            with tarfile.open(fileobj=bounded, mode="r|", tarinfo=_Entry) as archive:
+        with path.open("rb") as raw:
+            stream: Any = _Stream(raw, most_bytes)
+            with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Entry) as archive:
                 for number, entry in enumerate(archive):
                     if number >= opening.MOST_FILES:
                         many = because("too_much", n_files=number, limit_bytes=MOST_BYTES_UNPACKED)
                         raise ArchiveError(many)
                     _place(archive, entry, folder)
+                if not stream.ends_after(archive.offset):
+                    raise ArchiveError(because("archive_more", file=str(path)))
     except (OSError, EOFError, zlib.error, tarfile.TarError, ValueError, OverflowError) as error:
         text = f"{type(error).__name__}: {error}"
         raise ArchiveError(because("archive_broken", file=str(path), text=text)) from None

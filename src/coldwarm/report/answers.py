@@ -11,7 +11,7 @@ from coldwarm.contracts.base import WARM
 from coldwarm.report import units
 from coldwarm.report.figures import bounds, ratio
 from coldwarm.report.reasons import counted, words
-from coldwarm.report.words import LOOP_HEADINGS, MODE_NAMES, MOST_NAMED, either
+from coldwarm.report.words import LOOP_HEADINGS, MARKS, MODE_NAMES, MOST_NAMED, either
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,12 +71,20 @@ def _calls(answer: Answer) -> Iterator[Line]:
     if answer.reading("process") is None:
         said.append(Piece(" with filled caches"))
     if by.ranges:
-        sure = [f"{100 * by.confidence:g} %", counted(by.n_rounds or 0, "round")]
+        sure = [f"{100 * by.confidence:g} %{_reach(by)}", counted(by.n_rounds or 0, "round")]
         sure += [f"without {without}"] if (without := _without(answer, by)) else []
         said.append(Piece(f" ({', '.join(sure)})"))
     changed = [words(one) for one in answer.changes if one.code != "longer_process"]
     said += [Piece(f"; {text}") for text in changed]
     yield Line(CHEAPEST, tuple(said))
+
+
+def _reach(by: ByCalls) -> str:
+    """Say up to how many calls that was measured, where anything is said of more."""
+    measured = by.measured_calls
+    if measured is None or by.ranges[-1].to_calls is not None:
+        return ""
+    return f" up to {units.count(measured)} calls, from there extrapolated"
 
 
 def _ranges(by: ByCalls) -> Iterator[Piece]:
@@ -113,7 +121,9 @@ def _joined(told: Sequence[CallRange]) -> list[CallRange]:
 
 
 def _range(by: ByCalls, told: Sequence[CallRange], place: int, one: CallRange) -> Iterator[Piece]:
-    who = Piece(either(one.among), CHEAPEST if one.cheapest else "")
+    beyond = by.measured_calls is not None and one.from_calls > by.measured_calls
+    names = f"{either(one.among)}{' (extrapolated)' if beyond else ''}"
+    who = Piece(names, CHEAPEST if one.cheapest and not beyond else "")
     of = " calls of a process" if place == 0 else ""
     last = place == len(told) - 1
     if place == 0 and one.from_calls == 1:
@@ -192,6 +202,24 @@ def _said(lead: Lead) -> Iterator[Piece]:
     """Say who is the fastest, and how the others stand to the baseline."""
     if lead.mode != WARM:
         yield Piece(f"{MODE_NAMES[lead.mode]}: ")
+    if not lead.judged:
+        yield Piece(_CANNOT, "undecided")
+        yield Piece(f": {_held(lead)}")
+        return
+    yield from _told(lead)
+    if lead.held_back:
+        yield Piece(f"; {_held(lead)}")
+
+
+def _held(lead: Lead) -> str:
+    """Say of whom nothing is told, and why in a word."""
+    marks: dict[str, list[str]] = {}
+    for candidate, why in lead.held_back.items():
+        marks.setdefault(MARKS[why.code][1], []).append(candidate)
+    return "; ".join(f"{', '.join(names)} {mark}" for mark, names in marks.items())
+
+
+def _told(lead: Lead) -> Iterator[Piece]:
     if len(lead.judged) == 1:
         yield from _alone(lead.judged[0], lead.baseline)
         return

@@ -21,7 +21,7 @@ from coldwarm.report.reasons import (
     with_advice,
     words,
 )
-from coldwarm.report.words import KINDS, MODE_NAMES, mode_name
+from coldwarm.report.words import KINDS, MARKS, MODE_NAMES, mode_name
 from coldwarm.stats.cautions import severity
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
         for case in cases
         if case.status == "warn" and case.reason
     ]
-    remarks += _missing(cases, modes)
+    remarks += _untried(cases) + _missing(cases, modes)
     for kind in ("rejected", "failed", "kept"):
         remarks += [
             Remark(
@@ -102,6 +102,12 @@ def of_group(cases: Sequence[CaseResult], modes: Sequence[CacheMode]) -> tuple[R
     remarks += _by_candidate(cases, "unsteady", "the warm call did not become steady")
     remarks += _drifting(cases)
     remarks += _by_candidate(cases, "bimodal", "the warm call has two levels")
+    remarks += [
+        Remark(
+            KINDS["uneven"], f"{case.candidate}: {words(caution.reason)}", CAUTION_ADVICE["uneven"]
+        )
+        for case, caution in _of_kind(cases, "uneven")
+    ]
     remarks += _by_candidate(cases, "compiled", "left out, for programs were compiled meanwhile")
     remarks += _settings(cases)
     remarks += _counted_apart(cases)
@@ -239,6 +245,19 @@ def _other_calls(cases: Sequence[CaseResult]) -> list[Remark]:
             advice(caution.reason),
         )
         for case, caution in _of_kind(cases, "other_calls")
+    ]
+
+
+def _untried(cases: Sequence[CaseResult]) -> list[Remark]:
+    """Say whose calls nothing is known of with other data, those of one reason together."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for case, caution in _of_kind(cases, "untried"):
+        reason = caution.reason
+        key = MARKS[reason.code][0], words(reason), advice(reason)
+        found.setdefault(key, []).append(case.candidate)
+    return [
+        Remark(label, f"{', '.join(names)}: {said}", cure)
+        for (label, said, cure), names in found.items()
     ]
 
 

@@ -36,10 +36,12 @@ _READINGS: dict[Reading, str] = {
     "cached": "whole process,\nfilled caches",
 }
 _MARK = "◂"
+_BEYOND = "*"
 FEW_FOR_A_PROCESS, FEW_FOR_A_TOTAL = 8, 5
 """Rounds below which simulated intervals held with less than 93 % where 95 % are stated."""
 _COUNT_WIDTH, _TOTAL_WIDTH = 6, 12
 """Of the columns of a sweep, in characters."""
+EXTRAPOLATED = "beyond the calls that were measured: if later ones cost what the last of those did"
 
 
 def render(report: PlanReport, console: Console) -> None:
@@ -64,7 +66,7 @@ def _plan(plan: Plan, width: int) -> list[Table | Text]:
     ]
     if plan.sweep:
         blocks += [Text(), Text(f"Totals by {plan.sweep.over}", style="bold")]
-        blocks += _sweep(plan.sweep, width)
+        blocks += _sweep(plan.sweep, _measured(plan), width)
         for one in plan.sweep.crossings:
             text = f"from {count(one.value)} {plan.sweep.over} on: {one.cheapest} is cheapest"
             blocks.append(Text(text))
@@ -87,7 +89,7 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
         ("memory", f"{name}: {words(reason)}; {CAUTION_ADVICE['allocator']}")
         for name, reason in plan.memory_returned.items()
     ]
-    remarks += _making(plan) + _few(plan)
+    remarks += _extrapolated(plan) + _making(plan) + _few(plan)
     remarks += [
         ("no total", words(total.null_reasons["total_s"]))
         for total in plan.totals
@@ -97,6 +99,25 @@ def _remarks(plan: Plan) -> list[tuple[str, str]]:
     for candidate, reason in plan.not_measured.items():
         reasons.setdefault(words(reason), []).append(candidate)
     return remarks + [("not measured", f"{why}: {', '.join(who)}") for why, who in reasons.items()]
+
+
+def _extrapolated(plan: Plan) -> list[tuple[str, str]]:
+    """Say up to how many calls the totals of a plan are measured, where it has more."""
+    measured = {
+        total.candidate: total.measured_calls
+        for total in plan.totals
+        if total.measured_calls is not None and total.measured_calls < plan.calls
+    }
+    if not measured:
+        return []
+    names = ", ".join(f"{name} {count(calls)}" for name, calls in measured.items())
+    then = "later ones are taken to cost what the last of those did, on average"
+    return [("extrapolated", f"calls of a process that were measured: {names}; {then}")]
+
+
+def _measured(plan: Plan) -> int | None:
+    known = [one.measured_calls for one in plan.totals if one.measured_calls is not None]
+    return min(known, default=None)
 
 
 def _by_default(plan: Plan, candidate: str) -> str:
@@ -206,24 +227,27 @@ def _signed(seconds: float) -> str:
 def _answer(plan: Plan) -> Text:
     if plan.cheapest is None:
         return line(f"No total: {words(plan.reason)}")
+    if plan.verdict == "extrapolated":
+        return line(f"{plan.cheapest} has the lowest total: {words(plan.reason)}")
     if plan.verdict == "told_apart":
         return line(f"{plan.cheapest} is the cheapest: {words(plan.reason)}")
     return line(f"{plan.cheapest} has the lowest total, undecided: {words(plan.reason)}")
 
 
-def _sweep(sweep: Sweep, width: int) -> list[Table]:
+def _sweep(sweep: Sweep, measured: int | None, width: int) -> list[Table]:
     """Lay out the totals in as many tables, one below the other, as the candidates need."""
     names = list(sweep.rows[0].ranked_s) if sweep.rows else []
     fit = max(1, (width - _COUNT_WIDTH) // _TOTAL_WIDTH)
     parts = [names[at : at + fit] for at in range(0, len(names), fit)]
-    return [_sweep_of(sweep, part, width) for part in parts]
+    return [_sweep_of(sweep, part, measured, width) for part in parts]
 
 
-def _sweep_of(sweep: Sweep, names: Sequence[str], width: int) -> Table:
+def _sweep_of(sweep: Sweep, names: Sequence[str], measured: int | None, width: int) -> Table:
     """Lay out a row for each value and a column for each candidate; the cheapest is marked."""
     rows = []
     for row in sweep.rows:
-        cells = [Text(count(row.value))]
+        beyond = sweep.over == "calls" and measured is not None and row.value > measured
+        cells = [Text(f"{count(row.value)}{_BEYOND if beyond else ''}")]
         for name in names:
             best = name == row.cheapest
             text = units.duration(row.ranked_s[name])
@@ -257,7 +281,8 @@ def _paying(judged: BreakEven) -> Text:
     high = words(judged.null_reasons["high"]) if judged.high is None else count(judged.high)
     few = judged.n_rounds is not None and judged.n_rounds < FEWEST_FOR_CONFIDENCE
     bounds = f"{low} … {high}{f' ({judged.n_rounds})' if few else ''}"
-    return Text.assemble(f"{judged.verdict} {calls}", (f"\n{bounds}", "dim"))
+    mark = _BEYOND if judged.extrapolated else ""
+    return Text.assemble(f"{judged.verdict} {calls}{mark}", (f"\n{bounds}", "dim"))
 
 
 def _known(judged: BreakEven) -> str:
@@ -268,7 +293,10 @@ def _known(judged: BreakEven) -> str:
 
 
 def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
-    total = "start, second call, and warm calls at their mean, of all processes"
+    total = (
+        "start, second call, and later calls as they were measured, beyond that at their mean, of"
+        " all processes"
+    )
     pays = (
         "calls from which, or up to which, it is no dearer; the interval below ends with never "
         "(at once) where the warm calls cannot be distinguished; in brackets the number of rounds "
@@ -291,7 +319,11 @@ def _legend(plans: Sequence[Plan]) -> list[tuple[str, str]]:
     if any(plan.sweep for plan in plans):
         also = "; totals have half of what new shapes may cost" if half else ""
         terms.append((_MARK, f"the cheapest at this number{also}"))
-    return [*terms, ("from, until", pays)]
+    terms.append(("from, until", pays))
+    swept = any(plan.sweep is not None and plan.sweep.over == "calls" for plan in plans)
+    if swept or any(one.extrapolated for plan in plans for one in plan.break_even):
+        terms.append((_BEYOND, EXTRAPOLATED))
+    return terms
 
 
 def _has_shapes(plan: Plan) -> bool:

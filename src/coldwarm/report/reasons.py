@@ -20,7 +20,7 @@ WORDS: dict[str, str] = {
     "stated": "{text}",
     "several": "{parts}",
     # Processes, caches and the machine.
-    "correctness_gate": "its answer is wrong",
+    "correctness_gate": "its answer is wrong{parts:place}",
     "gpu_unavailable": "no GPU of the kind that it needs is usable here",
     "missing_dependency": "{name} is not installed",
     "not_measured": "not measured: the run ended before {mode_names}",
@@ -139,7 +139,22 @@ WORDS: dict[str, str] = {
     " {usual_s:time}",
     "collecting": "a call of {usual_s:time} costs another {collecting_s:time} in Python's garbage"
     " collector, which is off while calls are timed",
-    "no_other_arguments": "it has no arguments in which another number could be put",
+    "no_other_arguments": "it has no arguments",
+    "unvaried": "coldwarm can make no other data of it",
+    "of_argument": "{name}: {parts}",
+    "untried": "not tried with other data: {parts}",
+    "partly_tried": "tried with other data in {argument_names}, not in {other_names} ({parts})",
+    "ignores_arguments": "with other data in {argument_names} its answer stays as it was, and the"
+    " reference's does not",
+    "wrong_for_others": "with other data in {argument_names} its answer is wrong: {parts}",
+    "unlike_for_others": "with changed data in {argument_names}, which it may not be made for, its"
+    " answer is not the reference's: {parts}",
+    "constants_folded": "compiled once and for all: {program_names} computes from arrays that it"
+    " holds as constants, and XLA has done that while compiling, so that a call does next to"
+    " nothing",
+    "no_other_answers": "the reference gave no answer to other data that could be compared",
+    "other_data_differ": "its arguments are not those of the reference",
+    "no_reference": "there is no other function to hold them against",
     "calls_too_long": "a call takes {call_s:time}, too long for others beside those that are timed",
     "collector_off": "the program has switched off Python's garbage collector",
     "bytecode_as_installed": "Python bytecode is as installed in every mode but first_ever",
@@ -265,6 +280,9 @@ WORDS: dict[str, str] = {
     "common_rounds": "{n_rounds:# common round}",
     "separate_processes": "{n_processes} and {n_baseline} processes",
     "separate_runs": "{n_ours} and {n_baseline} runs",
+    "rounds_related": "processes that ran one after the other are more alike than independent ones"
+    " are ({false_share:.0%} of independent series look so): the interval may be too narrow",
+    "lone_run": "{parts}: a single run may be the odd one; a verdict needs {n_needed} of each side",
     "between_runs": "two equal runs of this machine stay within {noise_share:.0%} of each other",
     "whole_rounds": "{n_rounds:# round}",
     "rounds_left_out": "{n_rounds:# round} without all of the costs left out",
@@ -275,6 +293,7 @@ WORDS: dict[str, str] = {
     "most_common": "{parts} (and {n_others:# other reason})",
     "imprecise": "precision ±{reached_share:.1%}, not the ±{asked_share:.1%} asked for",
     "two_levels": "{upper_share:.0%} of the samples are {gap_share:.0%} slower than the others",
+    "mean_above_median": "{mean_s:time} on average, {median_s:time} in the middle",
     "slow_second_call": "the second call takes {steady_ratio:.1f} times a steady one",
     "compiled_blocks": "{n_blocks:# block} left out because programs were compiled in the window or"
     " the count is unknown",
@@ -290,6 +309,8 @@ WORDS: dict[str, str] = {
     "filled_caches_open": "with filled caches this run cannot tell",
     "more_shapes": "each further shape costs {candidate} {extra_s:time} more",
     "indistinguishable": "it cannot be distinguished from {candidate_names}",
+    "extrapolated": "extrapolated beyond {n_calls:# measured call} of a process; if later ones"
+    " cost what the last of those did, {parts}",
     "all_dearer": "every other candidate is dearer, with {confidence_share:.0%} confidence",
     "warm_call_differs": "its warm call is {which}",
     "neither_differs": "neither its start nor its warm call is {which}",
@@ -367,6 +388,21 @@ WORDS: dict[str, str] = {
     "signature_of_other_length": "is no signature of Ed25519, which has {n_needed} bytes",
     "signature_differs": "is no signature of this snapshot_index.json by the key that lies beside"
     " it",
+    "nothing_else_tells": "{holds}",
+    "said_otherwise": "{text}; another version of coldwarm says so",
+    "other_rules": "{n_values:# value} that today's rules make otherwise",
+    "of_other_rules": "made of figures that today's rules make otherwise",
+    "not_made_again": "not checked, as it cannot be made again here: {text}",
+    "made_otherwise": "not checked: this version makes another one of the runs, so do not open it"
+    " unless you trust its maker; coldwarm report makes one",
+    "bundle_not_asked": "not checked: --identity and --issuer name who must have signed",
+    "signature_not_asked": "not checked: name the key of its maker with --public-key",
+    "packed_otherwise": "not packed by coldwarm snapshot package, so it has bytes of its own beside"
+    " the files, which nothing checks",
+    "empty_folder": "is a folder without a file, which no snapshot has: remove it",
+    "archive_more": "{file} goes on after its archive ends: only what coldwarm snapshot package has"
+    " written is read",
+    "bundle_of_other": "is no bundle of sigstore over this snapshot_index.json: remove it",
     "bundle_differs": "is no signature through sigstore of this snapshot_index.json by the"
     " identity that was given: {text}",
     "no_identity": "there is no identity here that sigstore could sign by: --keyless works in a"
@@ -424,6 +460,8 @@ WORDS: dict[str, str] = {
     "not_compared": "not compared with the expected answer: {part_names}",
     "carried": "fresh processes got the function by value (cloudpickle): to load it is no part of"
     " first results, the imports that it needs are",
+    "state_carried": "fresh processes got what it keeps from call to call as it was here, so that"
+    " their first results may lack what a first call does: {state_names}",
     "no_such_step": "{backend} has no such step",
     "not_read": "nothing was read from {cache}",
     "programs_gone": "{n_programs:# program} was no longer loaded when they were counted",
@@ -497,6 +535,8 @@ WORDS: dict[str, str] = {
     "tpu_unavailable": "no TPU is usable here",
     "not_seen": "not measured: {what}",
     "not_declared_here": "this version of coldwarm has no such pattern or claim",
+    "judged_by_other_file": "its file is not the one that it was measured by; the rule of today"
+    " says {verdict}",
     "declared_otherwise": "its file is not the one that it was measured by",
     "facts_as_stated": "both sides have shown what the pattern says",
     "facts_otherwise": "the two sides have not shown what the pattern says",
@@ -512,6 +552,7 @@ _ONCE = "build the jitted function once, outside of the function that is called"
 _QUOTA = "measure with a larger CPU quota (cpu.max of its control group, --cpus of its container)"
 ADVICE: dict[str, str] = {
     "noise_unknown": "run coldwarm noise here, or compare several runs a side: A1,A2,A3 B1,B2,B3",
+    "lone_run": "compare several runs a side: A1,A2,A3 B1,B2,B3",
     "between_runs": "compare several runs a side: A1,A2,A3 B1,B2,B3",
     "one_process_elsewhere": "give several files a side, five or more in all: A1,A2,A3 B1,B2,B3",
     "control_differs": "close other programs, or give it more time with --time-budget",
@@ -557,6 +598,10 @@ ADVICE: dict[str, str] = {
     "busy_afterwards": "return every array that the call computes, and join what it starts",
     "answers_kept": "quote the figure as that of a repeated call, or let a factory make what is"
     " called without what it keeps",
+    "untried": "give the data as arguments of the function, for calls with other data to be made",
+    "constants_folded": "give the arrays as arguments of the jitted function",
+    "unlike_for_others": "let a factory draw the data, or give them by --input, if it is to answer"
+    " for any",
     "slow_after_pause": "quote the figure for calls in a row alone",
     "collecting": "add it, or quote the figure without it as such",
     "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",
@@ -574,12 +619,14 @@ CAUTION_ADVICE: dict[CautionKind, str] = {
     "unsteady": "give it more time with --time-budget, and do not quote its median alone",
     "bimodal": "look at the raw series; frequency changes and memory placement are usual causes",
     "second_call": "do not take it for steady state when you time by hand",
+    "uneven": "take the mean for many calls, as totals do",
     "compiled": "look for shapes or types that change from call to call",
     "kept": "empty what it keeps before each run, or quote it as filled",
     "settings": "name them wherever the figures are quoted",
     "bytecode": "run python -m compileall on the folders that they are installed in",
     "counts": "look for what depends on the moment, such as an order of sets or a random shape",
     "other_calls": "quote the figure for the calls that it is of",
+    "untried": "give the data as arguments of the function, for calls with other data to be made",
     "allocator": "put `bytes(2**25 - 2**16)` into the program, before its loop",
 }
 """By kind of caution, what a person can do about it."""

@@ -28,8 +28,10 @@ from coldwarm.report.words import (
     MODE_NAMES,
     PARTS,
     legend,
+    marked,
     parts_title,
 )
+from coldwarm.stats.cautions import held_back
 from coldwarm.stats.plan.costs import making_s
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class Cell:
     text: str = units.MISSING
     spread: str = ""
     verdict: str = ""
-    """As the bounds of the ratio, or ``same`` or ``undecided``."""
+    """As the bounds of the ratio, or ``same`` or ``undecided``; and why no headline rests on it."""
     kind: str = ""
     """The verdict alone."""
     bounds: str = ""
@@ -259,7 +261,7 @@ def _figure(case: CaseResult, mode: CacheMode) -> Cell:
     against: dict[str, str] = {}
     if judged is not None:
         told = judged.verdict in {"faster", "slower"}
-        against["verdict"], against["kind"] = ratio(judged), judged.verdict
+        against["verdict"], against["kind"] = marked(ratio(judged), held_back(case)), judged.verdict
         against["bounds"] = "" if told else bounds(judged)
     half_width = reached(case, mode)
     if half_width is not None:

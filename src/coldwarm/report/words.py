@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from coldwarm.contracts.base import CacheMode
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.summary import CautionKind
 
 MODE_NAMES: dict[CacheMode, str] = {
@@ -65,12 +66,14 @@ KINDS: dict[CautionKind, str] = {
     "unsteady": "not steady",
     "bimodal": "two speeds",
     "second_call": "second call",
+    "uneven": "slow calls",
     "compiled": "compiled",
     "settings": "settings",
     "bytecode": "no bytecode",
     "kept": "kept by itself",
     "allocator": "memory",
     "other_calls": "other calls",
+    "untried": "not tried",
     "counts": "counts differ",
 }
 """What a list of cautions calls each kind."""
@@ -138,3 +141,17 @@ def either(names: Collection[str]) -> str:
     if len(listed) > MOST_NAMED:
         return f"one of {len(listed)} candidates"
     return " or ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
+
+
+MARKS = {
+    "untried": ("not tried", "not tried with other data"),
+    "unlike_for_others": ("answers differ", "answers otherwise for changed data"),
+    "answers_kept": ("keeps answers", "keeps answers"),
+}
+"""Of a candidate that no headline rests on, by the code of the reason: beside its verdict, and in a
+sentence."""
+
+
+def marked(verdict: str, why: Reason | None) -> str:
+    """Write a verdict, and beside it why no headline rests on it."""
+    return verdict if why is None else f"{verdict} ({MARKS[why.code][0]})"

@@ -269,6 +269,9 @@ def finish(place: Place, running: Running) -> None:
         running.end = replies.receive(process, replies.End)
         _refuse_unchecked(running)
         if running.end.more:
+            if not running.slot.persistent:
+                running.after = _listings(running.slot, running.before)
+                process.send({"op": "others"})
             running.other_calls = _other_calls(process)
         elif running.slot.persistent and "function" in running.slot.case.job:
             running.other_calls = because("shown_by_others")
@@ -278,7 +281,7 @@ def finish(place: Place, running: Running) -> None:
     finally:
         running.wall_s = process.wait().wall_s
         _count(place, running)
-    if not running.slot.persistent:
+    if not running.slot.persistent and not running.end.more:
         running.after = _listings(running.slot, running.before)
 
 

@@ -21,6 +21,7 @@ from coldwarm.runner import launch, making, translate
 from coldwarm.runner.beside import Beside
 from coldwarm.runner.identifying import observation_without
 from coldwarm.runner.process import space, view
+from coldwarm.runner.process.guarded import ENDING
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
 from coldwarm.runner.schedule import killed
@@ -54,7 +55,7 @@ COLD_ORDER: tuple[CacheMode, ...] = (
 )
 
 
-_INTERRUPTING = {signal.SIGINT, signal.SIGTERM}
+_INTERRUPTING = {signal.SIGINT, *ENDING}
 
 
 @dataclass
@@ -212,9 +213,14 @@ class Rounds:
             root,
             persistent=persistent,
             analyse=persistent and stayed == 0,
-            other_calls=persistent and stayed in shows,
+            other_calls=stayed in shows if persistent else self._shows_alone(case, mode),
             hidden=self._hidden[case.id] | case.hidden,
         )
+
+    def _shows_alone(self, case: Case, mode: CacheMode) -> bool:
+        """Say whether the first process of a mode shows other calls: none with blocks will."""
+        modes = self.place.options.cache_modes
+        return WARM not in modes and mode == modes[0] and not self.ledger.good(case, mode)
 
     def _cold(self, case: Case, mode: CacheMode, round_: int) -> None:
         """Measure one process that ends after its second call; retry a rejected one."""

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 _NO_STATUS = because("not_told", by="this system")
 _NO_GLIBC = {"allocator": because("no_glibc")}
 _NO_COUNT = because("not_told", by="the backend")
+_OF_OTHER_DATA = {"ignores_arguments", "wrong_for_others"}
+"""Codes of checks that are told wherever it is told that an answer is wrong."""
 _BY_PHASE = ("peak_rss_bytes", "involuntary_switches")
 
 
@@ -131,9 +133,12 @@ def observation(running: Running) -> Observation:
     first_gate, input_sha256 = _checked(start, end)
     if input_sha256 is not None and running.input_sha256 not in {None, input_sha256}:
         return Observation(**common, status="failed", reason=because("other_inputs"))
-    gate = _gate([first_gate] + ([end.gate] if end and end.gate else []))
+    told = running.other_calls
+    further = told.gate if isinstance(told, replies.OtherCalls) else None
+    gate = _gate(first_gate, end.gate if end else None, further)
     if gate is not None and not gate.passed:
-        reason = because("correctness_gate")
+        why = [gate.reason] if gate.reason and gate.reason.code in _OF_OTHER_DATA else []
+        reason = because("correctness_gate", *why)
         return Observation(**common, status="failed", reason=reason, gate=gate)
     in_force = _settings(running)
     against = settings.against(slot.case, in_force)
@@ -257,14 +262,16 @@ def _contradicted(mode: CacheMode, judgements: Mapping[CacheMode, Judgement]) ->
     return together(against)
 
 
-def _gate(gates: Sequence[replies.Gate | None]) -> Gate | None:
-    known = [gate for gate in gates if gate is not None]
-    if not gates or gates[0] is None:
+def _gate(first: replies.Gate | None, *later: replies.Gate | None) -> Gate | None:
+    """Return the worst check of a process's answers, and which were checked."""
+    if first is None:
         return None
-    worst = max(known, key=lambda gate: (not gate.passed, gate.max_relative_error or 0.0))
+    places = ("first_call", "last_call", "other_data")
+    known = {place: one for place, one in zip(places, (first, *later), strict=True) if one}
+    worst = max(known.values(), key=lambda gate: (not gate.passed, gate.max_relative_error or 0.0))
     return Gate(
         **asdict(worst) | {"reason": None if worst.reason is None else as_reason(worst.reason)},
-        checked=["first_call", "last_call"][: len(known)],
+        checked=list(known),
     )
 
 
@@ -289,7 +296,18 @@ def other_calls(reply: replies.OtherCalls) -> OtherCalls:
     seconds = {name: getattr(reply, name) for name in OtherCallSeconds.__struct_fields__}
     reasons = missing(seconds, _NO_STATUS)
     stated = {name: as_reason(reply.reasons[name]) for name in reasons if name in reply.reasons}
-    return OtherCalls(**seconds, null_reasons={**reasons, **stated})
+    if reply.unchecked is not None:
+        stated["answers_checked"] = reply.unchecked
+    return OtherCalls(
+        **seconds,
+        varied=reply.varied,
+        not_varied=reply.not_varied,
+        answer_changed=reply.answer_changed,
+        answers_checked=None if reply.unchecked is not None else reply.unlike is None,
+        unlike=reply.unlike,
+        folded=reply.folded,
+        null_reasons={**reasons, **stated},
+    )
 
 
 def _harness(start: replies.Start, figures: HarnessFigures | None) -> HarnessCost:

@@ -21,8 +21,10 @@ from coldwarm.runner.schedule.batches import (
     batch_for,
     block_count,
     block_seconds,
+    first_count,
 )
 from coldwarm.runner.schedule.options import affinity
+from coldwarm.stats.cautions import UNEVEN
 from coldwarm.stats.pairs import scatter
 from coldwarm.stats.selection import warmup_s
 
@@ -53,6 +55,8 @@ class Turns:
     _warmup_s: dict[str, float] = field(default_factory=dict)
     """Case to the shortest warm-up of its processes that became steady: what the program does
     by itself happens in all of them, and what its neighbours do makes it longer in some."""
+    _even: set[str] = field(default_factory=set)
+    """Cases whose first process has shown no calls that are far slower than most."""
     _scatters: dict[str, list[float]] = field(default_factory=dict)
     """Case to the scatter of its blocks in each round, against those of another process."""
 
@@ -109,10 +113,26 @@ class Turns:
         """Return how many blocks each case has."""
         options, plan = self.place.options, self._plan(live)
         most_s = options.blocks * options.block_s
-        return {
+        counts = {
             running.slot.case.id: block_count(self._seconds(running), options.blocks, most_s, plan)
             for running in live
         }
+        for running in live:
+            name = running.slot.case.id
+            if self._looks_late(running):
+                late = first_count(self._seconds(running), self._call_s[name])
+                counts[name] = max(counts[name], late)
+        return counts
+
+    def _looks_late(self, running: Running) -> bool:
+        """Say whether a process is to show what calls do late.
+
+        The first one of its case is, and all where some calls are far slower than most. Of a
+        deterministic run, whose plan depends on nothing seen, those of the first round.
+        """
+        if self.place.options.deterministic:
+            return running.slot.round == 0
+        return running.slot.case.id not in self._even
 
     def _plan(self, live: Sequence[Running]) -> Plan | None:
         """Return what is known of the processes; ``None``: one is the first of its case.
@@ -133,6 +153,8 @@ class Turns:
         """Keep what the processes have shown, for how many blocks later ones have."""
         for running in live:
             name = running.slot.case.id
+            if is_even(running.blocks):
+                self._even.add(name)
             if (warmed_s := warmup_s(running.blocks)) is not None:
                 self._warmup_s[name] = min(self._warmup_s.get(name, warmed_s), warmed_s)
             others = [other.blocks for other in live if other is not running]
@@ -156,6 +178,13 @@ class Turns:
         made = translate.block(reply, order, running.process.spawned_ns, bound_to)
         running.blocks.append(made)
         return made
+
+
+def is_even(blocks: Sequence[Block]) -> bool:
+    """Say whether the later half of the calls take about as long on average as in the middle."""
+    samples = [sample for block in blocks for sample in block.samples_s]
+    later = samples[len(samples) // 2 :]
+    return bool(later) and statistics.fmean(later) <= UNEVEN * statistics.median(later)
 
 
 def _in_one_processor(block: Block) -> bool:

@@ -10,9 +10,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from coldwarm.contracts.answer import Answer
 from coldwarm.contracts.base import FILLED, READINGS, WARM
 from coldwarm.contracts.reasons import because
+from coldwarm.stats.cautions import held_back
 from coldwarm.stats.compare.control import differing, doubt, is_control
 from coldwarm.stats.plan.cheapest import by_calls, without_ranges
 from coldwarm.stats.plan.costs import EMPTY, WARM_CALL
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
     from coldwarm.stats.plan.costs import Costs
 
+_FEWEST = 2
+"""Candidates of which one can be the cheapest."""
 MODES: dict[Reading, CacheMode] = {"process": EMPTY, "imported": EMPTY, "cached": FILLED}
 """The cache mode in which the processes of a reading start."""
 
@@ -51,6 +56,7 @@ def answer(cases: Sequence[CaseResult]) -> Answer:
     gathered = gather(first.group, others)
     led = leads(others, _asked(others))
     ranges = [] if first.scenario else list(_by_calls(gathered.known, others, controls))
+    held = {case.candidate for case in others if held_back(case) is not None}
     no_ranges = because("whole_loops") if first.scenario else _not_asked(others)
     valid = [
         one
@@ -70,7 +76,7 @@ def answer(cases: Sequence[CaseResult]) -> Answer:
         candidates=[one.candidate for one in gathered.known],
         leads=led,
         by_calls=ranges,
-        changes=list(changes(ranges, gathered.known)),
+        changes=list(changes(ranges, [one for one in gathered.known if one.candidate not in held])),
         not_measured=dict(gathered.not_measured),
         not_steady=dict(gathered.not_steady),
         n_processes=len(valid),
@@ -99,11 +105,22 @@ def _by_calls(
 ) -> Iterator[ByCalls]:
     """Yield the readings whose cache modes were measured."""
     asked = set(_asked(cases))
+    held = {case.candidate: why for case in cases if (why := held_back(case)) is not None}
     needed = {reading: {MODES[reading], WARM} for reading in READINGS}
     measured = [reading for reading in READINGS if asked >= needed[reading]]
     for reading in measured:
         why = _doubt(controls, needed[reading])
-        yield without_ranges(reading, why) if why else by_calls(known, reading, len(measured))
+        if why:
+            yield without_ranges(reading, why)
+            continue
+        told = [one for one in known if one.candidate not in held]
+        found = by_calls(told, reading, len(measured))
+        few = (
+            min(held.values(), default=None, key=lambda one: one.code)
+            if len(told) < _FEWEST
+            else None
+        )
+        yield replace(found, left_out={**held, **found.left_out}, reason=few or found.reason)
 
 
 def _doubt(controls: Iterable[CaseResult], modes: set[CacheMode]) -> Reason | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation, OtherCalls
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.contracts.result import ColdSummary, SteadyState, WarmSummary
+    from coldwarm.contracts.result import CaseResult, ColdSummary, SteadyState, WarmSummary
     from coldwarm.contracts.summary import CautionKind
     from coldwarm.stats.steady.levels import TwoLevels
 
@@ -29,6 +29,8 @@ COLLECTING = 0.1
 """From what share of a call on the collector is worth a caution."""
 FEW_PROCESSES = 3
 SLOW_SECOND_CALL = 1.5
+UNEVEN = 1.2
+"""By what ratio the mean of warm calls exceeds their median where both are told."""
 FAR_BELOW, FAR_BELOW_S = 3.0, 0.05
 """By what ratio, and by how many seconds, a first call is far below that of the inspection: two
 run at once, and the first one finds nothing in the machine's memory."""
@@ -55,6 +57,7 @@ def case_warnings(
         cautions += _of_mode(observations, WARM, warm.n_processes)
         cautions += _imprecise(WARM, warm.n_processes, warm.precision_reached, precision)
         cautions += _warm(observations, warm, processes)
+    cautions += _untried(observations)
     return cautions + _set(observations) + _parsed(observations) + _noisy(observations)
 
 
@@ -150,8 +153,23 @@ def _warm(
     if ratio is not None and ratio >= SLOW_SECOND_CALL:
         reason = because("slow_second_call", steady_ratio=ratio)
         cautions.append(_caution("second_call", WARM, (total, total), reason))
-    cautions += _memory(warm, processes) + _compiled(observations)
+    cautions += _uneven(processes) + _memory(warm, processes) + _compiled(observations)
     return cautions + _other_calls(processes)
+
+
+def _uneven(processes: Sequence[WarmProcess]) -> list[Caution]:
+    """Warn where some calls are so slow that the mean, which totals have, is far from the median.
+
+    In the middle of the processes: a burst that struck one of them says nothing of the program.
+    """
+    means = [float(np.mean(process.steadiness.samples)) for process in processes]
+    medians = [float(np.median(process.steadiness.samples)) for process in processes]
+    above = [mean > UNEVEN * median for mean, median in zip(means, medians, strict=True)]
+    if 2 * sum(above) <= len(processes):
+        return []
+    values = {"mean_s": float(np.median(means)), "median_s": float(np.median(medians))}
+    reason = because("mean_above_median", **values)
+    return [_caution("uneven", WARM, (sum(above), len(processes)), reason)]
 
 
 def _unsteady(found: SteadyState, processes: Sequence[WarmProcess]) -> Caution:
@@ -183,6 +201,8 @@ def other_calls(seen: OtherCalls) -> list[Reason]:
     spent_s = seen.collecting_s
     if spent_s is not None and spent_s > COLLECTING * usual_s:
         found.append(because("collecting", collecting_s=spent_s, usual_s=usual_s))
+    if seen.folded:
+        found.append(because("constants_folded", program_names=seen.folded))
     return found
 
 
@@ -198,6 +218,57 @@ def _other_calls(processes: Sequence[WarmProcess]) -> list[Caution]:
         for same in reasons.values()
         if 2 * len(same) > len(watched)
     ]
+
+
+def untried(seen: OtherCalls) -> Reason | None:
+    """Return why one process has not shown what calls with other data do; ``None``: it has.
+
+    It has where all arguments had other data, or where the answer to other data was another one:
+    what is looked up by the others alone would not be.
+    """
+    why = seen.null_reasons.get("other_arguments_s")
+    if seen.varied is None:  # as it was recorded before, which tells no more
+        none = why is not None and why.code == "no_other_arguments"
+        return because("untried", because("no_other_arguments")) if none else None
+    if seen.varied and (not seen.not_varied or seen.answer_changed):
+        return None
+    faults = [because("of_argument", one, name=name) for name, one in seen.not_varied.items()]
+    faults = faults or [why or because("unstated")]
+    return because("untried", *faults)
+
+
+def _untried(observations: Sequence[Observation]) -> list[Caution]:
+    """Warn where no process has shown what calls with other data do, or only for some of them."""
+    seen = [one.other_calls for one in observations if one.other_calls is not None]
+    if not seen:
+        reasons = [one.null_reasons.get("other_calls") for one in observations]
+        lost = [one for one in reasons if one is not None and one.code != "shown_by_others"]
+        return [_caution("untried", None, (1, 1), because("untried", lost[0]))] if lost else []
+    n_seen = len(seen)
+    faults = [fault for one in seen if (fault := untried(one)) is not None]
+    if len(faults) == n_seen:
+        return [_caution("untried", None, (n_seen, n_seen), faults[0])]
+    unlike = [one.unlike for one in seen if one.unlike is not None]
+    if unlike:
+        return [_caution("untried", None, (len(unlike), n_seen), unlike[0])]
+    some = [one for one in seen if one.varied and one.not_varied]
+    if not some:
+        return []
+    first = some[0]
+    names = {"argument_names": first.varied or [], "other_names": [*first.not_varied]}
+    faults = [because("of_argument", one, name=name) for name, one in first.not_varied.items()]
+    reason = because("partly_tried", *faults, **names)
+    return [_caution("other_calls", None, (len(some), n_seen), reason)]
+
+
+HELD_BACK = {"untried", "unlike_for_others", "answers_kept"}
+"""Codes of cautions for which nothing is said to be the fastest, or the cheapest."""
+
+
+def held_back(case: CaseResult) -> Reason | None:
+    """Return why no headline may rest on a case; ``None``: one may."""
+    found = (one.reason for one in case.warnings if one.reason.code in HELD_BACK)
+    return next(found, None)
 
 
 def _memory(warm: WarmSummary, plain: Sequence[WarmProcess]) -> list[Caution]:

@@ -1,28 +1,30 @@
 """Intervals when the process is the unit of replication. Pure.
 
 *One side.* The figure of a case is the median of its processes' medians: every process weighs
-the same, however many samples it gave. From six processes on it is bounded by two of the
-values in their order, interpolated to the confidence asked for (Hettmansperger and Sheather,
-"Confidence intervals based on interpolated order statistics", 1986): nothing is assumed of how
-processes scatter. Fewer values hold the median between them with a chance of 1 - 2^(1-n):
-50 % for two, 75 % for three, 87.5 % for four, 93.75 % for five. Their range is then stated
-as what it is, with that confidence; where a wider one has to be had, as for a sum of costs, the
-range is extended (``extended_range``).
+the same, however many samples it gave. It is bounded by two of the values in their order,
+interpolated to the confidence asked for (Hettmansperger and Sheather, "Confidence intervals based
+on interpolated order statistics", 1986): nothing is assumed of how processes scatter, but that one
+does not depend on the next (``serial`` looks for that). Fewer values hold the median between
+them with a chance of 1 - 2^(1-n): 50 % for two, 75 % for three, 87.5 % for four, 93.75 % for five.
+Their range is then stated as what it is, with that confidence; where a surer one has to be had,
+the range is extended (``extension``), so that no bound of finite values is infinite.
 
 *Two sides in common rounds.* What the machine does in a round falls on both, so each round gives
-one log-ratio, and what is bounded is their centre. Noise that falls on either side alike makes
-them symmetric, which lets their mean or their pairwise means be used: narrower than a median. Below
-ten rounds it is Student's t, from ten on the interval of Wilcoxon's signed ranks (Hodges and
-Lehmann, "Estimates of location based on rank tests", 1963), which a burst in single rounds does
-not widen.
+one log-ratio, and their median is bounded in the same way, at any number of rounds and at any
+confidence. A further round that shows as much as the middle one of those before, and no more than
+the largest, never takes back what was told. Means with their errors, or signed ranks, do not have
+this: one round that is far on the same side widens the first, and the second cannot be surer than
+1 - 2^(1-n).
 
-``benchmarks/coverage.py`` simulates both, for noise of many kinds; its table is in the docs.
+``benchmarks/coverage.py`` simulates both, for noise of many kinds, and
+``benchmarks/more_rounds.py`` what one more round does; their tables are in the docs.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,8 +45,6 @@ CONFIDENCE = 0.95
 FEWEST_FOR_INTERVAL = 2
 FEWEST_FOR_CONFIDENCE = 5
 """Processes below which a figure is told by its range and their number, and no verdict is given."""
-_RANKED = range(10, 200)
-"""Numbers of rounds of which signed ranks are used; the pairs of more would need much memory."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +120,14 @@ def median_interval(values: Sequence[float], *, confidence: float = CONFIDENCE) 
     depth, _ = _depth(n, confidence)
     if depth == 0:
         return Interval(float(ordered[0]), float(ordered[-1]), confidence=range_confidence(n))
-    return Interval(*_between_ranks(ordered, confidence), confidence=confidence)
+    low, high = _between_ranks(ordered, confidence)
+    return Interval(float(low), float(high), confidence=confidence)
 
 
 def bounds(values: Sequence[float], *, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Bound the median of two values or more at a confidence, whatever their sign and number."""
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
-    if by_range(len(ordered), confidence):
-        return extended_range(ordered, confidence)
-    return _between_ranks(ordered, confidence)
+    found = paired(values, confidence)
+    return found.low, found.high
 
 
 def range_confidence(n: int) -> float:
@@ -151,13 +150,7 @@ def extension(n: int, confidence: float) -> float:
     return max(0.0, 0.5 * math.pow(1.0 - confidence, -1.0 / (n - 1)) - 1.0)
 
 
-def extended_range(values: Floats, confidence: float) -> tuple[float, float]:
-    """Return the range of two or more values, extended to the confidence asked for."""
-    low, high = float(values.min()), float(values.max())
-    margin = extension(len(values), confidence) * (high - low)
-    return low - margin, high + margin
-
-
+@cache
 def _depth(n: int, confidence: float) -> tuple[int, float]:
     """Return which values from either end bound the median, and how surely; 0: none do.
 
@@ -166,50 +159,43 @@ def _depth(n: int, confidence: float) -> tuple[int, float]:
     """
     outside, depth, held = 0.0, 0, 0.0
     while True:
-        outside += math.comb(n, depth) / 2.0**n
+        outside += math.comb(n, depth) / 2**n
         if 1.0 - 2.0 * outside < confidence:
             return depth, held
         depth, held = depth + 1, 1.0 - 2.0 * outside
 
 
-def _between_ranks(ordered: Floats, confidence: float) -> tuple[float, float]:
-    n = len(ordered)
+def _between_ranks(ordered: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return the bounds of each row of ordered values that are as sure as that by themselves."""
+    n = ordered.shape[-1]
     depth, held = _depth(n, confidence)
-    further = held - 2.0 * math.comb(n, depth) / 2.0**n
+    further = held - 2 * math.comb(n, depth) / 2**n
     share = (held - confidence) / (held - further)
     weight = (n - depth) * share / (depth + (n - 2 * depth) * share)
-    low = (1 - weight) * ordered[depth - 1] + weight * ordered[depth]
-    high = (1 - weight) * ordered[n - depth] + weight * ordered[n - depth - 1]
-    return float(low), float(high)
+    outer, inner = ordered[..., depth - 1], ordered[..., depth]
+    low = outer + weight * (inner - outer)
+    outer, inner = ordered[..., n - depth], ordered[..., n - depth - 1]
+    return low, outer + weight * (inner - outer)
 
 
 def paired(values: Sequence[float], confidence: float) -> Centre:
-    """Bound the centre of two differences of rounds or more, at a confidence.
+    """Bound the median of two differences of rounds or more, at a confidence.
 
-    The centre is the median of all pairwise means. Exchanging the sides changes only the sign.
-    Nothing is bounded where so few rounds can never be as sure as that.
+    Exchanging the sides changes only the sign.
     """
     found = paired_rows(np.asarray(values, dtype=np.float64), confidence)
     return Centre(*(float(one) for one in found))
 
 
 def paired_rows(values: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
-    """Return the centre of each row of differences and its bounds, as ``paired`` does of one."""
-    n = values.shape[-1]
-    if n >= _RANKED.stop:
-        mean, half = _mean_and_half(values, confidence)
-        return mean, mean - half, mean + half
-    walsh = _pairwise_means(values)
-    middle = np.asarray(np.median(walsh, axis=-1))
-    if n not in _RANKED:
-        mean, half = _mean_and_half(values, confidence)
-        return middle, np.minimum(middle, mean - half), np.maximum(middle, mean + half)
-    outside = _signed_ranks_outside(n, (1 - confidence) / 2)
-    if outside is None:
-        nothing = np.full_like(middle, math.inf)
-        return middle, -nothing, nothing
-    ordered = np.sort(walsh, axis=-1)
-    return middle, ordered[..., outside], ordered[..., -1 - outside]
+    """Return the median of each row of differences and its bounds, as ``paired`` does of one."""
+    ordered = np.sort(values, axis=-1)
+    n = ordered.shape[-1]
+    middle = np.asarray(np.median(ordered, axis=-1))
+    if by_range(n, confidence):
+        margin = extension(n, confidence) * (ordered[..., -1] - ordered[..., 0])
+        return middle, ordered[..., 0] - margin, ordered[..., -1] + margin
+    return middle, *_between_ranks(ordered, confidence)
 
 
 def apart(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> Centre:
@@ -222,34 +208,6 @@ def apart(ours: Sequence[float], theirs: Sequence[float], confidence: float) -> 
     up = math.hypot(high_1 - middle_1, middle_2 - low_2)
     middle = middle_1 - middle_2
     return Centre(middle, middle - down, middle + up)
-
-
-def _mean_and_half(values: Floats, confidence: float) -> tuple[Floats, Floats]:
-    n = values.shape[-1]
-    error = values.std(axis=-1, ddof=1) / math.sqrt(n)
-    return np.asarray(values.mean(axis=-1)), student(0.5 + confidence / 2, n - 1) * error
-
-
-def _pairwise_means(values: Floats) -> Floats:
-    first, second = np.triu_indices(values.shape[-1])
-    return np.asarray((values[..., first] + values[..., second]) / 2)
-
-
-def _signed_ranks(n: int) -> Floats:
-    """Return the chance of each sum of signed ranks of ``n`` symmetric differences."""
-    chances = np.zeros(n * (n + 1) // 2 + 1)
-    chances[0] = 1.0
-    for rank in range(1, n + 1):
-        chances[rank:] = (chances[rank:] + chances[:-rank]) / 2
-        chances[:rank] /= 2
-    return chances
-
-
-def _signed_ranks_outside(n: int, tail: float) -> int | None:
-    """Return how many pairwise means lie outside the bounds on each side, where there are any."""
-    held = np.cumsum(_signed_ranks(n))
-    outside = int(np.searchsorted(held, tail, side="right")) - 1
-    return outside if outside >= 0 else None
 
 
 def student(probability: float, freedom: int) -> float:

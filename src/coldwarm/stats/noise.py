@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from coldwarm.contracts.noise import NoiseFigure, NoiseHorizon, NoiseReport
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
-from coldwarm.stats.precision import expected_of_pairs
+from coldwarm.stats.precision import MEDIAN_ERROR, expected_of_pairs
 from coldwarm.stats.ratio import CONFIDENCE
 from coldwarm.stats.selection import counted, warm_processes
 from coldwarm.stats.summarise import compare_case
@@ -183,7 +183,7 @@ def _horizon(
         return _nothing(seconds, fit, why)
     band = math.log1p(comparison.threshold)
     half = scatter * expected_of_pairs(fit, CONFIDENCE)
-    beyond = ONE_IN_TWENTY * scatter / math.sqrt(fit)
+    beyond = ONE_IN_TWENTY * MEDIAN_ERROR * scatter / math.sqrt(fit)
     return NoiseHorizon(
         seconds=seconds,
         pairs=fit,

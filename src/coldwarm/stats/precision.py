@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from coldwarm.stats.intervals import (
     CONFIDENCE,
@@ -14,7 +16,7 @@ from coldwarm.stats.intervals import (
     FEWEST_FOR_INTERVAL,
     by_range,
     median_interval,
-    student,
+    paired,
 )
 
 if TYPE_CHECKING:
@@ -22,10 +24,10 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.summary import Summary
 
-EXPECTED_RANGE = dict(enumerate((1.128, 1.693, 2.059, 2.326), start=2))
-"""Mean range of n normal values, in standard deviations."""
 MEDIAN_ERROR = 1.2533
 """Standard error of a median over that of a mean, for normal values."""
+_BY_ORDER = 30
+"""Numbers up to which bounds are expected at their places in the order; beyond, as of a mean."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,21 @@ def _processes_needed(values: Sequence[float], target: float, most: int) -> int:
 
 
 def expected_half_width(n: int, confidence: float = CONFIDENCE) -> float:
-    """Return the half-width to expect of a median of n >= 2 processes, in standard deviations."""
-    if n in EXPECTED_RANGE and by_range(n, confidence):
-        return EXPECTED_RANGE[n] / 2
-    return MEDIAN_ERROR * expected_of_pairs(n, confidence)
+    """Return the half-width to expect of a median of n >= 2 processes, in standard deviations.
+
+    Where the range is not as sure as that, it is the range's.
+    """
+    return _scores(n)[-1] if by_range(n, confidence) else expected_of_pairs(n, confidence)
 
 
+@cache
 def expected_of_pairs(n: int, confidence: float) -> float:
-    """Return that of the centre of n >= 2 rounds of pairs, in their standard deviations."""
-    return student(0.5 + confidence / 2, n - 1) / math.sqrt(n)
+    """Return that of the median of n >= 2 rounds of pairs, in their standard deviations."""
+    if n > _BY_ORDER and not by_range(n, confidence):
+        return MEDIAN_ERROR * float(ndtri(0.5 + confidence / 2)) / math.sqrt(n)
+    return paired(_scores(n), confidence).high
+
+
+def _scores(n: int) -> list[float]:
+    """Return where n normal values are expected in their order (Blom, 1958)."""
+    return [float(one) for one in ndtri((np.arange(1, n + 1) - 0.375) / (n + 0.25))]

@@ -1,7 +1,7 @@
 """Comparing two candidates that were measured in the same interleaved rounds.
 
 Processes of the same round ran next to each other: what the machine did in a round falls on both,
-so a round gives one ratio, and what is judged is the centre of these (``intervals.paired``). Of
+so a round gives one ratio, and what is judged is the median of these (``intervals.paired``). Of
 warm calls a round's ratio is that of blocks that ran right after one another (``compare_pairs``).
 Without common rounds the intervals of the two sides are joined (Donner and Zou, "Closed-form
 confidence intervals for functions of the normal mean and standard deviation", 2012: recovered
@@ -35,6 +35,7 @@ from coldwarm.stats.intervals import (
     paired,
     range_confidence,
 )
+from coldwarm.stats.serial import FALSE_ALARMS, related
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -74,6 +75,8 @@ class Differences:
     n: int
     """Rounds, or processes of the side that has fewer."""
     basis: Reason
+    related: bool = False
+    """Whether rounds, or processes of a side, that follow each other are alike."""
 
 
 def compare(  # noqa: PLR0913 - two sides and two choices, each by name
@@ -154,14 +157,26 @@ def differences(ours: Rounds, theirs: Rounds) -> Differences:
 
 def _of_rounds(values: Sequence[float], basis: Reason) -> Differences:
     extent = min(values), max(values)
-    return Differences(lambda confidence: paired(values, confidence), extent, len(values), basis)
+    return Differences(
+        lambda confidence: paired(values, confidence),
+        extent,
+        len(values),
+        basis,
+        related=related(values),
+    )
 
 
 def _of_sides(ours: Sequence[float], theirs: Sequence[float], basis: Reason) -> Differences:
     """Return how the values of two sides differ that have nothing in common."""
     extent = min(ours) - max(theirs), max(ours) - min(theirs)
     n = min(len(ours), len(theirs))
-    return Differences(lambda confidence: apart(ours, theirs, confidence), extent, n, basis)
+    return Differences(
+        lambda confidence: apart(ours, theirs, confidence),
+        extent,
+        n,
+        basis,
+        related=related(ours) or related(theirs),
+    )
 
 
 def _logs(groups: Groups) -> list[float]:
@@ -191,6 +206,8 @@ def _judged(  # noqa: PLR0913 - as ``compare``
     else:
         verdict = _verdict(at, band)
         reason = because(_PLACES[verdict], found.basis, confidence_share=confidence)
+    if found.related:
+        reason = because("several", reason, because("rounds_related", false_share=FALSE_ALARMS))
     reach = max(at.high - at.middle, at.middle - at.low) + band
     return Comparison(
         metric=metric,

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.steady.process import Steadiness, detect
+from coldwarm.stats.steady.process import Steadiness, detect, settles_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -115,10 +117,11 @@ def warmup_s(blocks: Iterable[Block]) -> float | None:
     """Return the seconds of calls before the steady state of a process; ``None``: it has none."""
     alike = _alike(blocks)
     found = detect([block.samples_s for block in alike])
-    if not found.steady:
-        return None
     samples = list(chain.from_iterable(block.samples_s for block in alike))
-    return alike[0].batch * sum(samples[: found.warmup])
+    settled = settles_at(np.array(samples), np.ones(len(samples), dtype=np.int64))
+    if not found.steady or settled is None:
+        return None
+    return alike[0].batch * sum(samples[: max(found.warmup, settled)])
 
 
 def is_clean(block: Block) -> bool:

@@ -73,8 +73,7 @@ def _counts(prepared: "Prepared") -> "dict[str, Any]":
 
 
 def _has_other_calls(prepared: "Prepared") -> bool:
-    asked = prepared.job["persistent"] and prepared.job.get("other_calls")
-    return bool(asked) and prepared.job.get("function") is not None
+    return bool(prepared.job.get("other_calls")) and prepared.job.get("function") is not None
 
 
 def other_calls(prepared: "Prepared") -> "dict[str, Any] | None":
@@ -84,12 +83,14 @@ def other_calls(prepared: "Prepared") -> "dict[str, Any] | None":
     """
     if not _has_other_calls(prepared):
         return None
-    from coldwarm.functions import other_calls
+    from coldwarm.functions import other_answers, other_calls
 
-    others = prepared.workload.others()
-    compiles = prepared.backend.compiles_so_far
+    others, compiles = prepared.workload.others, prepared.backend.compiles_so_far
     told = other_calls.told(prepared.call, prepared.fresh, others, compiles, frozen=prepared.frozen)
-    return {"type": "other_calls", **told}
+    held = other_answers.checked(
+        prepared.reference_path, prepared.call, prepared.fresh, others, prepared.job
+    )
+    return {"type": "other_calls", **told, **held, "folded": prepared.workload.folded()}
 
 
 def usage() -> "dict[str, Any]":

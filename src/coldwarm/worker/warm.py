@@ -23,18 +23,22 @@ class Warm:
         import gc
 
         self._prepared = prepared
-        backend = prepared.backend
-        self._loop = make_loop(
-            len(prepared.arguments),
-            prepared.keywords,
-            synchronous=backend.synchronous,
-            renewing=prepared.renew is not None,
-        )
+        self._make_loop()
         self._idle_since_cpu_s = process_s()
         self._collects = gc.isenabled()
         gc.collect()
         prepared.frozen = gc.get_freeze_count() == 0
         gc.freeze()
+
+    def _make_loop(self) -> None:
+        prepared = self._prepared
+        self._synchronous = prepared.backend.synchronous
+        self._loop = make_loop(
+            len(prepared.arguments),
+            prepared.keywords,
+            synchronous=self._synchronous,
+            renewing=prepared.renew is not None,
+        )
 
     def block(self, order: "Mapping[str, Any]") -> "dict[str, Any]":
         """Time one block as ``order`` says and return its raw samples and counts."""
@@ -44,6 +48,8 @@ class Warm:
 
         idle_cpu_s = process_s() - self._idle_since_cpu_s
         prepared, backend = self._prepared, self._prepared.backend
+        if self._synchronous and not backend.synchronous:  # a framework came meanwhile
+            self._make_loop()
         gc.collect()
         compiles = backend.compiles_so_far()
         before = resource.getrusage(resource.RUSAGE_SELF)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coldwarm.runner.doctor.starting import Pass
 
 
-_OF_A_RUN = ("warmup", "then", "before", "passes", "every", "python")
+_OF_A_RUN = ("values", "warmup", "then", "before", "passes", "every", "python")
 """Parameters that say how a program is run."""
 
 
@@ -27,17 +27,27 @@ class _Doctor(click.RichCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Leave what stands behind the module to it."""
+        at, is_module = self._program(args)
+        if is_module and at <= len(args):
+            args = [*args[:at], "--", *args[at:]]
+        return super().parse_args(ctx, args)
+
+    def own(self, args: list[str]) -> list[str]:
+        """Return the arguments that are not the program's."""
+        at, is_module = self._program(args)
+        return args[: at if is_module else at + 1]
+
+    def _program(self, args: list[str]) -> tuple[int, bool]:
+        """Return where the program stands, or what is behind the module, and which it is."""
         takes = {
             name: not getattr(one, "is_flag", False) for one in self.params for name in one.opts
         }
         at = 0
         while at < len(args) and args[at] != "--" and args[at].startswith("-"):
             if args[at].startswith("-m"):
-                at += 2 if args[at] == "-m" else 1
-                args = [*args[:at], "--", *args[at:]] if at <= len(args) else args
-                break
+                return at + (2 if args[at] == "-m" else 1), True
             at += 2 if takes.get(args[at], False) else 1
-        return super().parse_args(ctx, args)
+        return at + (args[at : at + 1] == ["--"]), False
 
 
 @click.command(
@@ -133,6 +143,12 @@ class _Doctor(click.RichCommand):
     help="Say what a program that was started with --hook's variables has left, also where it was"
     " killed or still runs.",
 )
+@click.option(
+    "--values",
+    is_flag=True,
+    help="Tell the values of static arguments and of what functions take from around them. Default:"
+    " numbers, and of all others the type and a hash, as they may be secret.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show every finding and every call site.")
 @_options.output("json", "html", plain="text")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENT]...")
@@ -158,6 +174,7 @@ def command(
     every: bool,
     hook: bool,
     verbose: bool,
+    values: bool,
 ) -> None:
     """Run a Python program as it is, and say where its time went and what to change.
 
@@ -197,7 +214,7 @@ def command(
     asked = _then.asked(then, wanted_then, command_line)
     wanted = [*starting.PASSES] if every else _passes(passes)
     watching = Watching(
-        command_line, python or sys.executable, wanted, written, warmup, asked, allowed
+        command_line, python or sys.executable, wanted, written, warmup, asked, allowed, values
     )
     context.exit(watching.run(Clock().date()))
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -17,6 +15,7 @@ from coldwarm.errors import ColdwarmError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from coldwarm.contracts.doctor import CachesAs, DoctorReport, Fix
     from coldwarm.runner.doctor.alternating import Run, Turns
@@ -163,12 +162,13 @@ def prepared(
         UsageError: there is no earlier state of the program.
     """
     from coldwarm.runner.doctor import earlier
+    from coldwarm.runner.process import temporary
 
     if asked is None:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="coldwarm-then-") as folder:
-        work, now = Path(folder), earlier.now(command_line)
+    with temporary.made() as work:
+        now = earlier.now(command_line)
         with earlier.before(asked.before, command_line, python, work) as (named, side):
             yield Bench(asked, named, {"before": side, "after": now}, python, work)
 

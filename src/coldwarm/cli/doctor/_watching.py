@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -14,9 +12,11 @@ from msgspec.structs import replace
 
 from coldwarm.cli.doctor import _then
 from coldwarm.errors import ExitCode, StorageError, UsageError
+from coldwarm.private import masking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from coldwarm.cli.doctor._then import Asked, Bench
     from coldwarm.cli.doctor._written import Written
@@ -38,25 +38,36 @@ class Watching:
     warmup: Path | None
     then: Asked | None
     allowed: Mapping[str, int]
+    values: bool
+    """Whether values of static arguments are told."""
+
+    @property
+    def shown(self) -> list[str]:
+        """The command line with nothing private in it."""
+        return masking.command([self.python, *self.command])
 
     def run(self, started_at: str) -> int:
-        """Do all of it, and return the exit status.
+        """Do all of it, and return the exit status; negative: the signal that ended the program.
 
         Raises:
             UsageError: no report can be made.
             StorageError: it cannot be written.
             ProgramFailedError: a program that was to be measured ended with an error.
         """
+        from coldwarm.doctor.journal import KEPT
+        from coldwarm.doctor.signatures import VALUES
         from coldwarm.runner.doctor import starting
+        from coldwarm.runner.process import temporary
 
         with (
-            tempfile.TemporaryDirectory(prefix="coldwarm-doctor-") as folder,
+            temporary.made() as folder,
             _then.prepared(self.command, self.then, self.python) as bench,
         ):
-            first = Path(folder) / self.passes[0]
-            keep = self.warmup is not None
-            ended = starting.run(self.command, first, self.python, self.passes[0], keep=keep)
-            others, missing = self._further(Path(folder), ended.status)
+            first = folder / self.passes[0]
+            wanted = ((KEPT, self.warmup is not None), (VALUES, self.values))
+            asks = [name for name, is_asked in wanted if is_asked]
+            ended = starting.run(self.command, first, self.python, self.passes[0], asks=asks)
+            others, missing = self._further(folder, ended.status)
             with _status_kept(ended.status):
                 watched, report = self._read(first, ended, others, started_at)
                 report = replace(report, unseen=[*report.unseen, *missing])
@@ -70,7 +81,7 @@ class Watching:
             return ExitCode.INTERRUPTED
         slower = report.fix is not None and report.fix.comparison.verdict == "slower"
         failed = is_broken(report, self.allowed) or slower
-        return _of_program(ended.status) or (ExitCode.REGRESSION if failed else ExitCode.FINE)
+        return ended.status or (ExitCode.REGRESSION if failed else ExitCode.FINE)
 
     def _further(self, folder: Path, usual: int) -> tuple[list[Watched], list[Reason]]:
         """Run the further passes; return what each has left, and what they may have missed."""
@@ -103,8 +114,8 @@ class Watching:
         except UsageError:
             if self.allowed:
                 raise  # nothing says that it is kept
-            watched = reading.nothing([self.python, *self.command])
-        return watched, reading.report(watched, ended, started_at, others)
+            watched = reading.nothing(self.shown)
+        return watched, reading.report(watched, ended, started_at, others, self.shown)
 
     def _benched(
         self, bench: Bench, report: DoctorReport, watched: Watched, ended: Ended
@@ -132,11 +143,6 @@ def _is_interrupted(fix: Fix) -> bool:
     return any(one.code == "rounds_interrupted" for one in fix.limitations)
 
 
-def _of_program(status: int) -> int:
-    """Return the exit status that a shell shows of a program that ended so."""
-    return status if status >= 0 else 128 - status
-
-
 @contextmanager
 def _status_kept(status: int) -> Iterator[None]:
     """Where no report can be made or written, end as the program did if that failed too."""
@@ -147,7 +153,7 @@ def _status_kept(status: int) -> Iterator[None]:
             raise
         ahead = "" if isinstance(error, StorageError) else "there is no report: "
         click.echo(f"coldwarm: {ahead}{error}", err=True)
-        raise Exit(_of_program(status)) from error
+        raise Exit(status) from error
 
 
 def _write_warmup(
@@ -165,7 +171,7 @@ def _write_warmup(
             f"coldwarm: JAX compiled nothing that can be kept; {path} is not written", err=True
         )
         return
-    text = script(found, command_line, path, warming.archive_of(path), date)
+    text = script(found, masking.command(command_line), path, warming.archive_of(path), date)
     warming.write(found, text, path, journal)
     left = f", without {len(found.left_out)} that cannot be" if found.left_out else ""
     what = f"coldwarm: {path} compiles {counted(len(found.kept), 'program')} beforehand{left}"

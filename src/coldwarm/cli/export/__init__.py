@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from coldwarm.cli import _stored
 from coldwarm.errors import ContractError, InvalidResultError, UsageError, printable
 from coldwarm.integrations.formats import base
 from coldwarm.private.masking import masked
@@ -63,7 +64,9 @@ def command(*, result: Path, form: str, out: Path | None, commit: str | None) ->
     if commit is not None and not by_commit:
         text = f"{form} does not keep results by commit; leave --commit out"
         raise UsageError(text)
-    found = figures.exported(reading.read(result))
+    measured = reading.read(result)
+    _stored.tell(result, measured.otherwise)
+    found = figures.exported(measured)
     reasons = {one.name: why for one in found.figures if (why := made.why_not(one))}
     found = figures.without(found, reasons)
     if by_commit:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _options, _stored
 from coldwarm.cli.report.page import beside, uncollected, write
 from coldwarm.errors import UsageError, printable
 from coldwarm.report.formats.base import load, names
@@ -79,6 +79,8 @@ def command(
     with uncollected(), ExitStack() as stack:
         read = [verdicts.read(path, stack) for path in results]
         runs = [run for one in read for run in one.runs]
+        for run in runs:
+            _stored.tell(run.path, run.otherwise)
         judged = [told for one in read for told in one.verdicts]
         if comparing:
             files = _compared(runs, _options.parts(allowed, "--allow"), named, place.name)

@@ -50,17 +50,17 @@ def read(path: Path, stack: ExitStack) -> Read:
 
 def _judged(path: Path, kind: Kind) -> Told:
     """Return verdicts that follow from their evidence."""
-    from coldwarm.contracts.catalogue import INDEXES
+    from coldwarm.cli._stored import tell
     from coldwarm.contracts.environment import ENVIRONMENT, Environment
     from coldwarm.contracts.files.codec import load_as
-    from coldwarm.contracts.files.faults import dotted, fault
     from coldwarm.report.catalogue.told import told
     from coldwarm.runner.catalogue import stored
 
     found = stored.read(path, kind)
-    for wrong in stored.differences(found):
-        index = found.folder / INDEXES[kind]
-        raise fault(str(index), None, dotted(wrong.at), f"{wrong.what}; measure again")
+    held = stored.held(found)
+    for error in held.faults:
+        raise error
+    tell(path, held.otherwise)
     left = {one.name: one.reason for one in stored.judged(found).not_judged}
     file = found.folder / ENVIRONMENT
     if file.is_file():

@@ -14,40 +14,39 @@ from coldwarm.publish import layout
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coldwarm.publish.making.create import Made, View
+    from coldwarm.publish.runs import Content, View
 
 _FORMATS = {"html": layout.PAGE, "pdf": layout.PDF}
 
 
 def available() -> Mapping[str, View]:
     """Return what renders each such file, by its path as ``coldwarm.publish.layout`` has it."""
-    from coldwarm.report.formats import base
-
-    return {
-        path: partial(_rendered, name, path)
-        for name, path in _FORMATS.items()
-        if name in base.names()
-    }
+    return {path: partial(_rendered, name, path) for name, path in _FORMATS.items()}
 
 
-def _rendered(name: str, path: str, made: Made) -> bytes | None:
+def rendering() -> Mapping[str, View]:
+    """Return the same, which raises ``MissingError`` where an extra is missing."""
+    return {path: partial(_made, name, path) for name, path in _FORMATS.items()}
+
+
+def _rendered(name: str, path: str, content: Content) -> bytes | None:
     """Return a file; ``None``: there is nothing to show, or an extra is missing, which is told."""
     try:
-        return _made(name, path, made)
+        return _made(name, path, content)
     except MissingError as error:
         click.echo(printable(f"coldwarm: {path} is left out: {error}"), err=True)
         return None
 
 
-def _made(name: str, path: str, made: Made) -> bytes | None:
+def _made(name: str, path: str, content: Content) -> bytes | None:
     from coldwarm.report.catalogue.told import told
     from coldwarm.report.formats import base
 
-    results = [run.measured for run in made.content.runs]
+    results = [run.measured for run in content.runs]
     format_ = base.load(name)
     with_verdicts = getattr(format_, "with_verdicts", None)
     if with_verdicts is not None:
-        verdicts = [told(one.index, one.environment) for one in made.content.verdicts]
+        verdicts = [told(one.index, one.environment) for one in content.verdicts]
         files: dict[str, bytes] = with_verdicts(results, verdicts, path)
         return files[path]
     return format_.files(results, path)[path] if results else None

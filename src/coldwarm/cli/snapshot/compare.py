@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from coldwarm.cli import _options
+from coldwarm.cli import _options, _stored
 
 
 @click.command("compare")
@@ -28,11 +28,17 @@ def command(a: Path, b: Path, form: str) -> None:
     from coldwarm.publish.verifying import whole
     from coldwarm.report.checked import comparison
     from coldwarm.report.shown import PlainConsole
+    from coldwarm.runner.catalogue import stored
 
     with ExitStack() as stack:
         sides = [whole.require(stack.enter_context(unpacked(path)), path) for path in (a, b)]
         first, second = (side.content() for side in sides)
-        verdicts = [{str(one.kind): one.verdicts for one in side.judged} for side in sides]
+        verdicts = [
+            {str(one.kind): stored.judged(one).verdicts for one in side.judged} for side in sides
+        ]
+        for path, side in zip((a, b), sides, strict=True):
+            for name, run in side.runs.items():
+                _stored.tell(f"{path}: {name}", run.otherwise)
         found = comparing.compare(first, second, *verdicts)
     if form == "json":
         _options.print_record(found)

@@ -24,21 +24,36 @@ from coldwarm.cli import _options
     help="Who must have signed through sigstore: a mail address, or the address of a workflow.",
 )
 @click.option("--issuer", metavar="URL", help="Who vouches for that identity.")
+@click.option(
+    "--strict", is_flag=True, help="Exit with 3 where anything is only hashed, and not proved."
+)
 @_options.output("json", note=" JSON: the verification, with every fault.")
 def command(
-    folder: Path, *, key: Path | None, identity: str | None, issuer: str | None, form: str
+    folder: Path,
+    *,
+    key: Path | None,
+    identity: str | None,
+    issuer: str | None,
+    strict: bool,
+    form: str,
 ) -> int:
     """Check that the snapshot in DIR, or in an archive, is whole and says what it measured.
 
     Every file must be the one that the index names, and keep its contract; every figure, verdict
-    and answer is computed again from the raw samples. Nothing in it is executed.
+    and answer is computed again from the raw samples, page and print are made again. Nothing in it
+    is executed. Each file and figure is proved, only hashed, or wrong; what is only hashed is
+    counted first.
 
-    Exit status: 0 it holds; 3 a file is missing, too much, changed, or not of its contract; 5 the
-    contents contradict each other; 6 the signature is not of it; 2 there is no snapshot.
+    Exit status: 0 nothing is wrong; 3 a file is missing, too much, changed, or not of its contract,
+    or with --strict anything is only hashed; 5 the contents contradict each other; 6 the signature
+    is not of it; 2 there is no snapshot.
     """
-    from coldwarm.errors import printable
+    from coldwarm.cli.snapshot import _views
+    from coldwarm.contracts.reasons import because
+    from coldwarm.errors import ExitCode, printable
     from coldwarm.private.masking import masked
     from coldwarm.publish import keyless
+    from coldwarm.publish.package import is_packed_here
     from coldwarm.publish.unpacking import unpacked
     from coldwarm.publish.verifying import whole
     from coldwarm.publish.verifying.faults import exit_code
@@ -46,10 +61,13 @@ def command(
 
     signer = keyless.signer(identity, issuer)
     with unpacked(folder) as inside:
-        found = whole.verify(inside, key, signer).told(folder)
+        verified = whole.verify(inside, key, signer, views=_views.rendering())
+        if not verified.faults and not folder.is_dir() and not is_packed_here(folder, inside):
+            verified.not_made[folder.name] = because("packed_otherwise")
+        found = verified.told(folder)
     if form == "json":
         _options.print_record(found)
     else:
         for line in verification.lines(found):
             click.echo(printable(masked(line)), err=not found.holds)
-    return exit_code(found)
+    return ExitCode.FAILED if strict and found.holds and not found.proved else exit_code(found)

@@ -40,6 +40,8 @@ class Finding(NamedTuple):
     """What a reader should know although it is no fault."""
     error: ContractError | None = None
     """The fault with its parts."""
+    otherwise: tuple[ContractError, ...] = ()
+    """What another version of coldwarm says in it that today's rules do not, which is no fault."""
 
 
 def check(path: Path) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.contracts.environment import Environment, PrivateReport
 from coldwarm.contracts.files.faults import explain, fault
 from coldwarm.contracts.files.migrations import MIGRATIONS
-from coldwarm.contracts.files.nextstat import without_null
+from coldwarm.contracts.files.nextstat import with_source, without_null
 from coldwarm.contracts.files.positions import line_of
 from coldwarm.contracts.files.strict import parse, refuse_non_finite
 from coldwarm.contracts.noise import NoiseReport
@@ -48,7 +48,7 @@ from coldwarm.errors import ContractError, NewerVersionError
 from coldwarm.private import masking
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 R = TypeVar("R", bound=Record)
@@ -112,6 +112,11 @@ def _contract(type_: type[Record]) -> Contract:
 CONTRACTS: dict[str, Contract] = {_contract(type_).kind: _contract(type_) for type_ in _TYPES}
 """What can be read and written, by kind."""
 
+_MENDED: Mapping[type[Record], Callable[[dict[str, Any]], dict[str, Any]]] = {
+    NextstatSuite: without_null,
+    BaselineManifest: with_source,
+}
+"""What brings documents to their contract that an earlier coldwarm wrote without keeping it."""
 _VERSION = re.compile(r"^(?P<kind>[a-z0-9_.]+)\.v(?P<number>[0-9]{1,9})$")
 _NUMBERS = re.compile(rb"\[\s*\n([-+0-9.eE,\s]+)\]")
 
@@ -262,7 +267,8 @@ def _migrate(document: dict[str, Any], contract: Contract, path: str, line: int)
     for _ in range(contract.version + 1):
         named = document.get("schema_version")
         if named == contract.name:
-            return without_null(document) if contract.type is NextstatSuite else document
+            mended = _MENDED.get(contract.type)
+            return document if mended is None else mended(document)
         step = MIGRATIONS.get(str(named))
         if step is None:
             what = f"{named} is older than {contract.name}, and no migration leads there"

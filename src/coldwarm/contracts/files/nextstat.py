@@ -310,3 +310,11 @@ def without_null(document: dict[str, Any]) -> dict[str, Any]:
         names = [str(one.get("case")) for one in cases or () if isinstance(one, dict)]
         document = {**document, "summary": {**summary, "worst_case": max(names, default="")}}
     return document
+
+
+def with_source(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest that an earlier coldwarm wrote with a text where its contract has parts."""
+    program = document.get("nextstat")
+    if isinstance(program, dict) and isinstance(program.get("source"), str):
+        return {**document, "nextstat": {**program, "source": {"ref": program["source"]}}}
+    return document

@@ -1,8 +1,7 @@
 """Which stage of JAX is open in a thread, and which call it is for, by the stack of the moment."""
 
-import inspect
+import _thread
 import sys
-import threading
 from functools import cache
 
 from coldwarm.doctor import sites
@@ -91,7 +90,7 @@ class Call:
         self.fingerprint: str | None = None
 
 
-class Thread(threading.local):
+class Thread(_thread._local):
     """What is open in one thread."""
 
     def __init__(self) -> None:
@@ -124,7 +123,7 @@ class Thread(threading.local):
 def tracers() -> "frozenset[CodeType]":
     """Return the code of JAX in which a function is traced. JAX is loaded."""
     space = sys.modules["jax._src.interpreters.partial_eval"]
-    found = (inspect.unwrap(getattr(space, name)) for name in _TRACERS if hasattr(space, name))
+    found = (sites.unwrapped(getattr(space, name)) for name in _TRACERS if hasattr(space, name))
     codes = (getattr(one, "__code__", None) for one in found)
     return frozenset(code for code in codes if code is not None)
 

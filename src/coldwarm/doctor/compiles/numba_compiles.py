@@ -3,6 +3,7 @@
 Its events arrive in the thread that compiles, and carry the function and the types of the call.
 """
 
+import os
 import sys
 import threading
 import time
@@ -13,6 +14,7 @@ from coldwarm.doctor.causes import apportioned
 from coldwarm.doctor.compiles.numba_cache import Reads, keeps, why_missed
 from coldwarm.doctor.compiles.numba_ufuncs import asked, built
 from coldwarm.doctor.failures import failed
+from coldwarm.doctor.signatures import VALUES
 from coldwarm.doctor.taken import Taken
 from coldwarm.frameworks.numba import NumbaWatch, forget
 
@@ -157,7 +159,7 @@ class NumbaCompiles:
 
     def _call(self, dispatcher: "Any", args: "Any", **more: "Any") -> int:
         """Write which function is asked for, where, and for which types."""
-        types = [str(one)[:_LONGEST] for one in args]
+        types = [_told(one) for one in args]
         cause = self._new(dispatcher) or {"kind": "first"}
         earlier = self._types.setdefault(dispatcher, [])
         if earlier:
@@ -242,6 +244,14 @@ def _cause(types: "list[str]", earlier: "list[list[str]]", names: "list[str]") -
         if a != b
     ]
     return {"kind": "again", "differences": differing}
+
+
+def _told(kind: "Any") -> str:
+    """Return a type of Numba's as a text; of a text that is a type of its own, not the text."""
+    name = type(kind).__name__
+    if name == "StringLiteral" and not os.environ.get(VALUES):
+        return f"Literal[str](#{hash(str(kind)) & 0xFFFFFF:06x})"
+    return str(kind)[:_LONGEST]
 
 
 def _takes_compiled(dispatcher: "Any") -> bool:

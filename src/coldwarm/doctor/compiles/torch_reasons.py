@@ -3,10 +3,12 @@
 Its fields are taken, not the wording of its messages.
 """
 
+import os
 import re
 import sys
 
 from coldwarm.doctor import sites
+from coldwarm.doctor.signatures import VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ _PLACE = re.compile(r"^\[?\d+/\d+\]?: ")
 _COMMENT = re.compile(r"\s+# ")
 """Behind a guard PyTorch writes the line that it is for."""
 _GLOBAL = re.compile(r"\bG\['(\w+)'\]")
+_TEXT = re.compile(r"([=!]= ?)(?:'[^']*'|\"[^\"]*\")")
+"""A text that something is compared with."""
 _EXPLANATION = "  Explanation: "
 _AFTER = ("  Hint:", "  Developer debug context:")
 
@@ -44,9 +48,15 @@ def guard(told: "Any") -> "str | None":
         return None
     first = _PLACE.sub("", told.partition("\n")[0])
     written = _GLOBAL.sub(r"\1", _COMMENT.split(first)[0].strip())
+    if not os.environ.get(VALUES):
+        written = _TEXT.sub(_untold, written)
     if len(written) > _LONGEST_GUARD:
         written = written[: _LONGEST_GUARD - 1] + "…"
     return written or None
+
+
+def _untold(found: "re.Match[str]") -> str:
+    return f"{found[1]}str #{hash(found[0]) & 0xFFFFFF:06x}"
 
 
 def gave_up(frame: "FrameType | None") -> "tuple[CodeType, str, int] | None":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,9 +85,9 @@ def _measured(asked: Asked, label: str | None) -> Measured:
             timeout_s=asked.timeout_s,
         ),
     )
-    with tempfile.TemporaryDirectory(dir=temporary.folder()) as folder:
+    with temporary.made() as folder:
         try:
-            outcome = bench.run(request, Path(folder) / "out")
+            outcome = bench.run(request, folder / "out")
         except RefusedError as error:
             raise UsageError(f"{asked.target}: {with_advice(error.reason)}") from None
         if outcome.interrupted:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.catalogue import INDEXES
 from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.files.codec import decode, encode, read_bytes
-from coldwarm.contracts.files.faults import dotted, fault
+from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish.making import redacting
@@ -64,12 +64,11 @@ def _refuse_wrong(found: Stored) -> None:
     try:
         for run in found.pointed:
             read_whole(found.index_of(run).parent)
-        wrong = next(iter(stored.differences(found)), None)
+        faults = stored.held(found).faults
     except (ContractError, UsageError) as error:
         raise _invalid(str(error)) from None
-    if wrong is not None:
-        place = f"{found.folder / INDEXES[found.kind]}: {dotted(wrong.at)}"
-        raise _invalid(f"{place}: {wrong.what}")
+    if faults:
+        raise _invalid(str(faults[0]))
 
 
 def _invalid(text: str) -> InvalidResultError:

@@ -30,15 +30,12 @@ from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.publish.making.code import Code
-    from coldwarm.publish.runs import Collected, Content
-
-    View = Callable[["Made"], bytes | None]
-    """Renders one file of a snapshot from what it is made of, if there is anything to show."""
+    from coldwarm.publish.runs import Collected, Content, View
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -177,7 +174,7 @@ def make(request: Request) -> Made:
         masked=request.results.masked,
     )
     for path, view in request.views.items():
-        data = view(made)
+        data = view(content)
         if data is not None:
             files[path] = data
     _describe(request, made)

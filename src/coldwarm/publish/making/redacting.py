@@ -7,9 +7,7 @@ made of what is written, so that the whole agrees with itself.
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -23,9 +21,11 @@ from coldwarm.errors import InvalidResultError
 from coldwarm.publish import layout
 from coldwarm.publish.making import privacy
 from coldwarm.publish.writing import sha256_of, write_new
+from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
 _INDEX = f"{layout.PUBLISHED}/{nextstat.INDEX}"
 _TIMES = 4
@@ -67,8 +67,7 @@ def redacted(
 @contextmanager
 def written(files: Mapping[str, bytes]) -> Iterator[Path]:
     """Give a folder for a while in which these files lie."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with temporary.made() as folder:
         for path, data in files.items():
             write_new(folder / path, data)
         yield folder
@@ -100,8 +99,8 @@ def masked_files(old: Mapping[str, bytes]) -> dict[str, bytes]:
 def _encoded(path: str, data: bytes) -> bytes:
     if not path.endswith(".jsonl"):
         return encode(decode(data))
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / journal.JOURNAL
+    with temporary.made() as folder:
+        file = folder / journal.JOURNAL
         file.write_bytes(data)
         entries, _ = journal.read_lines(file)
     return b"".join(journal.encode_line(one.kind, one.record) for one in entries)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from coldwarm.contracts.checked import SnapshotFault
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
@@ -56,6 +58,13 @@ def contradiction(path: str, field: str, what: str) -> SnapshotFault:
     """Return the fault of a field that says anything else than what it follows from."""
     reason = because("contradicts", text=what)
     return SnapshotFault(kind="content", path=path, field=field, reason=reason)
+
+
+def by_other_rules(one: SnapshotFault) -> SnapshotFault:
+    """Return a contradiction as what it is where another version may have made it by its rules."""
+    text = "by the rules of another version" if one.reason.code != "contradicts" else ""
+    reason = because("said_otherwise", text=text or str(one.reason.values["text"]))
+    return msgspec.structs.replace(one, reason=reason)
 
 
 def exit_code(found: Verification) -> ExitCode:

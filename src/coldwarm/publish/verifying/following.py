@@ -1,39 +1,44 @@
-"""Whether what a snapshot says besides its runs follows from them: all of it is made once more.
-
-Of a snapshot that another version of coldwarm has made, texts may be worded otherwise; there,
-names, hashes, inputs, gates, figures and published numbers are compared.
-"""
+"""Whether what a snapshot says besides its runs follows from them: all of it is made once more."""
 
 from __future__ import annotations
 
+import base64
 import json
-from dataclasses import dataclass
+import re
+import zlib
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.contracts.files import nextstat
-from coldwarm.contracts.files.codec import MAX_BYTES, decode, decode_as
+from coldwarm.contracts.files.codec import MAX_BYTES, decode, decode_as, encode
 from coldwarm.contracts.files.faults import dotted
 from coldwarm.contracts.files.index import Index
 from coldwarm.contracts.published import NextstatResult
+from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import BaselineManifest, ValidationReport
-from coldwarm.errors import ContractError
+from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import citing, layout, lock, manifest, validation
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.runs import Content, Run, below, verdicts_of
-from coldwarm.publish.verifying.faults import contradiction, fault, told
+from coldwarm.publish.verifying.faults import by_other_rules, contradiction, fault, told
 from coldwarm.runner.stored import published
 from coldwarm.runner.stored.differences import between
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.base import Record
     from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.snapshot import SnapshotIndex
-    from coldwarm.publish.runs import Judged
+    from coldwarm.publish.runs import Judged, View
+
+
+_PACKED = re.compile(rb"H4sI[A-Za-z0-9+/]{20,}={0,2}")
+"""What gzip begins with, in base64."""
 
 
 @dataclass(frozen=True)
@@ -80,24 +85,95 @@ class Whole:
         return decode_as(ValidationReport, self.files[layout.VALIDATION], layout.VALIDATION)
 
 
-def wrong(whole: Whole, again: Whole, *, same: bool) -> Iterator[SnapshotFault]:
-    """Yield where a file says anything else than what was measured makes.
+@dataclass
+class Followed:
+    """What was found out about everything that is made of the runs."""
+
+    faults: list[SnapshotFault] = field(default_factory=list)
+    otherwise: list[SnapshotFault] = field(default_factory=list)
+    """What the rules of today make otherwise, where all may be of another version."""
+    not_made: dict[str, Reason] = field(default_factory=dict)
+    """Files that were not made again, or came out otherwise for reasons that may be innocent."""
+
+
+def followed(whole: Whole, again: Whole, views: Mapping[str, View], *, same: bool) -> Followed:
+    """Make every file once more that is made of the runs, and compare.
 
     Args:
         whole: The snapshot, with its runs as they lie there.
-        again: The same with everything computed by this version.
-        same: Whether this version has measured all of them.
+        again: The same with everything computed by this version, as ``create`` takes runs.
+        views: What renders files: by path, such as ``report.html``.
+        same: Whether this version says that it has measured all of them. It decides what a
+            difference is called, never whether it is looked for.
     """
+    found = Followed()
     try:
-        yield from _named(whole)
+        found.faults += _named(whole)
+        # What another version made is of the runs as they were computed by that.
+        found.faults += _fewest(_alike, again, whole)
+        made = [] if found.faults else _fewest(_made, again, whole)
         if same:
-            yield from _made(whole)
+            found.faults += made
         else:
-            # What a snapshot says is from its runs as they were computed when it was made.
-            yield from min((list(_alike(one)) for one in (whole, again)), key=len)
-    except (LookupError, TypeError, ValueError, ContractError) as error:
+            found.otherwise += map(by_other_rules, made)
+        if not found.faults:
+            _viewed(again, views, found, same=same)
+    except (LookupError, TypeError, ValueError, ContractError, UsageError) as error:
         what = f"holds what nothing can be made of: {type(error).__name__}: {error}"
-        yield contradiction(layout.MANIFEST, "", what)
+        found.faults.append(contradiction(layout.MANIFEST, "", what))
+    return found
+
+
+def _fewest(held: Callable[[Whole], Iterator[SnapshotFault]], *sides: Whole) -> list[SnapshotFault]:
+    """Return what is wrong with the side of which that is least."""
+    least: list[SnapshotFault] | None = None
+    for side in sides:
+        found = list(held(side))
+        if not found:
+            return []
+        if least is None or len(found) < len(least):
+            least = found
+    return least or []
+
+
+def _viewed(whole: Whole, views: Mapping[str, View], found: Followed, *, same: bool) -> None:
+    """Render page and print once more."""
+    for path in (layout.PAGE, layout.PDF):
+        if path not in whole.files:
+            continue
+        if path not in views:
+            found.not_made[path] = because("not_made_again", text="nothing renders it")
+            continue
+        try:
+            data = views[path](whole.content)
+        except UsageError as error:
+            found.not_made[path] = because("not_made_again", text=str(error))
+            continue
+        if data is None:
+            found.not_made[path] = because("not_made_again", text="nothing renders it")
+            continue
+        if _unpacked(data) == _unpacked(whole.files[path]):
+            continue
+        # Other versions of what draws and sets figures make other bytes; of a page, that is none.
+        if same and path == layout.PAGE:
+            what = "is not the page that the runs make"
+            found.faults.append(contradiction(path, "", what))
+        else:
+            found.not_made[path] = because("made_otherwise")
+
+
+def _unpacked(page: bytes) -> bytes:
+    """Return a page with its data as they are, since zlib compresses them as its version does."""
+
+    def plain(packed: re.Match[bytes]) -> bytes:
+        try:
+            member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+            data = member.decompress(base64.b64decode(packed[0]), MAX_BYTES)
+        except (zlib.error, ValueError):
+            return packed[0]
+        return data if member.eof and not member.unused_data else packed[0]
+
+    return _PACKED.sub(plain, page)
 
 
 def _named(whole: Whole) -> Iterator[SnapshotFault]:
@@ -111,10 +187,10 @@ def _named(whole: Whole) -> Iterator[SnapshotFault]:
     for place, row in enumerate(whole.manifest.results):
         said = hashes.get(row.path, "nothing")
         pairs.append((layout.MANIFEST, f"results[{place}].sha256", row.sha256, said))
-    for path, field, said, held in pairs:
+    for path, at, said, held in pairs:
         if said != held:
             what = f"says {said!r}, but {layout.INDEX} says {held!r}"
-            yield contradiction(path, field, what)
+            yield contradiction(path, at, what)
     inputs = {
         (case.dataset_id, case.dataset_sha256)
         for run in whole.measured.values()
@@ -123,6 +199,12 @@ def _named(whole: Whole) -> Iterator[SnapshotFault]:
     }
     if {(one.id, one.sha256) for one in whole.manifest.datasets} != inputs:
         yield contradiction(layout.MANIFEST, "datasets", "are not the inputs of its cases")
+    wheels = {path for path in whole.files if path.startswith(f"{layout.HARNESS}/")}
+    if wheels - {whole.manifest.nextstat.wheel_url}:
+        yield contradiction(layout.MANIFEST, "nextstat.wheel_url", f"does not name {wheels.pop()}")
+    if whole.manifest.environment["lock"]["hashed"] != (layout.LOCK in whole.files):
+        what = f"says otherwise than the files, of which {layout.LOCK} is one or is missing"
+        yield contradiction(layout.MANIFEST, "environment.lock.hashed", what)
 
 
 def _made(whole: Whole) -> Iterator[SnapshotFault]:
@@ -203,13 +285,14 @@ def _numbers(whole: Whole) -> Iterator[SnapshotFault]:
 
 
 def _differing(path: str, said: bytes, held: bytes) -> Iterator[SnapshotFault]:
-    """Yield where two files of a contract differ."""
+    """Yield where two files of a contract differ, by more than another computer rounds."""
     if said == held:
         return
-    found = [
-        contradiction(path, dotted(one.at), one.what) for one in between(decode(said), decode(held))
-    ]
-    yield from found or [contradiction(path, "", "is written otherwise than its contract is")]
+    record = decode(said)
+    found = [contradiction(path, dotted(one.at), one.what) for one in between(record, decode(held))]
+    if not found and encode(record) != said:
+        found = [contradiction(path, "", "is written otherwise than its contract is")]
+    yield from found
 
 
 def _described(whole: Whole) -> Iterator[SnapshotFault]:

@@ -14,7 +14,6 @@ from coldwarm.publish.layout import (
     LOCK,
     NOT_INDEXED,
     PINS,
-    REGISTRY,
     lacking,
     part_of,
 )
@@ -28,13 +27,11 @@ if TYPE_CHECKING:
     from coldwarm.contracts.checked import SnapshotFault
     from coldwarm.contracts.snapshot import IndexedFile, SnapshotIndex
 
-_ASIDE = NOT_INDEXED | {REGISTRY}
-
 
 def unopened(found: Mapping[str, opening.Entry]) -> Iterator[SnapshotFault]:
     """Yield what lies in the folder and is not opened: links, pipes, devices, what is too large."""
     for entry in found.values():
-        if entry.reason is not None:
+        if entry.reason is not None and not entry.path.endswith("/"):
             yield for_reason("presence", entry.path, entry.reason)
 
 
@@ -53,8 +50,10 @@ def missing_or_more(
             yield fault("presence", row.path, "file_missing")
         elif part_of(row.path) is None:
             yield fault("presence", row.path, "no_such_part")
-    for path in found:
-        if path not in named and path not in _ASIDE:
+    for path, entry in found.items():
+        if entry.reason is not None:  # a folder without a file
+            yield for_reason("presence", path, entry.reason)
+        elif path not in named and path not in NOT_INDEXED:
             yield fault("presence", path, "file_not_named")
     for part in lacking(named):
         yield fault("presence", INDEX, "part_missing", part=part.holds)

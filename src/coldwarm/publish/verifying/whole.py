@@ -9,16 +9,16 @@ contracts, and what they say.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.catalogue import INDEXES
-from coldwarm.contracts.checked import Verification
+from coldwarm.contracts.checked import CheckedFile, Verification
 from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.files import reader
 from coldwarm.contracts.files.codec import decode_as
-from coldwarm.contracts.files.faults import dotted
 from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
@@ -26,17 +26,20 @@ from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import keyless, layout, opening
 from coldwarm.publish.runs import Judged
 from coldwarm.publish.verifying import following, listed, signed
-from coldwarm.publish.verifying.faults import SnapshotError, contradiction, fault, told
+from coldwarm.publish.verifying.faults import SnapshotError, fault, told
 from coldwarm.runner.catalogue import stored
-from coldwarm.runner.stored import reading
+from coldwarm.runner.stored import differences, reading
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
-    from coldwarm.contracts.checked import SnapshotFault
+    from coldwarm.contracts.checked import FileAnswer, SnapshotFault
     from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.reasons import Reason
+    from coldwarm.contracts.result import CaseResult
+    from coldwarm.publish.runs import View
     from coldwarm.runner.catalogue.stored import Stored
 
 _SHOWN = 100
@@ -63,6 +66,12 @@ class Verified:
     """The same as they lie there."""
     judged: list[Stored] = field(default_factory=list)
     """Its patterns and claims."""
+    views: Mapping[str, View] = field(default_factory=dict)
+    """What renders its page and its print."""
+    otherwise: list[SnapshotFault] = field(default_factory=list)
+    """What the rules of today make otherwise, where another version says that it has measured."""
+    not_made: dict[str, Reason] = field(default_factory=dict)
+    """Files that were not made again, and why."""
     faults: list[SnapshotFault] = field(default_factory=list)
 
     def content(self) -> tuple[SnapshotIndex, str, dict[str, Measured]]:
@@ -71,20 +80,26 @@ class Verified:
             raise SnapshotError(str(self.folder), fault("presence", layout.INDEX, "file_missing"))
         return self.index, self.index_sha256, self.runs
 
-    def same_version(self) -> list[bool]:
-        """Say of each case whether this version has measured it."""
+    def _cases(self) -> list[CaseResult]:
         of_verdicts = (run for one in self.judged for run in one.runs.values())
-        return [
-            reading.same_harness(case, run)
-            for run in (*self.runs.values(), *of_verdicts)
-            for case in run.cases.values()
-        ]
+        runs = (*self.runs.values(), *of_verdicts)
+        return [case for run in runs for case in run.cases.values()]
+
+    def same_version(self) -> bool:
+        """Say whether all of it says that this version has measured it."""
+        judged = all(one.same_version for one in self.judged)
+        return judged and all(map(reading.same_harness, self._cases()))
 
     def told(self, path: Path) -> Verification:
         """Return the record of it; ``path``: the folder or archive, as it was named."""
         rows = self.index.artifacts if self.index else []
-        cases = self.same_version()
+        cases = [] if self.faults else self._cases()
         not_judged = [left for one in self.judged for left in stored.judged(one).not_judged]
+        n_verdicts = sum(len(one.results) for one in self.judged) - len(not_judged)
+        files = [] if self.faults else list(self._files())
+        answers = Counter(one.answer for one in files)
+        n_figures = sum(map(differences.n_computed, cases)) + n_verdicts
+        n_unproved = min(len(self.otherwise), n_figures)
         return Verification(
             path=str(path),
             snapshot_id=self.index.snapshot_id if self.index else None,
@@ -95,12 +110,64 @@ class Verified:
             identity=None if self.signer is None or self.faults else self.signer.identity,
             n_files=len(rows),
             n_bytes=sum(row.bytes for row in rows),
-            n_cases=cases.count(True),
-            n_cases_other_version=cases.count(False),
-            n_verdicts=sum(len(one.results) for one in self.judged) - len(not_judged),
+            n_cases=len(cases),
+            n_verdicts=n_verdicts,
+            n_proved=answers["proved"],
+            n_signed=answers["signed"],
+            n_only_hashed=answers["only_hashed"],
+            n_figures_proved=n_figures - n_unproved,
+            n_figures_only_hashed=0 if self.faults else len(self.otherwise) + len(not_judged),
+            files=files,
+            otherwise=self.otherwise[:_SHOWN],
             not_judged=not_judged,
             faults=self.faults,
         )
+
+    def _files(self) -> Iterator[CheckedFile]:
+        """Yield what is known of each file of a snapshot without a fault."""
+        paths = {layout.INDEX, *self.files, *self.not_made}
+        for path in sorted(paths - {layout.SIGNATURE, layout.PUBLIC_KEY}):
+            part = layout.part_of(path)
+            reason = self._reason_against(path, part)
+            answer: FileAnswer = "proved" if reason is None else "only_hashed"
+            alone = reason is None and (part is None or not part.made)
+            if reason is None and alone:
+                holds = part.holds if part else "every other file with its hash, a name and a date"
+                reason, answer = because("nothing_else_tells", holds=holds), "only_hashed"
+            is_named = part is not None or path == layout.INDEX
+            if (alone or (path in self.not_made and is_named)) and self._signed_by_known():
+                answer = "signed"
+            yield CheckedFile(path=path, answer=answer, reason=reason)
+        if self.signature.state == "unchecked":
+            why = because("signature_not_asked")
+            yield CheckedFile(path=layout.SIGNATURE, answer="only_hashed", reason=why)
+
+    def _signed_by_known(self) -> bool:
+        return self.signature.state == "valid" or self.signer is not None
+
+    def _reason_against(self, path: str, part: layout.Part | None) -> Reason | None:
+        """Return why a file is not what the rest of the snapshot makes of it, if so."""
+        own = sum(one.path == path for one in self.otherwise)
+        if own:
+            return because("other_rules", n_values=own)
+        if path in self.not_made:
+            return self.not_made[path]
+        folder = _folder_of_run(path)
+        measured = (f"{layout.RESULTS}/", *(f"{kind}/" for kind in INDEXES))
+        if part is not None and part.made:
+            others = (one.path for one in self.otherwise if one.path.startswith(measured))
+            if any(folder is None or one.startswith(folder) for one in others):
+                return because("of_other_rules")
+        return None
+
+
+def _folder_of_run(path: str) -> str | None:
+    """Return the folder of the run that a file is made of; ``None``: it is made of all."""
+    name = path.rpartition("/")[2]
+    if name == layout.ANSWERS:
+        return path.removesuffix(name)
+    inside, found, _ = path.partition(f"/{layout.PUBLISHED}/")
+    return f"{inside}/" if found else None
 
 
 def require(
@@ -136,6 +203,7 @@ def verify(
     signer: keyless.Signer | None = None,
     *,
     unsigned: bool = False,
+    views: Mapping[str, View] | None = None,
 ) -> Verified:
     """Verify the snapshot in a folder.
 
@@ -143,12 +211,14 @@ def verify(
         folder: Where it lies.
         key: A file of PEM with the public key that it must be signed with.
         signer: Who must have signed it through sigstore.
+        views: What renders its page and its print, by path, so that they are held against the runs;
+            ``None``: they are not.
         unsigned: Whether its signatures are left out, as they will be replaced.
 
     Raises:
         RefusedError: there is no such folder, the key cannot be read, or an extra is missing.
     """
-    verified = Verified(folder, key, signer, unsigned)
+    verified = Verified(folder, key, signer, unsigned, views=views or {})
     for step in (_opened, _index, _listed, _bytes, _contracts, _measured, _judged, _following):
         verified.faults = list(islice(step(verified), _SHOWN))
         if verified.faults:
@@ -178,6 +248,9 @@ def _index(verified: Verified) -> Iterator[SnapshotFault]:
             yield from verified.signature.faults
         if verified.signer is not None:
             yield from keyless.checked(folder, data, verified.signer)
+        elif layout.BUNDLE in verified.files and not verified.unsigned:
+            verified.not_made[layout.BUNDLE] = because("bundle_not_asked")
+            yield from keyless.of_another(folder, data)
         verified.index = decode_as(SnapshotIndex, data, f"{folder}/{layout.INDEX}")
     except ContractError as error:
         yield told("schema", folder, error)
@@ -206,6 +279,8 @@ def _measured(verified: Verified) -> Iterator[SnapshotFault]:
         for finding in validated(folder):
             if finding.error is not None:
                 yield told("content", verified.folder, finding.error)
+            for error in finding.otherwise:
+                verified.otherwise.append(told("content", verified.folder, error))
         try:
             stored = reader.read(folder)
             verified.stored[name] = stored
@@ -226,7 +301,7 @@ def _judged(verified: Verified) -> Iterator[SnapshotFault]:
             continue
         try:
             found = stored.read(verified.folder / kind, kind)
-            faults = list(_unlike(found, own) or _wrong(verified.folder, found))
+            faults = list(_unlike(found, own) or _wrong(verified, found))
             if not faults:
                 verified.judged.append(found)
         except ContractError as error:
@@ -246,22 +321,30 @@ def _unlike(found: Stored, own: Collection[str]) -> list[SnapshotFault]:
     ]
 
 
-def _wrong(folder: Path, found: Stored) -> Iterator[SnapshotFault]:
+def _wrong(verified: Verified, found: Stored) -> Iterator[SnapshotFault]:
+    folder = verified.folder
     for path in found.pointed:
         for finding in validated(found.folder / path):
             if finding.error is not None:
                 yield told("content", folder, finding.error)
-    for one in stored.differences(found):
-        yield contradiction(f"{found.kind}/{INDEXES[found.kind]}", dotted(one.at), one.what)
+            verified.otherwise += [told("content", folder, one) for one in finding.otherwise]
+    held = stored.held(found)
+    verified.otherwise += [told("content", folder, one) for one in held.otherwise]
+    yield from (told("content", folder, one) for one in held.faults)
 
 
 def _following(verified: Verified) -> Iterator[SnapshotFault]:
     """Hold what is derived from the runs against what they make."""
-    if verified.index is not None:
-        same = all(verified.same_version()) and all(one.same_version for one in verified.judged)
-        judged = [Judged(one.kind, one.index, one.runs) for one in verified.judged]
-        sides = (
-            following.Whole(verified.folder, verified.index, runs, judged)
-            for runs in (verified.stored, verified.runs)
+    if verified.index is None:
+        return
+    whole, again = (
+        following.Whole(verified.folder, verified.index, runs, judged)
+        for runs, judged in (
+            (verified.stored, [Judged(o.kind, o.index, o.as_stored) for o in verified.judged]),
+            (verified.runs, [Judged(o.kind, o.index, o.runs) for o in verified.judged]),
         )
-        yield from following.wrong(*sides, same=same)
+    )
+    found = following.followed(whole, again, verified.views, same=verified.same_version())
+    verified.otherwise += found.otherwise
+    verified.not_made |= found.not_made
+    yield from found.faults

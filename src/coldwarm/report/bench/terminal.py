@@ -11,6 +11,7 @@ from coldwarm.report import terminal
 from coldwarm.report.bench import words
 from coldwarm.report.compare import compiled, counts, limits
 from coldwarm.report.shown import line
+from coldwarm.report.words import marked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,8 @@ def render(  # noqa: PLR0913 - what is shown, and how
     if verbose and plan is not None and plan.break_even:
         title = f"Calls of one process from which it costs no more than {plan.baseline}"
         more += [line(title, "bold"), plan_view.break_even_table(plan, width), Text()]
+        if any(one.extrapolated for one in plan.break_even):
+            more += [line(f"* {plan_view.EXTRAPOLATED}", "dim"), Text()]
     if verbose:
         notes = [(one.candidate, words.checked(one)) for one in report.candidates]
         more += [Text("The candidates", style="bold"), terminal.listing(notes), Text()]
@@ -88,7 +91,9 @@ def _verdicts(report: BenchReport, width: int) -> Table:
 
 def _verdict(verdict: BenchVerdict) -> Text:
     comparison = verdict.comparison
-    text = Text(comparison.verdict, terminal.VERDICT_STYLES[comparison.verdict])
+    text = Text(
+        marked(comparison.verdict, verdict.held_back), terminal.VERDICT_STYLES[comparison.verdict]
+    )
     if verdict.fails_beyond is not None:
         undecided = comparison.verdict == "undecided"
         text.append("\nFAIL" if undecided else f"\nbeyond {verdict.fails_beyond:.3g}", "red")

@@ -9,6 +9,7 @@ from coldwarm.report.bench import words
 from coldwarm.report.compare import counts, limits
 from coldwarm.report.shown import annotation
 from coldwarm.report.view import suite_view
+from coldwarm.report.words import marked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ def as_markdown(
             [
                 markdown.code(one.candidate),
                 markdown.escaped(words.metric_name(one.comparison.metric)),
-                one.comparison.verdict,
+                marked(one.comparison.verdict, one.held_back),
                 words.ratio(one.comparison),
                 words.interval(one.comparison).replace("\n", "<br>"),
             ]
@@ -103,7 +104,7 @@ def _file(target: str | None) -> str | None:
 def _annotated(one: BenchVerdict, reference: str, file: str | None) -> str:
     comparison = one.comparison
     what = words.metric_name(comparison.metric)
-    title = f"{one.candidate}: {what} {comparison.verdict}"
+    title = f"{one.candidate}: {what} {marked(comparison.verdict, one.held_back)}"
     if one.fails_beyond is not None:
         return annotation("error", title, words.failing(one, reference), file)
     level = "warning" if comparison.verdict == "slower" else "notice"

@@ -13,6 +13,7 @@ from coldwarm.report.charts.marks import (
     by_colour,
     by_dash,
     data,
+    line_of_totals,
     only,
     rows,
     seconds,
@@ -60,8 +61,9 @@ def break_even(workload: Workload, width: int = WIDTH) -> Chart | None:
             "From the start of one process to the end of its last call, both axes logarithmic: "
             "flat at the left, where a line is all start, and rising where calls take over. The "
             "lowest line is the cheapest; a ring is where another one becomes it. Bands are 95 % "
-            "intervals of the expected total. The strip below has the colour of the cheapest, and "
-            "is grey where these data cannot tell."
+            "intervals of the expected total. Lines are pale where calls are more than were "
+            "measured: later ones are taken to cost what the last of those did. The strip below "
+            "has the colour of the cheapest, and is grey where these data cannot tell."
         ),
         alt=f"Total time by number of calls. {_told(found['crossings'])}",
         spec=_panels(workload, found, panel, most, 2 if wide else 1),
@@ -151,6 +153,7 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
         {"field": "total_s", "title": "total, s", "format": ".3~g"},
         {"field": "low_s", "title": "from, s", "format": ".3~g"},
         {"field": "high_s", "title": "to, s", "format": ".3~g"},
+        {"field": "extrapolated", "title": "extrapolated"},
     ]
     return {
         "width": width,
@@ -167,18 +170,12 @@ def _curves(  # noqa: PLR0913 - what a panel is made of
                     "color": colour,
                 },
             },
-            {
-                "data": data("totals"),
-                "transform": only(caches=caches),
-                "mark": {"type": "line", "interpolate": "monotone", "strokeWidth": 2, "clip": True},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": colour,
-                    "strokeDash": dash,
-                    "tooltip": tooltip,
-                },
-            },
+            *line_of_totals(
+                "totals",
+                only(caches=caches),
+                {"interpolate": "monotone"},
+                {"x": x, "y": y, "color": colour, "strokeDash": dash, "tooltip": tooltip},
+            ),
             {
                 "data": data("crossings"),
                 "transform": only(caches=caches),

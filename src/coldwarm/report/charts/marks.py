@@ -31,6 +31,20 @@ _STEPS = ((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 
 """Multiples of a power of ten that may have ticks, the most first."""
 
 
+def line_of_totals(named: str, transform: Sequence[Spec], mark: Spec, encoding: Spec) -> list[Spec]:
+    """Return the layers of a line of totals: all of it pale, and over it what was measured."""
+    measured: Spec = {"filter": "!datum.extrapolated"}
+    return [
+        {
+            "data": {"name": named},
+            "transform": [*transform, *chosen],
+            "mark": {"type": "line", "clip": True, "strokeWidth": 2, "opacity": opacity, **mark},
+            "encoding": encoding,
+        }
+        for chosen, opacity in (([], 0.45), ([measured], 1.0))
+    ]
+
+
 def rows(found: Iterable[NamedTuple]) -> Columns:
     """Return records as rows of a data set, every text as figures show it."""
     every = list(found)

@@ -21,42 +21,82 @@ _SIGNATURES = {
     "absent": "not signed",
     "invalid": "the signature is not of this snapshot",
 }
+_FEW = 3
+"""Files, and figures, that are named where there are more."""
 _LONGEST = 200
 """Characters of a path that are shown."""
 
 
 def lines(found: Verification) -> list[str]:
-    """Return what to print: that it holds and what was checked, or the first fault in one line."""
+    """Return what to print: the first fault in one line, or what is only hashed and what proved."""
     if found.faults:
         more = len(found.faults) - 1
         told = f" (and {counted(more, 'more fault')}: --json has all)" if more else ""
         return [f"{_fault(found, found.faults[0])}{told}"]
     size = units.size(found.n_bytes)
-    computed = [
-        f"{counted(number, 'case')} computed again from the raw samples{how}"
-        for number, how in (
-            (found.n_cases, "; answers and published files follow from them"),
-            (found.n_cases_other_version, " of another version: counts and plain figures"),
-        )
-        if number
-    ]
     signature = _SIGNATURES[found.signature].format(key=_short(found.key_sha256))
     return [
-        f"{found.path}: OK {found.snapshot_id}",
+        _first(found),
+        *(f"  {text}" for text in (*_only_hashed(found), *_otherwise(found), *_proved(found))),
         f"  {counted(found.n_files, 'file')}, {size}: hashes, sizes and contracts agree",
-        *(f"  {text}" for text in (*computed, *_judged(found))),
         f"  {signature}",
         *([f"  signed through sigstore by {found.identity}"] if found.identity else []),
     ]
 
 
-def _judged(found: Verification) -> Iterator[str]:
-    """Yield how many verdicts were judged again, and which were not."""
+def _first(found: Verification) -> str:
+    """Return the line that says what is not proved before what is."""
+    hashed = _counted(found.n_only_hashed, found.n_figures_only_hashed)
+    proved = _counted(found.n_proved, found.n_figures_proved)
+    signed = f"; signed: {counted(found.n_signed, 'file')}" if found.n_signed else ""
+    if found.proved:
+        return f"{found.path}: OK {found.snapshot_id}: proved: {proved}{signed}"
+    return f"{found.path}: {found.snapshot_id}: ONLY HASHED: {hashed}; proved: {proved}{signed}"
+
+
+def _counted(n_files: int, n_figures: int) -> str:
+    told = [(n_files, "file"), (n_figures, "figure")]
+    return " and ".join(counted(number, name) for number, name in told if number) or "nothing"
+
+
+def _only_hashed(found: Verification) -> Iterator[str]:
+    """Yield which files have the bytes that the index names, and why that is all that is known."""
+    groups: dict[str, list[str]] = {}
+    for one in found.files:
+        if one.answer == "only_hashed" and one.reason is not None:
+            groups.setdefault(words(one.reason), []).append(one.path)
+    if groups and found.signature == "valid":
+        yield "only hashed: its maker has signed it, and this version does not make the same"
+    elif groups:
+        yield (
+            "only hashed: nothing here shows whether it is true; whoever changes it can make the"
+            " hashes anew. --public-key, with a key that you have from its maker, tells who says so"
+        )
+    for why, paths in groups.items():
+        more = f" and {len(paths) - _FEW} more" if len(paths) > _FEW else ""
+        yield f"  {', '.join(shorten(path, _LONGEST) for path in paths[:_FEW])}{more}: {why}"
+
+
+def _otherwise(found: Verification) -> Iterator[str]:
+    """Yield what today's rules do not say, and verdicts that were not judged again."""
+    n_told = found.n_figures_only_hashed - len(found.not_judged)
+    if n_told:
+        yield f"{counted(n_told, 'figure')} only hashed: it says that another version measured it"
+    for one in found.otherwise[:_FEW]:
+        yield f"  {_fault(found, one).removeprefix(f'{found.path}/')}"
+    if n_told > _FEW:
+        yield f"  and {counted(n_told - _FEW, 'more figure')}: --json has them"
+    for left in found.not_judged:
+        yield f"{left.name}: verdict only hashed, {words(left.reason)}"
+
+
+def _proved(found: Verification) -> Iterator[str]:
+    if found.n_cases:
+        told = counted(found.n_cases, "case")
+        yield f"proved: {told} computed again from the raw samples, and what is made of them"
     if found.n_verdicts:
         told = counted(found.n_verdicts, "verdict")
-        yield f"{told} on patterns and claims judged again from their evidence"
-    for one in found.not_judged:
-        yield f"{one.name}: not judged again, {words(one.reason)}"
+        yield f"proved: {told} on patterns and claims judged again from their evidence"
 
 
 def _fault(found: Verification, one: SnapshotFault) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.errors import printable
+from coldwarm.private.masking import cleaned
 from coldwarm.stats.doctor.account import imports, span_of
 from coldwarm.stats.doctor.elapsed import outside
 
@@ -43,7 +44,7 @@ def trace(processes: Iterable[Seen], begin_s: float) -> str:
     events: list[dict[str, Any]] = []
     for at, seen in enumerate(processes):
         events += _events(seen, begin_s, at)
-    written = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+    written = json.dumps({"traceEvents": cleaned(events), "displayTimeUnit": "ms"})
     # Perfetto 52 takes the end of a text that ends with a backslash for a part of it.
     return written.replace("\\\\", "\\u005c")
 

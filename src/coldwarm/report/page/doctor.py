@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.private.masking import cleaned
 from coldwarm.report import units
 from coldwarm.report.charts.looks import COLOURS, PART_COLOURS
 from coldwarm.report.doctor.fix import lines
@@ -50,31 +52,35 @@ def page_of_doctor(report: DoctorReport, processes: Sequence[Seen], begin_s: flo
     parts = list(_parts(account)) if is_known(report) else []
     cache = reads(report.sites[:_MOST_SITES])
     rows = list(_rows(processes, begin_s, account.total_s))
-    return filled(
-        "doctor.html.j2",
-        (),
-        title=f"coldwarm doctor: {report.command[-1] if report.command else ''}",
-        subtitle=" ".join(report.command),
-        headline=headline(report),
-        first=first_change(report),
-        ending=ending(report),
-        parts=parts,
-        bar_words=", ".join(f"{one['name']} {one['time']}" for one in parts),
-        fix=[one.plain for one in lines(report.fix)] if report.fix is not None else [],
-        unseen=[words(one) for one in report.unseen],
-        findings=list(_findings(report)),
-        lessons=list(_lessons(report.findings[:_MOST_FINDINGS])),
-        more=max(0, len(report.findings) - _MOST_FINDINGS),
-        rows=rows,
-        ticks=[units.duration(account.total_s * share) for share in (0.25, 0.5, 0.75, 1.0)],
-        columns=("line", "what", "compiled", *stages(cache=cache), "called", "temporary memory"),
-        table=[list(_cells(one, cache=cache)) for one in report.sites[:_MOST_SITES]],
-        left=max(0, report.n_sites - _MOST_SITES),
-        missed=list(missed(report.sites, _MOST_SITES)),
-        versions=", ".join(f"{name} {version}" for name, version in report.versions.items()),
-        python=report.python,
-        started_at=report.started_at,
-    )
+    named: dict[str, Any] = {
+        "title": f"coldwarm doctor: {_program(report.command)}",
+        "subtitle": " ".join(report.command),
+        "headline": headline(report),
+        "first": first_change(report),
+        "ending": ending(report),
+        "parts": parts,
+        "bar_words": ", ".join(f"{one['name']} {one['time']}" for one in parts),
+        "fix": [one.plain for one in lines(report.fix)] if report.fix is not None else [],
+        "unseen": [words(one) for one in report.unseen],
+        "findings": list(_findings(report)),
+        "lessons": list(_lessons(report.findings[:_MOST_FINDINGS])),
+        "more": max(0, len(report.findings) - _MOST_FINDINGS),
+        "rows": rows,
+        "ticks": [units.duration(account.total_s * share) for share in (0.25, 0.5, 0.75, 1.0)],
+        "columns": ("line", "what", "compiled", *stages(cache=cache), "called", "temporary memory"),
+        "table": [list(_cells(one, cache=cache)) for one in report.sites[:_MOST_SITES]],
+        "left": max(0, report.n_sites - _MOST_SITES),
+        "missed": list(missed(report.sites, _MOST_SITES)),
+        "versions": ", ".join(f"{name} {version}" for name, version in report.versions.items()),
+        "python": report.python,
+        "started_at": report.started_at,
+    }
+    return filled("doctor.html.j2", (), **cleaned(named))
+
+
+def _program(command: Sequence[str]) -> str:
+    """Return what was run: a file or a module."""
+    return next((Path(one).name for one in command[1:] if not one.startswith("-")), "")
 
 
 def _cells(one: CallSite, *, cache: bool) -> Iterator[str]:

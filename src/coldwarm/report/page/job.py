@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.report.charts.chart import Chart
 from coldwarm.report.charts.columns import Columns
 from coldwarm.report.charts.looks import dash_scale
-from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, rows, seconds
+from coldwarm.report.charts.marks import CALLS_AXIS, by_colour, line_of_totals, rows, seconds
 from coldwarm.report.charts.names import shown
 from coldwarm.stats.drawn import totals
 from coldwarm.stats.plan.gathering import gather
@@ -80,10 +80,10 @@ class Jobs:
             title="Your own job",
             caption=(
                 "Choose how your program runs. Lines are the expected total of all its processes, "
-                "bands their 95 % intervals; a ring is where another candidate becomes the "
-                "cheapest, the upright line the number of calls that you chose. Where what a new "
-                "shape costs was not measured, the band covers everything from nothing to a whole "
-                "first call."
+                "pale where calls are more than were measured, bands their 95 % intervals; a ring "
+                "is where another candidate becomes the cheapest, the upright line the number of "
+                "calls that you chose. Where what a new shape costs was not measured, the band "
+                "covers everything from nothing to a whole first call."
             ),
             alt="Total time of a job by number of calls, a line for each candidate. The table "
             "below has the totals at the number of calls that is chosen.",
@@ -111,6 +111,7 @@ def _spec(workload: Workload, width: int) -> Spec:
         {"field": "total_s", "title": "total, s", "format": ".3~g"},
         {"field": "low_s", "title": "from, s", "format": ".3~g"},
         {"field": "high_s", "title": "to, s", "format": ".3~g"},
+        {"field": "extrapolated", "title": "extrapolated"},
     ]
     return {
         "width": width,
@@ -133,10 +134,11 @@ def _spec(workload: Workload, width: int) -> Spec:
                     "color": {**colour, "legend": None},
                 },
             },
-            {
-                "data": {"name": "job_totals"},
-                "mark": {"type": "line", "strokeWidth": 2, "clip": True},
-                "encoding": {
+            *line_of_totals(
+                "job_totals",
+                [],
+                {},
+                {
                     "x": x,
                     "y": y,
                     "color": colour,
@@ -148,7 +150,7 @@ def _spec(workload: Workload, width: int) -> Spec:
                     },
                     "tooltip": tooltip,
                 },
-            },
+            ),
             {
                 "data": {"name": "job_crossings"},
                 "mark": {

@@ -11,11 +11,11 @@ import json
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from coldwarm.installing import require
 from coldwarm.report.charts import drawing
+from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def pdf(
     """
     typst = require("typst", extra="report")
     templates = files("coldwarm.report.printed")
-    with TemporaryDirectory(prefix="coldwarm-") as folder:
+    with temporary.made() as folder:
         for name in ("page.typ", template):
             Path(folder, name).write_bytes(templates.joinpath(name).read_bytes())
         for number, chart in enumerate(drawn, 1):

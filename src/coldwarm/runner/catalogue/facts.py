@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.catalogue.claims import called
@@ -15,6 +13,7 @@ from coldwarm.runner.process.guarded import Guard, terminable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 TIMEOUT_S = 180.0
 PLANNED_S = 3.0
@@ -30,10 +29,10 @@ def gather(file: Path, names: Sequence[str], variables: Mapping[str, str]) -> li
     """
     with (
         terminable(),
-        tempfile.TemporaryDirectory(dir=temporary.folder()) as folder,
+        temporary.made() as folder,
         Guard() as guard,
     ):
-        return [_sheet(file, name, variables, guard, Path(folder)) for name in names]
+        return [_sheet(file, name, variables, guard, folder) for name in names]
 
 
 def _sheet(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 from msgspec.structs import replace
@@ -31,6 +31,7 @@ from coldwarm.runner.catalogue.measuring import sha256
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.differences import apart
+from coldwarm.runner.stored.reading import Found
 from coldwarm.runner.stored.wrong import Wrong
 from coldwarm.stats.catalogue.again import claim_again, pattern_again
 
@@ -43,10 +44,15 @@ if TYPE_CHECKING:
     from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.reasons import Reason
+    from coldwarm.runner.stored.wrong import At
 
     Result = PatternResult | ClaimResult
     Runs = Mapping[str, Measured]
     """By their folder, below that of the results."""
+
+
+_NO_RULE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+"""What rules and their evidence raise where the one is not made for the other."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +101,10 @@ class Stored:
 
     @property
     def same_version(self) -> bool:
-        """Whether this version has measured all of it."""
-        runs = self.runs.values()
+        """Whether all of it says that this version has measured it."""
         ours = self.index.harness_sha256 == harness_sha256()
-        return ours and all(
-            reading.same_harness(case, run) for run in runs for case in run.cases.values()
-        )
+        cases = (case for run in self.runs.values() for case in run.cases.values())
+        return ours and all(map(reading.same_harness, cases))
 
     def index_of(self, path: str) -> Path:
         """Return the index of a run that results point to.
@@ -185,7 +189,8 @@ def _missing(folder: Path, name: str) -> UsageError:
 def judged(stored: Stored, runs: Runs | None = None) -> Again:
     """Return stored results as they are judged now, by what their evidence says.
 
-    What this version does not know, or measures by another file, stays as it was stored.
+    What this version does not know, or measures by another file, stays as it was stored, and is
+    told; where the rule of today can be asked, so is what that says.
 
     Args:
         stored: The results.
@@ -200,20 +205,35 @@ def judged(stored: Stored, runs: Runs | None = None) -> Again:
     left: list[NotJudged] = []
     for one in stored.results:
         against = _reason_against(one)
-        if against is not None:
-            left.append(NotJudged(name=one.id, reason=against))
-            found.append(one)
-        else:
+        if against is None:
             found.append(_again(one, known, stored))
+            continue
+        found.append(one)
+        if against.code != "not_declared_here":
+            against = _today(one, known) or against
+        left.append(NotJudged(name=one.id, reason=against))
     return Again(found, left)
+
+
+def _today(one: Result, runs: Runs) -> Reason | None:
+    """Return what the rule of today says of a result that was measured by another file, if any."""
+    try:
+        made = _by_rule(one, runs)
+    except _NO_RULE:
+        return None
+    return because("judged_by_other_file", verdict=made.verdict)
+
+
+def _by_rule(one: Result, runs: Runs) -> Result:
+    if isinstance(one, ClaimResult):
+        return _claim(one, runs)
+    return _pattern(one, patterns()[one.pattern], runs, "")
 
 
 def _again(one: Result, runs: Runs, stored: Stored) -> Result:
     try:
-        if isinstance(one, ClaimResult):
-            return _claim(one, runs)
-        return _pattern(one, patterns()[one.pattern], runs, "")
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        return _by_rule(one, runs)
+    except _NO_RULE as error:
         what = f"{one.id} has no evidence that its rule can judge by: "
         what += f"{type(error).__name__}: {error}"
         raise fault(str(stored.folder / INDEXES[stored.kind]), None, None, what) from None
@@ -273,40 +293,47 @@ def _paths(one: Result) -> Iterator[str]:
         yield one.path
 
 
-def differences(found: Stored) -> Iterator[Wrong]:
-    """Yield where stored results say anything else than their evidence.
+_PLAIN = {"verdict", "versions", "measures", "do", "dont", "ratio"}
+"""What every version makes alike of a result."""
 
-    Of results that another version has measured, verdicts and plain figures are compared: reasons
-    and bounds may be made otherwise there.
+
+def held(found: Stored) -> Found:
+    """Hold stored results against what the rules of today make of their evidence.
 
     Raises:
         UsageError: a run is not there.
         ContractError: a file does not keep its contract, or says what its observations do not say.
     """
+    made = Found()
+    made.add(str(found.folder / INDEXES[found.kind]), _differences(found), same=found.same_version)
+    return made
+
+
+def _differences(found: Stored) -> Iterator[Wrong]:
     ids = [one.id for one in found.results]
     for place, name in enumerate(ids):
         if name in ids[:place]:
-            yield Wrong(("results", place), f"has {name} for a second time")
+            yield Wrong(("results", place), f"has {name} for a second time", always=True)
     now = list(_apart(found, judged(found)))
     if found.same_version or not now:
         yield from now
         return
-    # What another version says is from its runs as they were computed then.
-    then = list(_apart(found, judged(found, found.as_stored)))
-    yield from min(now, then, key=len)
+    # What another version says may be from its runs as they were computed then.
+    then = {one.at for one in _apart(found, judged(found, found.as_stored))}
+    for one in now:
+        yield one._replace(always=one.at in then and _is_plain(one.at))
 
 
 def _apart(found: Stored, again: Again) -> Iterator[Wrong]:
-    plain = to_builtins if found.same_version else _of_any_version
     pairs = zip(found.results, again.results, strict=True)
-    for place, (said, held) in enumerate(pairs):
-        yield from apart(("results", place), plain(said), plain(held))
+    for place, (said, made) in enumerate(pairs):
+        yield from apart(("results", place), to_builtins(said), to_builtins(made))
 
 
-def _of_any_version(one: Result) -> dict[str, Any]:
-    """Return what every version makes alike of a result."""
-    told = {"verdict": one.verdict, "versions": one.versions}
-    if isinstance(one, ClaimResult):
-        figures = [{"name": bound.name, "value": bound.value} for bound in one.figures]
-        return {**told, "figures": figures}
-    return {**told, "measures": one.measures, "do": one.do, "dont": one.dont, "ratio": one.ratio}
+def _is_plain(at: At) -> bool:
+    match at:
+        case ("results", int(), "figures", *rest):
+            return not rest or rest[-1] in {"name", "value"}
+        case ("results", int(), str(name), *_):
+            return name in _PLAIN
+    return False

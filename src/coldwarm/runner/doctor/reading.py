@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 import coldwarm
 from coldwarm.contracts.doctor import DoctorReport
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, LOST, VARIABLE
 from coldwarm.errors import UsageError
+from coldwarm.private.masking import taken_in
 from coldwarm.runner.doctor.rows import rows
 from coldwarm.stats.doctor.account import account, unseen_before
 from coldwarm.stats.doctor.beyond import beyond
@@ -35,8 +38,6 @@ _NOTHING = "nothing"
 """The kind of the one row of a program that has left no journal."""
 _MOST_SITES, _MOST_FINDINGS = 1000, 1000
 """That a report has: it is read by people and by programs."""
-_TRACKER = "resource_tracker import main"
-"""What the process is started with that clears up what workers have left."""
 _MOST_SOURCE = 2**20
 """Bytes of a source file that is read."""
 
@@ -67,8 +68,9 @@ def read(folder: Path) -> Watched:
     if not paired:
         text = f"{folder} holds no journal of the doctor's: was the program a Python program?"
         raise UsageError(text)
-    sources = Sources(texts([row for own, _ in paired for row in own]))
-    seen = [Seen(one, _counts(path.with_suffix(COUNTS)), sources) for one, path in paired]
+    found = texts([row for own, _ in paired for row in own])
+    sources = Sources({taken_in(name): text for name, text in found.items()})
+    seen = [Seen(taken_in(own), _counts(path.with_suffix(COUNTS)), sources) for own, path in paired]
     seen.sort(key=lambda one: one.rows[0]["at_s"])
     first, *others = seen
     return Watched([first, *(one for one in others if one.calls or not _is_pythons(one))], sources)
@@ -76,7 +78,7 @@ def read(folder: Path) -> Watched:
 
 def _is_pythons(seen: Seen) -> bool:
     """Say whether a process is what ``multiprocessing`` starts beside those of the program."""
-    return any(_TRACKER in str(one) for one in seen.process.get("argv", ()))
+    return bool(seen.process.get("is_tracker"))
 
 
 def left(path: Path) -> Watched | None:
@@ -116,10 +118,15 @@ def nothing(command: Sequence[str]) -> Watched:
 
 
 def report(
-    watched: Watched, ended: Ended | None, started_at: str, others: Sequence[Watched] = ()
+    watched: Watched,
+    ended: Ended | None,
+    started_at: str,
+    others: Sequence[Watched] = (),
+    command: Sequence[str] = (),
 ) -> DoctorReport:
     """Return what the doctor says; ``ended`` is how the program did, where that is known.
 
+    ``command`` is how it was started, with nothing private in it: a journal has no arguments.
     ``others`` are further passes, each a run of its own, of which only the findings count.
     """
     first = watched.processes[0]
@@ -133,10 +140,10 @@ def report(
         found += [one for one in more if (one.pattern, one.path, one.line) not in known]
     by_process = list(map(call_sites, watched.processes))
     sites = sites_of_all(by_process)
-    return DoctorReport(
+    made = DoctorReport(
         harness_version=coldwarm.__version__,
         started_at=started_at or str(first.process.get("started_at", "")),
-        command=[str(one) for one in (first.process or first.rows[0]).get("argv", [])],
+        command=[str(one) for one in command or (first.process or first.rows[0]).get("argv", [])],
         exit_status=ended.status if ended else None,
         python=str(first.process.get("python", "")),
         versions=_versions(watched.processes),
@@ -148,6 +155,8 @@ def report(
         n_sites=len(sites),
         unseen=list(_unseen(watched.processes, ended)),
     )
+    # A line of the program's source may hold a secret too.
+    return msgspec.convert(taken_in(msgspec.to_builtins(made)), DoctorReport)
 
 
 def _of_a_pass(one: Finding) -> bool:

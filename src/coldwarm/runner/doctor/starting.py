@@ -73,22 +73,23 @@ def run(
     python: str = sys.executable,
     one: Pass = "timing",
     *,
-    keep: bool = False,
+    asks: Sequence[str] = (),
 ) -> Ended:
     """Run a Python program to its end; in the timing pass its output and errors are ours.
 
     ``command`` is what stands behind ``python``: a file or ``-m`` and a module, and arguments.
-    Another pass repeats the program without input, and what it prints is left out. ``keep``: the
-    programs that JAX compiles are kept beside the journal.
+    Another pass repeats the program without input, and what it prints is left out. ``asks`` are
+    variables that ask the recorder for more.
 
     Raises:
         OSError: it could not be started.
     """
     variables = environment(journal, os.environ, one)
+    variables |= dict.fromkeys(asks, "1")
     begin_s = time.perf_counter()
     process = subprocess.Popen(
         [python, *command],
-        env={**variables, KEPT: "1"} if keep else variables,
+        env=variables,
         stdin=None if one == "timing" else subprocess.DEVNULL,
         stdout=None if one == "timing" else subprocess.DEVNULL,
         stderr=None if one == "timing" else subprocess.DEVNULL,

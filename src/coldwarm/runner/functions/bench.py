@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.base import FILLED, WARM
@@ -27,6 +25,7 @@ from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
     from typing import Any
 
     from coldwarm.runner.functions.request import Request
@@ -58,7 +57,7 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
     refuse_content(out_dir)  # before anything is inspected in vain
     with ExitStack() as stack:
         stack.enter_context(terminable())
-        work = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=temporary.folder())))
+        work = stack.enter_context(temporary.made())
         guard = stack.enter_context(Guard())
         guard.ends_s = Budget(asked.time_budget_s, began_s).ends_s
         found, setting, chosen = _candidates(request, guard, work, stack)

@@ -132,6 +132,7 @@ def _case(  # noqa: PLR0913 - what a case is made of
         job={
             "function": {**specification(target, setting), **kind},
             "repeats": inspected.repeats,
+            "strict": inspected.kind == "function" and setting.arguments is None,
         },
         new_shapes=inspected.further > 0,
         shares_inputs=inspected.kind == "function",
@@ -244,6 +245,8 @@ def _notes(target: Target, inspected: Inspection, owners: Sequence[str]) -> list
     ]
     if target.carried:
         notes.append(because("carried"))
+    if target.kept:
+        notes.append(because("state_carried", state_names=list(target.kept)))
     if inspected.uncompared:
         notes.append(because("not_compared", part_names=_some(inspected.uncompared)))
     if inspected.compiled_again:

@@ -62,6 +62,8 @@ class Target:
 
     carried: bool = False
     """Whether it lies beside its arguments, as a pickle."""
+    kept: tuple[str, ...] = ()
+    """What it keeps from call to call, and travels with it as it is."""
 
     @property
     def text(self) -> str:

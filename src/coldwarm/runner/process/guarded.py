@@ -11,7 +11,7 @@ import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from coldwarm.runner.process import guard, temporary
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MARK = "COLDWARM_RUN"
+ENDING: tuple[int, ...] = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a command as Ctrl-C does."""
 _LOCKS = 10
 """The limit of file locks, which Python has no name for."""
 _MOST_LABELS = 2**20
@@ -130,17 +132,24 @@ class Guard:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does: with its results written."""
+    """Let SIGTERM and SIGHUP end a run as Ctrl-C does: with its results written, folders removed.
+
+    One that whoever started this process has it ignore (``nohup``) is ignored on.
+    """
 
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
+    before: dict[int, Any] = {}
     try:
-        before = signal.signal(signal.SIGTERM, interrupt)
+        for number in ENDING:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, interrupt)
     except ValueError:  # not the main thread: signals are somebody else's
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

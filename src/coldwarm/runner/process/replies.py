@@ -146,6 +146,13 @@ class Checked(Record, frozen=True, kw_only=True):
 class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True, tag="other_calls"):
     """Calls in other circumstances than those of the timed loop."""
 
+    varied: list[str]
+    not_varied: dict[str, Reason]
+    answer_changed: bool | None
+    gate: Gate | None = None
+    folded: list[str] = msgspec.field(default_factory=list)
+    unlike: Reason | None = None
+    unchecked: Reason | None = None
     reasons: dict[str, Stated] = msgspec.field(default_factory=dict)
 
 

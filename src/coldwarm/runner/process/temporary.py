@@ -20,10 +20,14 @@ import shutil
 import stat
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coldwarm.runner.process import guard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LONGEST = 70
 """Characters of a folder's name that leave room for a socket in it."""
@@ -57,6 +61,17 @@ def folder(place: str | None = None) -> Path:
         _owned[key] = path, number
         atexit.register(_remove, key)
     return _owned[key][0]
+
+
+@contextmanager
+def made() -> Iterator[Path]:
+    """Give a folder for a while: removed at the end, or by the next one where this one is killed.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    with tempfile.TemporaryDirectory(dir=folder()) as name:
+        yield Path(name)
 
 
 def _remove(key: tuple[int, str]) -> None:

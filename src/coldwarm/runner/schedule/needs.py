@@ -100,8 +100,8 @@ def _threshold(mode: CacheMode, options: Options) -> float:
 
 def _rounds_for(seen: Comparison, n: int, band: float, most: int) -> int:
     """Return the rounds after which the interval is expected to lie on one side of the band."""
-    if not seen.ratio or not seen.low or not seen.high or not math.isfinite(seen.high):
-        return n + 1  # so few rounds can never be as sure as that
+    if not seen.ratio or not seen.low or not seen.high:
+        return n + 1  # nothing is known of their scatter
     scatter = math.log(seen.high / seen.low) / 2 / precision.expected_of_pairs(n, SETTLED_DIFFERENT)
     away = abs(abs(math.log(seen.ratio)) - band)
     numbers = range(n + 1, most)

@@ -1,18 +1,16 @@
 """Everything that is computed of a case, computed again from its observations. Pure.
 
-What the same version wrote must come out the same to the last figure. Another version may have
-judged, detected or warned differently: of its results, counts and plain figures must come out the
-same, and for everything else what is computed here stands in its place.
+The rules are those of today, whichever version wrote the case.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from coldwarm.caches import modes
-from coldwarm.contracts.base import WARM, Status
+from coldwarm.contracts.base import WARM
 from coldwarm.contracts.reasons import because, together
 from coldwarm.runner.schedule import limits
 from coldwarm.runner.schedule.killed import from_outside
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Judgement, Observation
     from coldwarm.contracts.result import CaseResult
 
-_STATUSES = get_args(Status)
-"""From fine to worst."""
 _OWN_DECISION = "bench"
 """The suite whose verdicts decided, where its protocol does not say so yet."""
 
@@ -91,18 +87,11 @@ def _n_differing(ours: Iterable[Observation], theirs: Iterable[Observation]) -> 
     return sum(one.status != other.status for one, other in zip(ours, theirs, strict=True))
 
 
-def computed(
-    case: CaseResult, observations: Sequence[Observation], *, same: bool = True
-) -> CaseResult:
-    """Return a case with what its observations say; comparisons are left to ``compared``.
-
-    Another version than the ``same`` may have had more reasons not to call a case fine.
-    """
+def computed(case: CaseResult, observations: Sequence[Observation]) -> CaseResult:
+    """Return a case with what its observations say; comparisons are left to ``compared``."""
     status, reason = case.status, case.reason
     if observations:
-        found = outcome.status_of(observations, case.protocol.cache_modes)
-        if same or _STATUSES.index(found[0]) > _STATUSES.index(status):
-            status, reason = found
+        status, reason = outcome.status_of(observations, case.protocol.cache_modes)
     made = outcome.summary_of(observations, reason, case.protocol, case.inspected_call_s)
     return replace(
         case,

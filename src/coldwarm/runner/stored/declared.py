@@ -20,6 +20,7 @@ _NOTED = {
     "benchmark_of_today",
     "not_kept",
     "carried",
+    "state_carried",
     "not_compared",
     "second_call_compiled",
     "may_compute",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from coldwarm.caches import modes
 from coldwarm.contracts.observation import PARTS, first_result_s
 from coldwarm.runner.stored.wrong import Wrong
 from coldwarm.stats.disturbances import must_be_flagged
@@ -72,6 +73,10 @@ def inconsistent(case: CaseResult) -> Iterator[Wrong]:
         caches = [*(case.protocol.caches or ()), *["bytecode"] * (one.cache_mode == "first_ever")]
         if one.phases and sorted(owners) != sorted(caches):
             what = f"is of {_names(owners)}, but its caches are {_names(caches)}"
+            yield Wrong((*at, "evidence"), what)
+        unknown = sorted({*owners} - modes.owners().keys())
+        if unknown:
+            what = f"is of {_names(unknown)}, which is no cache that can be judged here"
             yield Wrong((*at, "evidence"), what)
         if one.status == "failed":  # its place is that of the process before it
             continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored.wrong import Wrong
 
 if TYPE_CHECKING:
@@ -16,11 +15,14 @@ if TYPE_CHECKING:
 
 def wrong(measured: Measured, suite: SuiteResult) -> Iterator[Wrong]:
     """Yield what is wrong with the index of a run, seen from its cases."""
-    ours = any(c.protocol.harness_sha256 == harness_sha256() for c in measured.cases.values())
     ended = suite.finished_at is not None
-    if suite.complete > ended or (ours and suite.complete < ended):
-        yield Wrong(("complete",), f"says {suite.complete}, but finished_at says otherwise")
-    yield from _answers(measured, suite, ours=ours)
+    if suite.complete != ended:
+        what = f"says {suite.complete}, but finished_at says otherwise"
+        yield Wrong(("complete",), what, always=suite.complete)
+    if measured.answers is None:
+        yield Wrong(("answers_path",), "is missing, and this version writes its answers")
+    if suite.answers:
+        yield Wrong(("answers",), "stand in the index, and not in a file of their own", always=True)
     groups: dict[str, list[CaseResult]] = {}
     for case in measured.cases.values():
         groups.setdefault(case.group, []).append(case)
@@ -28,24 +30,14 @@ def wrong(measured: Measured, suite: SuiteResult) -> Iterator[Wrong]:
         baselines = [case.case for case in cases if case.baseline]
         own = any(case.protocol.own is not None for case in cases)
         if len(baselines) > 1 or (own and not baselines):
-            named = ", ".join(baselines) or "none"
-            yield Wrong(("cases",), f"have {named} as the baseline of {group}; there is one")
+            what = f"have {', '.join(baselines) or 'none'} as the baseline of {group}; there is one"
+            yield Wrong(("cases",), what, always=True)
     for place, case in enumerate(measured.cases.values()):
-        if case.protocol.harness_sha256 != harness_sha256():
-            continue
         for name in ("seed", "deterministic"):
             said, held = getattr(suite, name), getattr(case.protocol, name)
             if said != held:
                 yield Wrong((name,), f"says {said}, but the protocol of {case.case} says {held}")
         yield from _places(place, case, suite.order)
-
-
-def _answers(measured: Measured, suite: SuiteResult, *, ours: bool) -> Iterator[Wrong]:
-    """Hold the answers to their place: a file of their own, which this version always writes."""
-    if ours and measured.answers is None:
-        yield Wrong(("answers_path",), "is missing, and this version writes its answers")
-    if suite.answers:
-        yield Wrong(("answers",), "stand in the index, and not in a file of their own")
 
 
 def _places(place: int, case: CaseResult, order: list[str]) -> Iterator[Wrong]:

@@ -7,13 +7,12 @@ say, and the cases that are returned hold what was computed here.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-import numpy as np
 
 from coldwarm.contracts.files import reader
 from coldwarm.contracts.files.codec import read_bytes
@@ -23,17 +22,21 @@ from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import again, declared, differences, of_run
 from coldwarm.runner.stored.observations import impossible, inconsistent
+from coldwarm.runner.stored.wrong import by_any_rules
 from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from coldwarm.contracts.answer import Answers
     from coldwarm.contracts.measured import Measured
+    from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.stored.wrong import Wrong
 
 
 _ADVICE = "it was changed after it was measured: measure again, or restore the file"
+_OTHER = "another version of coldwarm says so"
 _SHOWN = 20
 """Faults of one file that are told: one alone is enough to refuse it."""
 
@@ -43,7 +46,8 @@ class Checked:
     """A result that was computed again, and what is wrong with the files that it came from."""
 
     measured: Measured
-    """With everything computed anew; as it was read where something is wrong."""
+    """With everything computed anew, and ``otherwise`` beside it; as it was read where something is
+    wrong."""
     faults: list[ContractError]
 
 
@@ -61,8 +65,18 @@ def read(path: Path) -> Measured:
     return checked.measured
 
 
-def read_run(path: Path) -> tuple[SuiteResult, list[CaseResult]]:
-    """Read a run's directory, or its index: the index, and the cases in their order.
+class Run(NamedTuple):
+    """A run that was read whole."""
+
+    suite: SuiteResult
+    cases: list[CaseResult]
+    """In their order."""
+    otherwise: tuple[ContractError, ...]
+    """As of ``Measured``."""
+
+
+def read_run(path: Path) -> Run:
+    """Read a run's directory, or its index.
 
     Raises:
         UsageError: there is no run.
@@ -72,92 +86,122 @@ def read_run(path: Path) -> tuple[SuiteResult, list[CaseResult]]:
     if measured.suite is None:
         text = f"{path} is the file of one case; name the directory of a run"
         raise UsageError(text)
-    return measured.suite, list(measured.cases.values())
+    return Run(measured.suite, list(measured.cases.values()), measured.otherwise)
 
 
 def computed_again(measured: Measured) -> Checked:
-    """Compute everything again that can be, and find what is said otherwise."""
-    found = [
-        error_at(measured.files[name], wrong)
-        for name, case in measured.cases.items()
-        for wrong in islice(_by_itself(case, same=same_harness(case, measured)), _SHOWN)
-    ]
+    """Compute everything again by the rules of today, and find what is said otherwise.
+
+    Nothing in a result chooses how hard it is held against its observations. What differs is a
+    fault, unless the result says that another version of coldwarm measured it and other rules could
+    have made that: then it is told, ``otherwise``, and what was computed here stands in its place.
+    """
+    found = Found()
+    for name, case in measured.cases.items():
+        found.add(measured.files[name], _by_itself(case), same=same_harness(case))
+    same = all(map(same_harness, measured.cases.values()))
     if measured.suite is not None:
-        path = reader.index_path(measured)
-        found += [error_at(path, wrong) for wrong in of_run.wrong(measured, measured.suite)]
-    if found:
-        return Checked(measured, found)
+        wrongs = of_run.wrong(measured, measured.suite)
+        found.add(reader.index_path(measured), wrongs, same=same)
+    if found.faults:
+        return Checked(measured, found.faults)
     try:
-        made, wrongs = _computed(measured)
-        said = [] if wrongs else _answers(measured, made)
+        made, told = _computed(measured, found), measured.answers
+        if not found.faults:
+            told = _answers(measured, made, found, same=same)
     except (ValueError, ArithmeticError, LookupError, TypeError) as error:
         what = f"holds figures that nothing can be computed from: {error}"
         return Checked(measured, [fault(measured.path, None, None, what)])
-    found = [error_at(measured.files[name], wrong) for name, wrong in wrongs]
-    if found or said:
-        return Checked(measured, found or said)
-    return Checked(replace(measured, cases={case.case: case for case in made}), [])
+    if found.faults:
+        return Checked(measured, found.faults)
+    cases = {case.case: case for case in made}
+    otherwise = (*measured.otherwise, *found.otherwise)
+    return Checked(replace(measured, cases=cases, answers=told, otherwise=otherwise), [])
 
 
-def _answers(measured: Measured, made: Sequence[CaseResult]) -> list[ContractError]:
-    """Hold the answers of a run against those that its cases give; of another version, nothing."""
+class Found:
+    """What was found out so far."""
+
+    def __init__(self) -> None:
+        """Nothing is wrong yet."""
+        self.faults: list[ContractError] = []
+        self.otherwise: list[ContractError] = []
+
+    def add(self, path: str, wrongs: Iterable[Wrong], *, same: bool) -> None:
+        """Add what a file says that does not follow; ``same``: it is of this version."""
+        n_faults = n_otherwise = 0
+        for one in wrongs:
+            if not (one.always or same):
+                n_otherwise += 1
+                self.otherwise.append(_placed(path, one, _OTHER, n_otherwise))
+            elif n_faults < _SHOWN:
+                n_faults += 1
+                self.faults.append(_placed(path, one, _ADVICE))
+
+
+def _answers(
+    measured: Measured, made: Sequence[CaseResult], found: Found, *, same: bool
+) -> Answers | None:
+    """Hold the answers of a run against those that its cases give, and return these."""
     said, suite = measured.answers, measured.suite
-    if said is None or suite is None or not all(same_harness(case, measured) for case in made):
-        return []
+    if said is None or suite is None:
+        return said
     again = msgspec.structs.replace(said, answers=answers(made))
     path = str(Path(measured.path) / (suite.answers_path or ""))
-    return [error_at(path, wrong) for wrong in islice(differences.between(said, again), _SHOWN)]
+    found.add(path, differences.between(said, again), same=same)
+    return again
 
 
-def same_harness(case: CaseResult, measured: Measured) -> bool:
-    """Say whether this version measured a case, with the NumPy that draws the same numbers."""
-    installed = measured.environment.distributions.get("numpy") if measured.environment else None
-    same = installed in {None, np.__version__}
-    return same and case.protocol.harness_sha256 == harness_sha256()
+def same_harness(case: CaseResult) -> bool:
+    """Say whether a case says that this version has measured it.
+
+    This decides what a difference is called, never whether it is looked for.
+    """
+    return case.protocol.harness_sha256 == harness_sha256()
 
 
-def _by_itself(case: CaseResult, *, same: bool) -> Iterator[Wrong]:
-    yield from impossible(case)
-    yield from differences.out_of_order(case)
-    yield from declared.of_cautions(case)
-    if same:
-        yield from inconsistent(case)
-        yield from declared.wrong(case)
+def _by_itself(case: CaseResult) -> Iterator[Wrong]:
+    yield from by_any_rules(impossible(case))
+    yield from by_any_rules(differences.out_of_order(case))
+    yield from by_any_rules(declared.of_cautions(case))
+    yield from inconsistent(case)
+    yield from declared.wrong(case)
 
 
-def _computed(measured: Measured) -> tuple[list[CaseResult], list[tuple[str, Wrong]]]:
-    """Return the cases of today, and by case where what was stored differs."""
+def _computed(measured: Measured, found: Found) -> list[CaseResult]:
+    """Return the cases as the rules of today make them, and find where those stored differ."""
     stored = list(measured.cases.values())
     whole = measured.suite is not None
     decided = again.with_decision(stored, measured.suite.suite) if measured.suite else stored
-    sames = [same_harness(case, measured) for case in stored]
-    made = [
-        again.computed(case, again.judged(case), same=same)
-        for case, same in zip(decided, sames, strict=True)
-    ]
-    made = again.compared(made) if whole else made
+    made = _by_rules(decided, [again.judged(case) for case in decided], whole=whole)
     as_judged = made
     if any(
         one.observations != other.observations for one, other in zip(decided, made, strict=True)
     ):
-        as_judged = [again.computed(case, case.observations, same=False) for case in decided]
-        as_judged = again.compared(as_judged) if whole else as_judged
-    wrongs = []
+        as_judged = _by_rules(decided, [case.observations for case in decided], whole=whole)
     for case, today, then in zip(stored, made, as_judged, strict=True):
-        if same_harness(case, measured):
-            # The baseline of a case alone is not at hand, so its verdicts are left out.
-            known = case if whole else differences.without_comparisons(case)
-            differing = differences.of_case(known, today)
-        else:
-            differing = differences.of_figures(case, then)
-        wrongs += [(case.case, wrong) for wrong in islice(differing, _SHOWN)]
-    return made, wrongs
+        # The baseline of a case alone is not at hand, so its verdicts are left out.
+        known = case if whole else differences.without_comparisons(case)
+        wrongs = [*differences.of_case(known, today)]
+        if wrongs and not same_harness(case):
+            always = [one._replace(always=True) for one in differences.of_any_version(known, then)]
+            places = {one.at for one in always}
+            wrongs = [*always, *(one for one in wrongs if one.at not in places)]
+        found.add(measured.files[case.case], wrongs, same=same_harness(case))
+    return made
 
 
-def error_at(path: str, wrong: Wrong) -> ContractError:
-    """Return the fault with its line, where the file still has the field at its place."""
-    try:
-        line = line_of(read_bytes(Path(path)).decode(), wrong.at)
-    except (ContractError, ValueError, LookupError):
-        line = None
-    return fault(path, line, dotted(wrong.at) or None, f"{wrong.what}; {_ADVICE}")
+def _by_rules(
+    cases: Sequence[CaseResult], judged: Sequence[list[Observation]], *, whole: bool
+) -> list[CaseResult]:
+    made = [again.computed(case, one) for case, one in zip(cases, judged, strict=True)]
+    return again.compared(made) if whole else made
+
+
+def _placed(path: str, wrong: Wrong, more: str, number: int = 0) -> ContractError:
+    """Return it with its line, where the file still has the field and not many were looked up."""
+    line = None
+    if number <= _SHOWN:
+        with suppress(ContractError, ValueError, LookupError):
+            line = line_of(read_bytes(Path(path)).decode(), wrong.at)
+    return fault(path, line, dotted(wrong.at) or None, f"{wrong.what}; {more}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from coldwarm.contracts.published import NextstatResult
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.schedule.killed import tried
 from coldwarm.runner.stored import differences, published, reading
+from coldwarm.runner.stored.reading import Found
+from coldwarm.runner.stored.wrong import Wrong, by_any_rules
 from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
@@ -31,16 +34,19 @@ if TYPE_CHECKING:
 def validated(path: Path) -> Iterator[Finding]:
     """Check a file, the folder of a run, or every artifact below any other folder."""
     wrong: dict[str, list[ContractError]] = {}
+    otherwise: dict[str, list[ContractError]] = {}
     for result in _results(path):
-        for error in _wrong(result):
-            wrong.setdefault(error.path, []).append(error)
+        found = _found(result)
+        for errors, by_file in ((found.faults, wrong), (found.otherwise, otherwise)):
+            for error in errors:
+                by_file.setdefault(error.path, []).append(error)
     for finding in check(path):
         errors = wrong.pop(finding.path, []) if finding.fault is None else []
         for error in errors:
             yield finding._replace(fault=str(error), error=error)
         if not errors:
             wrong.pop(finding.path, None)
-            yield finding
+            yield finding._replace(otherwise=tuple(otherwise.get(finding.path, ())))
     for file, errors in wrong.items():
         for error in errors:
             yield Finding(file, "", str(error), error=error)
@@ -55,12 +61,14 @@ def read_whole(path: Path) -> Measured:
     """
     stored = reader.read(path)
     checked = reading.computed_again(stored)
-    for error in chain(checked.faults, _published(stored), _journalled(stored)):
+    found = beside(stored)
+    for error in chain(checked.faults, found.faults):
         raise error
     for finding in check(path):
         if finding.error is not None:
             raise finding.error
-    return checked.measured
+    measured = checked.measured
+    return replace(measured, otherwise=(*measured.otherwise, *found.otherwise))
 
 
 def _results(path: Path) -> list[Path]:
@@ -72,37 +80,44 @@ def _results(path: Path) -> list[Path]:
     return runs or [file for file in files if file.suffix == ".json"]
 
 
-def _wrong(path: Path) -> Iterator[ContractError]:
+def _found(path: Path) -> Found:
     try:
         measured = reader.read(path)
     except (ContractError, UsageError):
-        return  # no result, or one of which the contracts themselves say what is wrong
-    found = reading.computed_again(measured).faults
-    yield from found
-    if measured.suite is not None and not found:
-        yield from _published(measured)
-        yield from _journalled(measured)
+        return Found()  # no result, or one of which the contracts themselves say what is wrong
+    checked = reading.computed_again(measured)
+    found = Found() if checked.faults or measured.suite is None else beside(measured)
+    found.faults += checked.faults
+    found.otherwise += checked.measured.otherwise
+    return found
 
 
-def _published(measured: Measured) -> Iterator[ContractError]:
-    """Hold the published results of a run against those that its cases make."""
+def beside(measured: Measured) -> Found:
+    """Hold what lies beside the cases of a run against them: published results, and the journal."""
+    found = Found()
+    for case in measured.cases.values():
+        for path, wrongs in _published(case, measured):
+            found.add(path, wrongs, same=reading.same_harness(case))
+    for path, case, wrongs in _journalled(measured):
+        found.add(path, wrongs, same=reading.same_harness(case))
+    return found
+
+
+def _published(case: CaseResult, measured: Measured) -> Iterator[tuple[str, list[Wrong]]]:
+    """Hold the published results of a case against those that it makes."""
     if measured.environment is None:
         return
-    for case in measured.cases.values():
-        same = reading.same_harness(case, measured)
-        for name, made in outcome.published_of(case, measured.environment):
-            try:
-                file = inside(Path(measured.path) / "nextstat", f"{name}.json")
-                stored = load_as(NextstatResult, file)
-            except (OutsideError, ContractError):
-                continue  # the index of published results says what is wrong
-            by_itself = list(published.wrong(stored))
-            again = differences.between(stored, made) if same else ()
-            for wrong in by_itself or again:
-                yield reading.error_at(str(file), wrong)
+    for name, made in outcome.published_of(case, measured.environment):
+        try:
+            file = inside(Path(measured.path) / "nextstat", f"{name}.json")
+            stored = load_as(NextstatResult, file)
+        except (OutsideError, ContractError):
+            continue  # the index of published results says what is wrong
+        by_itself = list(by_any_rules(published.wrong(stored)))
+        yield str(file), by_itself or list(differences.between(stored, made))
 
 
-def _journalled(measured: Measured) -> Iterator[ContractError]:
+def _journalled(measured: Measured) -> Iterator[tuple[str, CaseResult, list[Wrong]]]:
     """Hold the observations of each case against the journal, where that is whole."""
     try:
         path = inside(Path(measured.path), JOURNAL)
@@ -121,13 +136,10 @@ def _journalled(measured: Measured) -> Iterator[ContractError]:
             # A resumed run holds a process that was killed as tried, and not as failed.
             told.setdefault(one.case, {})[one.cache_mode, one.round, one.attempt] = tried(one)
     for name, case in measured.cases.items():
-        if reading.same_harness(case, measured):
-            yield from _as_told(measured.files[name], case, told.get(name, {}))
+        yield measured.files[name], case, list(_as_told(case, told.get(name, {})))
 
 
-def _as_told(
-    file: str, case: CaseResult, told: dict[tuple[str, int, int], Observation]
-) -> Iterator[ContractError]:
+def _as_told(case: CaseResult, told: dict[tuple[str, int, int], Observation]) -> Iterator[Wrong]:
     kept = {(one.cache_mode, one.round, one.attempt): tried(one) for one in case.observations}
     if outcome.is_wrong(case.reason):
         told = {key: outcome.without_timing(one) for key, one in told.items()}
@@ -137,9 +149,9 @@ def _as_told(
         if key not in told or key not in kept:
             side = "the journal" if key not in told else "it"
             what = f"{side} lacks the process of {where}, which the other has"
-            yield ContractError(file, what, field="observations")
+            yield Wrong(("observations",), what)
         elif not differences.same_apart_from_masks(
             *(msgspec.to_builtins(one[key]) for one in (told, kept))
         ):
             what = f"the process of {where} is not what the journal says of it"
-            yield ContractError(file, what, field="observations")
+            yield Wrong(("observations",), what)

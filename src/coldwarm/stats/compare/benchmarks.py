@@ -23,7 +23,7 @@ from coldwarm.errors import NothingComparableError, UsageError, printable, short
 from coldwarm.stats.compare.comparable import FAILED
 from coldwarm.stats.compare.metrics import Named, Side, figure, worded
 from coldwarm.stats.compare.results import IncomparableError, SameRunError, refuse_unknown
-from coldwarm.stats.compare.runs import are_unit
+from coldwarm.stats.compare.runs import are_unit, lone
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ def _cautions(a: Files, b: Files, matched: Sequence[Pair], *, whole: bool) -> li
         for tool, labels in tools.items()
     ]
     ends = [because("ends_differ")] if any(_ends(pair, a, b) for pair in matched) else []
-    return [*told, *ends, *reasons.values(), *([] if whole else _apart(len(a), len(b)))]
+    return [*told, *ends, *reasons.values(), *_between(len(a), len(b), whole=whole)]
 
 
 def _ends(pair: Pair, a: Files, b: Files) -> bool:
@@ -278,8 +278,11 @@ def _add(labels: dict[str, list[str]], tool: str, label: str) -> None:
         known.append(label)
 
 
-def _apart(n_a: int, n_b: int) -> Iterator[Reason]:
+def _between(n_a: int, n_b: int, *, whole: bool) -> Iterator[Reason]:
     """Yield what single runs leave open: what changed between A and B."""
+    if whole:
+        yield from filter(None, [lone(n_b, n_a)])
+        return
     yield because("sides_apart")
     if n_a + n_b > len("AB"):
         yield because("few_runs", n_a=n_a, n_b=n_b, n_needed=FEWEST_FOR_CONFIDENCE)

@@ -18,6 +18,7 @@ from coldwarm.contracts.environment import differences
 from coldwarm.contracts.policy import KINDS
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import NothingComparableError
+from coldwarm.stats.compare.runs import lone
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
@@ -258,6 +259,9 @@ def cautions(
     ``noise`` is ``None`` where the run is the unit, so that what changes between runs is known.
     """
     reasons = [] if noise is None else _of_single_runs(sides, noise)
+    a, b = (len(runs) for runs in sides.values())
+    if noise is None and (alone := lone(b, a)) is not None:
+        reasons.append(alone)
     reasons += [
         because("incomplete", side=label)
         for label, run in labelled(sides)

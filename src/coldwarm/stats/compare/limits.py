@@ -119,11 +119,8 @@ def _rounds_for(reach: float | None, n: int, wanted: float) -> int:
     if reach is None or n < FEWEST_FOR_INTERVAL:
         return FEWEST_FOR_CONFIDENCE
     few = n < FEWEST_FOR_CONFIDENCE  # of few, the bounds are the range
-    now = (
-        precision.EXPECTED_RANGE[n] / 2
-        if few and n in precision.EXPECTED_RANGE
-        else (precision.expected_of_pairs(n, CONFIDENCE))
-    )
+    expected = precision.expected_half_width if few else precision.expected_of_pairs
+    now = expected(n, CONFIDENCE)
     scatter = reach / now
     return next(
         (

@@ -22,7 +22,20 @@ _CALLABLE = (
     "functools.partial(",
     "CPUDispatcher(",
 )
-_TEXT = ("'", '"', "b'", 'b"', "True", "False", "None", "absent", "<class ", "dtype(")
+_TEXT = (
+    "'",
+    '"',
+    "b'",
+    'b"',
+    "True",
+    "False",
+    "None",
+    "absent",
+    "<class ",
+    "dtype(",
+    "str #",
+    "bytes #",
+)
 _WHOLE = re.compile(r"(np\.u?int\d*\()?[-+]?\d+\)?")
 _NUMBER = re.compile(r"(np\.(float|complex)\d*\(|\()?[-+]?(\d|\.\d|inf|nan)[-+\d.einfaj]*\)?")
 _SIZES = re.compile(r"\([-\d, ()]*(\)|…\w*)")

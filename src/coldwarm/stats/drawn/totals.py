@@ -28,6 +28,8 @@ class Total(NamedTuple):
     total_s: float
     low_s: float | None
     high_s: float | None
+    extrapolated: bool
+    """Whether a process made fewer calls: later ones are taken to cost what the last ones did."""
 
 
 class Crossing(NamedTuple):
@@ -60,6 +62,7 @@ def totals(found: Sequence[Setting]) -> list[Total]:
             curve.total_s[at],
             None if curve.low_s is None else curve.low_s[at],
             None if curve.high_s is None else curve.high_s[at],
+            calls > one.measured.get(name, calls),
         )
         for one in found
         for name, curve in one.curves.items()

@@ -9,6 +9,7 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.bench import BenchCandidate, BenchControl, BenchReport, BenchVerdict
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.answers import answers
+from coldwarm.stats.cautions import held_back
 from coldwarm.stats.compare.control import is_control
 from coldwarm.stats.compare.counts import judge, n_failing
 from coldwarm.stats.compare.limits import Asked, fails, surely_below, unshown
@@ -48,11 +49,13 @@ def report(
     """
     reference = next((case.candidate for case in cases if case.baseline), cases[0].candidate)
     others = [case for case in cases if not is_control(case)]
+    baseline = next(case for case in cases if case.candidate == reference)
     verdicts = [
         BenchVerdict(
             candidate=case.candidate,
             comparison=comparison,
             fails_beyond=fails(comparison, comparison.verdict, limits),
+            held_back=held_back(case) or held_back(baseline),
             surely_below=surely_below(comparison, limits),
         )
         for case in others

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from coldwarm.contracts.plan import BreakEven
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL, Centre
+from coldwarm.stats.plan.costs import measured_calls
 from coldwarm.stats.plan.dearer import IN_THE_END, MOST_CALLS, NEEDED, dearer
 
 if TYPE_CHECKING:
@@ -31,7 +31,11 @@ if TYPE_CHECKING:
     Curve = Callable[[int | None], float]
     """By how much a candidate is dearer at a number of calls, in any unit; ``None``: in the end."""
 
-_TRIED: tuple[int, ...] = (*(2 * 8**power for power in range(17, -1, -1)), 1)
+_STEP = 1.2
+_TRIED: tuple[int, ...] = (
+    *sorted({math.ceil(2 * _STEP**power) for power in range(200)}, reverse=True),
+    1,
+)
 """Numbers of calls between which a change is looked for, from above ``MOST_CALLS`` down."""
 
 Verdict = Literal["from", "until", "at_once", "never", "undecided"]
@@ -85,10 +89,17 @@ def break_even(ours: Costs, theirs: Costs, reading: Reading) -> BreakEven:
         return _written(ours, theirs, reading, _Finding("undecided", fault))
     held = dearer(ours, theirs, needed)
 
-    @cache
+    tried = held.bounded(np.array([IN_THE_END, *_TRIED], dtype=np.float64), CONFIDENCE)
+    known: dict[int | None, Centre] = {
+        calls: Centre(*(float(one[place]) for one in tried))
+        for place, calls in enumerate([None, *_TRIED])
+    }
+
     def at(calls: int | None) -> Centre:
-        number = np.array([IN_THE_END if calls is None else calls], dtype=np.float64)
-        return Centre(*(float(one[0]) for one in held.bounded(number, CONFIDENCE)))
+        if calls not in known:
+            number = np.array([calls], dtype=np.float64)
+            known[calls] = Centre(*(float(one[0]) for one in held.bounded(number, CONFIDENCE)))
+        return known[calls]
 
     found = _Bounded(
         lambda calls: at(calls).middle, lambda calls: at(calls).low, lambda calls: at(calls).high
@@ -195,6 +206,7 @@ def _written(  # noqa: PLR0913, PLR0917 - a record's parts, in its order
         confidence=CONFIDENCE,
         reason=finding.reason,
         n_rounds=n_rounds,
+        measured_calls=measured_calls((ours, theirs)),
         rests_on=basis,
         null_reasons=reasons,
     )

@@ -22,6 +22,7 @@ import numpy as np
 from coldwarm.contracts.answer import ByCalls, CallRange, Crossing
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_CONFIDENCE
+from coldwarm.stats.plan.costs import measured_calls
 from coldwarm.stats.plan.dearer import MOST_CALLS, NEEDED, dearer
 from coldwarm.stats.ratio import FAR
 
@@ -48,7 +49,7 @@ ERROR = 0.8 * (1 - CONFIDENCE)
 looked at at many numbers of calls."""
 FEWEST = 3
 """Rounds from which a candidate can be told to be the cheapest."""
-_STEP = 1.5
+_STEP = 1.2
 """Between numbers of calls at which a change is looked for."""
 _BETWEEN = 18
 """Numbers that are tried at once between two that differ."""
@@ -96,6 +97,7 @@ def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> B
         left_out=left_out,
         confidence=CONFIDENCE,
         n_rounds=min(one.n for one in pairs.values()),
+        measured_calls=measured_calls(compared),
     )
 
 

@@ -1,7 +1,7 @@
 """By how much a candidate is dearer than another, at numbers of calls of one process. Pure.
 
-N calls cost the way to the first result, a second call, and N - 2 warm calls. The second call
-stands for itself because frameworks still do first-time work in it.
+N calls cost the way to the first result, a second call, and N - 2 later ones, which cost what they
+took as far as they were measured (``later``).
 
 Each round has both candidates' costs, so a ratio of their totals at every N. Whatever the machine
 does in a round cancels in its ratios, and the centre of their logarithms is bounded
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Needed = tuple[str, str, str]
+    Paid = Callable[[float], list[Term]]
+    """What a candidate pays for a number of calls."""
     Bounds = tuple[Floats, Floats, Floats]
     """Centres, and their lower and upper bounds."""
 
@@ -64,13 +66,13 @@ class Dearer:
 
 def dearer(ours: Costs, theirs: Costs, needed: Needed) -> Dearer:
     """Hold the costs of ours against those of theirs; both have all that is needed."""
-    sides = [_terms(one, needed) for one in (ours, theirs)]
-    first, second = ([term for terms in side.values() for term in terms] for side in sides)
+    first, second = ([(1.0, one.series[name]) for name in needed] for one in (ours, theirs))
     rounds = whole_rounds(first, second)
     if not rounds:
         n_ours, n_theirs = (min(len(s) for _, s in side) for side in (first, second))
         apart = because("separate_processes", n_processes=n_ours, n_baseline=n_theirs)
-        return Dearer(_by_sides(*sides), _extent(*sides), min(n_ours, n_theirs), apart)
+        paid = [lambda calls, one=one: _paid(one, needed, calls) for one in (ours, theirs)]
+        return Dearer(_by_sides(*paid), _extent(*paid), min(n_ours, n_theirs), apart)
     logs = _logs(ours, theirs, needed, rounds)
     return Dearer(
         lambda calls, confidence: paired_rows(logs(calls), confidence),
@@ -99,41 +101,49 @@ def _logs(
     both = [a + b for a, b in zip(mine, other, strict=True)]
 
     def at(calls: Floats) -> Floats:
+        beyond = [_beyond(one, calls, rounds) for one in (ours, theirs)]
         # log(a / b) = 2 atanh((a - b) / (a + b)), which keeps its digits where a is close to b.
+        over = _rows(apart, calls) + (beyond[0] - beyond[1])
+        under = _rows(both, calls) + (beyond[0] + beyond[1])
         with np.errstate(divide="ignore", invalid="ignore"):  # of costs of 0, nothing is known
-            return np.asarray(2 * np.arctanh(_rows(apart, calls) / _rows(both, calls)))
+            return np.asarray(2 * np.arctanh(over / under))
 
     return at
 
 
+def _beyond(one: Costs, calls: Floats, rounds: Sequence[str]) -> Floats:
+    """Return what the measured calls after the second one take more than as many further ones."""
+    if one.later is None:
+        return np.zeros((len(calls), 1))
+    ended = np.isinf(calls)
+    found = one.later.rows(np.where(ended, FEWEST, calls) - FEWEST, rounds)
+    found[ended] = 0.0
+    return found
+
+
 def _rows(costs: list[Floats], calls: Floats) -> Floats:
     """Return what each round pays, a row for each number of calls; in the end the last call."""
-    first, two, later = costs
+    first, two, warm = costs
     number = calls[:, np.newaxis]
     ended = np.isinf(number)
-    whole = two + (np.where(ended, FEWEST, number) - FEWEST) * later
-    return np.where(ended, later, np.where(number == 1, first, whole))
+    whole = two + (np.where(ended, FEWEST, number) - FEWEST) * warm
+    return np.where(ended, warm, np.where(number == 1, first, whole))
 
 
-def _terms(one: Costs, needed: Needed) -> dict[str, list[Term]]:
-    names = zip(("first", "two", "later"), needed, strict=True)
-    return {place: [(1.0, one.series[name])] for place, name in names}
-
-
-def _paid(side: dict[str, list[Term]], calls: float) -> list[Term]:
+def _paid(one: Costs, needed: Needed, calls: float) -> list[Term]:
     """Return what so many calls cost, in the end the last one."""
+    first, two, warm = (one.series[name] for name in needed)
     if math.isinf(calls):
-        return side["later"]
+        return [(1.0, warm)]
     if calls == 1:
-        return side["first"]
-    return [*side["two"], *((calls - FEWEST, series) for _, series in side["later"])]
+        return [(1.0, first)]
+    beyond = [] if one.later is None else [(1.0, one.later.beyond(int(calls) - FEWEST))]
+    return [(1.0, two), (calls - FEWEST, warm), *beyond]
 
 
-def _by_sides(
-    ours: dict[str, list[Term]], theirs: dict[str, list[Term]]
-) -> Callable[[Floats, float], Bounds]:
+def _by_sides(ours: Paid, theirs: Paid) -> Callable[[Floats, float], Bounds]:
     def bounded(calls: Floats, confidence: float) -> Bounds:
-        found = [margin(_paid(ours, n), _paid(theirs, n), confidence) for n in calls.tolist()]
+        found = [margin(ours(n), theirs(n), confidence) for n in calls.tolist()]
         low = [-math.inf if one.low is None else one.low for one in found]
         high = [math.inf if one.high is None else one.high for one in found]
         return np.array([one.middle for one in found]), np.array(low), np.array(high)
@@ -141,11 +151,9 @@ def _by_sides(
     return bounded
 
 
-def _extent(
-    ours: dict[str, list[Term]], theirs: dict[str, list[Term]]
-) -> Callable[[Floats], tuple[Floats, Floats]]:
-    def ends(side: dict[str, list[Term]], calls: float) -> tuple[float, float]:
-        paid = [(times, list(series.values())) for times, series in _paid(side, calls)]
+def _extent(ours: Paid, theirs: Paid) -> Callable[[Floats], tuple[Floats, Floats]]:
+    def ends(side: Paid, calls: float) -> tuple[float, float]:
+        paid = [(times, list(series.values())) for times, series in side(calls)]
         return sum(n * min(each) for n, each in paid), sum(n * max(each) for n, each in paid)
 
     def extent(calls: Floats) -> tuple[Floats, Floats]:

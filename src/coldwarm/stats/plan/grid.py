@@ -6,9 +6,11 @@ differ only in how often, so that the sums of all rounds are one product of matr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from coldwarm.contracts.base import WARM
 from coldwarm.stats.plan.costs import FEWEST, STATES
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from coldwarm.stats.plan.expected import Term
 
 MOST_CALLS = 1_000_000
+_STEP = 1.2
+"""Between numbers of measured calls at which a change is looked for."""
 SHAPES = (1, 10, 100)
 PROCESSES = (1, 10, 100)
 CACHES: tuple[Caches, ...] = ("cold", "kept", "warm")
@@ -75,6 +79,9 @@ class Setting:
     curves: Mapping[str, Curve]
     cheapest: list[str]
     told_apart: list[bool]
+    measured: Mapping[str, int]
+    """By candidate, the calls of a process up to which its total is measured; beyond them it is
+    extrapolated. Without an entry: nothing is known of it."""
     crossings: list[tuple[int, str]]
     """Numbers of calls from which another candidate is the cheapest, and which."""
 
@@ -133,7 +140,7 @@ def _setting(known: Sequence[Costs], largest: Job) -> Setting | None:
     able = [one for one in known if missing(one, largest) is None]
     if not able:
         return None
-    calls = sorted({largest.shapes, *(n for n in ladder(MOST_CALLS) if n > largest.shapes)})
+    calls = sorted({n for n in _numbers(able) if n > largest.shapes} | {largest.shapes})
     jobs = [replace(largest, calls=n) for n in calls]
     every = [_paid(one, jobs) for one in able]
     cheapest = [
@@ -148,8 +155,15 @@ def _setting(known: Sequence[Costs], largest: Job) -> Setting | None:
         curves={each.one.candidate: _curve(each, jobs) for each in every},
         cheapest=[each.one.candidate for each in cheapest],
         told_apart=_told_apart(every, cheapest, jobs),
+        measured={one.candidate: n for one in able if (n := one.measured_calls) is not None},
         crossings=list(_crossings(able, largest, calls)),
     )
+
+
+def _numbers(able: Sequence[Costs]) -> set[int]:
+    """Return the numbers of calls that are costed: rounded ones, and where measuring ended."""
+    ends = (one.measured_calls for one in able)
+    return {*ladder(MOST_CALLS), *(n for n in ends if n is not None and n < MOST_CALLS)}
 
 
 def _curve(each: _Paid, jobs: Sequence[Job]) -> Curve:
@@ -189,25 +203,19 @@ def _margins(
     return margin_lows([(other.least[at], best.most[at]) for at in places])
 
 
-def _cheapest(able: Sequence[Costs], job: Job) -> str:
-    best = min(able, key=lambda one: middle_s(one, job))
-    return best.candidate
-
-
 def _crossings(
     able: Sequence[Costs], largest: Job, calls: Sequence[int]
 ) -> Iterator[tuple[int, str]]:
-    """Find where another is the cheapest: beyond the first calls, totals are straight lines."""
+    """Find where another is the cheapest: beyond what was measured, totals are straight lines."""
     straight = largest.shapes + FEWEST
-    at = {n: replace(largest, calls=n) for n in (straight, MOST_CALLS)}
-    ends = {one.candidate: [middle_s(one, job) for job in at.values()] for one in able}
-    first = {n: _cheapest(able, replace(largest, calls=n)) for n in range(largest.shapes, straight)}
+    ends = max([straight, *(one.measured_calls or 0 for one in able)]) + largest.shapes
+    near = {math.ceil(straight * _STEP**power) for power in range(200)}
+    first = range(largest.shapes, straight + 1)
+    at = sorted({*first, *(n for n in near if n < ends), *calls, ends, MOST_CALLS})
+    jobs = [replace(largest, calls=n) for n in at]
+    known = {one.candidate: [middle_s(one, job) for job in jobs] for one in able}
 
     def cheapest(n: int) -> str:
-        if n in first:
-            return first[n]
-        share = (n - straight) / (MOST_CALLS - straight)
-        return min(ends, key=lambda name: ends[name][0] + share * (ends[name][1] - ends[name][0]))
+        return min(known, key=lambda name: float(np.interp(n, at, known[name])))
 
-    values = sorted({*calls, *chain(first), straight})
-    yield from ((n, cheapest(n)) for n in changes(cheapest, values))
+    yield from ((n, cheapest(n)) for n in changes(cheapest, at))

@@ -96,6 +96,9 @@ def paid(one: Costs, job: Job, share: float = 0.0) -> list[Term]:
     each a whole first call instead of a warm one.
     """
     terms = [(float(number), one.series[name]) for name, number in job.terms().items()]
+    if one.later is not None and (warm := job.terms().get(WARM_CALL)):
+        # Processes whose new shapes were measured make fewer warm calls than the others.
+        terms.append((float(job.processes), one.later.beyond(warm // job.processes)))
     if share:
         for series, number in _new_shapes(one, job):
             terms += [(share * number, series), (-share * number, one.series[WARM_CALL])]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.answer import Judged, Lead
 from coldwarm.contracts.base import WARM
+from coldwarm.stats.cautions import held_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,11 +47,16 @@ def _lead(cases: Sequence[CaseResult], mode: CacheMode) -> Lead | None:
     found.sort(key=lambda pair: pair[1].ratio or 1.0)
     only = baselines.pop()
     baseline = names.get(only, only)
+    compared = {candidate for candidate, _ in found} | {baseline}
+    why = {case.candidate: held_back(case) for case in cases if case.candidate in compared}
+    held = {candidate: reason for candidate, reason in why.items() if reason is not None}
+    told = [] if baseline in held else [pair for pair in found if pair[0] not in held]
     return Lead(
         mode=mode,
         baseline=baseline,
-        fastest=_fastest(found, baseline),
-        judged=[_judged(candidate, one) for candidate, one in found],
+        fastest=_fastest(told, baseline) if told else None,
+        judged=[_judged(candidate, one) for candidate, one in told],
+        held_back=held,
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from coldwarm.contracts.base import READINGS
 from coldwarm.contracts.plan import Plan, PlanTotal
 from coldwarm.contracts.reasons import because, distinct
+from coldwarm.stats.cautions import held_back
 from coldwarm.stats.intervals import CONFIDENCE, FEWEST_FOR_INTERVAL
 from coldwarm.stats.plan.breakeven import break_even
+from coldwarm.stats.plan.costs import measured_calls
 from coldwarm.stats.plan.expected import FEWEST_BY_ORDER
 from coldwarm.stats.plan.jobs import (
     bounds,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from coldwarm.stats.plan.gathering import Group
     from coldwarm.stats.plan.jobs import Job
 
+Verdict = Literal["told_apart", "extrapolated", "undecided"]
 FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
 
 
@@ -46,13 +49,17 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
     measured = bool(known) and all(one.series.get("empty.new") for one in known)
     job = replace(job, new_measured=measured)
     ready = [one for one in known if missing(one, job) is None]
-    best = min(ready, key=lambda one: middle_s(one, job), default=None)
+    held = {case.candidate: why for case in group.cases if (why := held_back(case)) is not None}
+    free = [one for one in ready if one.candidate not in held]
+    best = min(free, key=lambda one: middle_s(one, job), default=None)
     if best is not None:  # candidates that differ in their rounds are ranked by those they share
         first = best
-        best = min(ready, key=lambda one: margin_s(one, first, job))
+        best = min(free, key=lambda one: margin_s(one, first, job))
     totals = [_total(one, job, best) for one in known]
-    verdict, reason = _verdict(best, totals)
-    swept = sweep(ready, job, over) if over else None
+    verdict, reason = _verdict(best, [one for one in totals if one.candidate not in held], job)
+    if best is None and held:
+        verdict, reason = "undecided", next(iter(held.values()))
+    swept = sweep(free, job, over) if over else None
     return Plan(
         group=group.name,
         calls=job.calls,
@@ -62,8 +69,8 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         new_shapes_measured=job.shapes > 1 and not job.bounded,
         totals=sorted(totals, key=lambda it: (it.margin_s is None, it.margin_s or 0.0)),
         cheapest=best.candidate if best else None,
-        cheapest_with_making=_with_making(ready, job),
-        verdict="told_apart" if verdict else "undecided",
+        cheapest_with_making=_with_making(free, job),
+        verdict=verdict,
         reason=reason,
         baseline=next((one.candidate for one in _baseline_first(known)), None),
         break_even=_pairs(known),
@@ -71,7 +78,7 @@ def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
         not_measured=dict(group.not_measured),
         not_steady=dict(group.not_steady),
         **settings(group.cases, filled=bool(job.starts.get("filled"))),
-        null_reasons=_reasons(reason if best is None else None, ready)
+        null_reasons=_reasons(reason if best is None else None, free)
         | ({"sweep": because("not_swept")} if over and swept is None else {}),
     )
 
@@ -132,6 +139,7 @@ def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
         process_low_s=process_low_s,
         process_high_s=process_high_s,
         n_rounds=n_rounds or None,
+        measured_calls=one.measured_calls,
         rests_on=_basis(n_rounds, n_left_out),
         process_rests_on=None if process_low_s is None else _basis_of_one(n_of_one),
         null_reasons=reasons,
@@ -154,18 +162,22 @@ def _basis_of_one(n_rounds: int) -> Reason:
     return because("by_order" if by_order else "by_student", n_rounds=n_rounds)
 
 
-def _verdict(best: Costs | None, totals: Sequence[PlanTotal]) -> tuple[bool, Reason]:
+def _verdict(best: Costs | None, totals: Sequence[PlanTotal], job: Job) -> tuple[Verdict, Reason]:
     """Say whether the cheapest is distinguished from all others, and why or why not."""
     if best is None:
         lacking = distinct(total.null_reasons["total_s"] for total in totals)
-        return False, lacking[0] if len(lacking) == 1 else because("several", *lacking)
+        return "undecided", lacking[0] if len(lacking) == 1 else because("several", *lacking)
     others = [t for t in totals if t.candidate != best.candidate and t.total_s is not None]
     if not others:
-        return False, because("no_other_total")
+        return "undecided", because("no_other_total")
     near = [t.candidate for t in others if t.margin_low_s is None or t.margin_low_s <= 0]
     if near:
-        return False, because("indistinguishable", candidate_names=near)
-    return True, because("all_dearer", confidence_share=CONFIDENCE)
+        return "undecided", because("indistinguishable", candidate_names=near)
+    dearer = because("all_dearer", confidence_share=CONFIDENCE)
+    measured = measured_calls((*others, best))
+    if measured is None or job.calls <= measured:
+        return "told_apart", dearer
+    return "extrapolated", because("extrapolated", dearer, n_calls=measured)
 
 
 def _baseline_first(known: Iterable[Costs]) -> list[Costs]:

@@ -44,6 +44,10 @@ FAR_OUT = 3.0
 CLEAR_DRIFT = 2.6
 """Standard errors from which a drift is not put down to chance."""
 MAD_TO_SIGMA = 1.4826
+SMALLEST_SHARE = 0.03
+"""Of its seconds, what a process takes beyond a straight line that is worth a warm-up."""
+SETTLED, LATEST = 0.05, 0.75
+"""Share of that which may still be to come, and share of the samples by which it must be so."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,26 @@ def steady_places(blocks: Sequence[Sequence[float]]) -> list[int]:
     leads = [_lead(blocks, place) for place in range(len(blocks))]
     kept: list[int] = _positions(blocks, leads).tolist()
     return kept[len(kept) - len(detect(blocks).samples) :]
+
+
+def settles_at(samples: Floats, calls: NDArray[np.int64]) -> int | None:
+    """Return after how many samples the cumulated seconds of a process become a straight line.
+
+    ``calls`` is how many each sample holds. The line is that of the later half. A level that lasts
+    for a few samples alone is none to ``detect``, however slow they were; here their seconds count.
+    0: it is a line from the start. ``None``: it is none yet at three quarters of the samples.
+    """
+    seconds, number = samples * calls, np.cumsum(calls)
+    total_s, half = np.cumsum(seconds), len(seconds) // 2
+    if not half:
+        return 0
+    rate_s = seconds[half:].sum() / np.sum(calls[half:])
+    beyond_s = total_s - rate_s * number
+    away_s = np.abs(beyond_s - beyond_s[-1])
+    if away_s.max() < SMALLEST_SHARE * total_s[-1]:
+        return 0
+    settled = int(np.flatnonzero(away_s > SETTLED * away_s.max())[-1]) + 1
+    return settled if settled <= LATEST * len(seconds) else None
 
 
 def _positions(blocks: Sequence[Sequence[float]], leads: Sequence[int]) -> NDArray[np.int64]:

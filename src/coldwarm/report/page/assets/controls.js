@@ -56,6 +56,8 @@ function saidOf(at, best, calls) {
   if (!best) return [...said, "no candidate has a total"];
   if (at.length === 1) return [...said, `only ${best.candidate} has a total`];
   const name = element("b", best.candidate);
+  const beyond = at.some((row) => row.extrapolated);
+  if (best.told_apart && beyond) return [...said, name, " is the cheapest if calls that were not measured cost what the last measured ones did"];
   if (best.told_apart) return [...said, name, " is the cheapest"];
   return [...said, name, " has the lowest expected total; this run cannot tell it apart from every other"];
 }
@@ -68,7 +70,7 @@ function totals(into, rows, calls) {
   said.replaceChildren(...saidOf(at, best, calls));
   const table = rowsTable(at.map((row) => ({
     candidate: row.candidate,
-    "expected total": duration(row.total_s),
+    "expected total": `${duration(row.total_s)}${row.extrapolated ? " (extrapolated)" : ""}`,
     "95 % interval": row.low_s === null ? "too few processes" : `${duration(row.low_s)} to ${duration(row.high_s)}`,
   })), at.length);
   table.tBodies[0].rows[at.indexOf(best)]?.classList.add("cheapest");
