@@ -55,7 +55,9 @@ class Running:
         """Threads and processes of the first call that rest, and stay for the next ones."""
         self._is_first = True
         self._using: set[int] = set()
-        """Threads that have used a processor since the call: to look takes its time."""
+        self._looked_at: set[int] = set()
+        """Threads and processes that were looked at since the call, and those of them that have
+        used a processor: to look takes its time."""
         self._children = set(_children())
         tasks = _pending_tasks()
         self._tasks = {id(task) for task in tasks}
@@ -75,6 +77,7 @@ class Running:
         alone = len(sys._current_frames()) == 1  # noqa: SLF001 - as below
         begun = alone and set(_tasks()) <= self._started
         self._using.clear()
+        self._looked_at.clear()
         threads = _still(self._working, self._is_waking, begun=begun)
         processes = [] if threads else _still(self._running, self._is_waking, begun=begun)
         self._is_first = False
@@ -89,13 +92,18 @@ class Running:
         now = [one for one in _working_threads() if one.ident not in self._threads]
         numbers = {one.ident: number for one in now for number in _native({one.ident})}
         asked = [numbers[one.ident] for one in now if one.ident in numbers and not one.has_jobs]
-        self._using |= set(_using_processor([one for one in asked if one not in self._using]))
+        self._look_at(asked)
         found = []
         for one in now:
             number = numbers.get(one.ident)
             if one.has_jobs or number in self._using or (one.is_users and not self._rests(number)):
                 found.append(one.described)
         return found
+
+    def _look_at(self, numbers: "Sequence[int]") -> None:
+        new = [one for one in numbers if one not in self._looked_at]
+        self._looked_at.update(new)
+        self._using.update(_using_processor(new))
 
     def _rests(self, number: "int | None") -> bool:
         """Say whether what uses no processor may stay: what the first call has started may."""
@@ -110,9 +118,9 @@ class Running:
         strangers = {pid for pid in strangers if not _is_named(pid, _POOLED)}
         processes = {pid for pid in strangers if _state(pid) not in "ZX"}
         known = {pid for pid in self._children & children if not _is_named(pid, _POOLED)}
-        using = set(_using_processor([*processes, *(known - _pool_processes())]))
-        found = [pid for pid in sorted(processes) if pid in using or not self._rests(pid)]
-        found += sorted(using & self._children)
+        self._look_at([*processes, *(known - _pool_processes())])
+        found = [pid for pid in sorted(processes) if pid in self._using or not self._rests(pid)]
+        found += sorted(self._using & self._children)
         return [_command(pid) for pid in found]
 
     def _n_tasks(self) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.inprocess.sending import NotMeasuredError
     from coldwarm.inprocess.warm import InProcess
 
-_SHOWN = {"not_kept", "not_compared", "carried", "may_compute", "not_opened", "state_carried"}
+_SHOWN = {"not_kept", "not_compared", "carried", "state_carried", "may_compute", "not_opened"}
 """Limitations that are said beside the figures."""
 _SHOWN_BY_INTERVAL = {"few", "precision"}
 
