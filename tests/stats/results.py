@@ -59,6 +59,9 @@ def case(
     rng = np.random.default_rng(seed)
     seen = [observed(rng, place, speed, scatter) for place in range(n)]
     own = {name: value for name, value in changes.items() if not name.startswith("protocol_")}
+    if own.get("status") == "failed":
+        why = {"status": "failed", "reason": own["reason"]}
+        seen = [msgspec.structs.replace(one, **why) for one in seen]
     declared = {
         name.removeprefix("protocol_"): value for name, value in changes.items() if name not in own
     }

@@ -99,14 +99,14 @@ def command(
     fields = _options.parts(allowed, "--allow")
     first, second = ([opening.read(path) for path in _paths(side)] for side in (a, b))
     before, now = ([one for one in side if isinstance(one, Measured)] for side in (first, second))
-    for one in (*before, *now):
-        _stored.tell(one.path, one.otherwise)
     if (len(before), len(now)) == (len(first), len(second)):
         _refuse(pairs, "--pair", "belongs to files of other tools; cases are matched by name")
         comparison = judged(before, now, limits, fields, noises or None)
     else:
         _refuse(noises, "--noise", "is of runs of coldwarm; give several files a side: A1,A2 B1,B2")
         comparison = elsewhere(first, second, limits, fields, pairs)
+    for one in (*before, *now):
+        _stored.tell(one.path, one.otherwise)
     _show(comparison, now[0].files if now else {}, form, everything=everything)
     _counts.refuse_unheard(guarded, comparison.counts)
     return ExitCode.REGRESSION if comparison.n_failing else ExitCode.FINE
