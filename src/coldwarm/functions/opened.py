@@ -8,7 +8,7 @@ slots; what a class of another language keeps cannot be seen.
 import sys
 import time
 
-from coldwarm.functions import inside, kinds
+from coldwarm.functions import inside, kinds, running
 from coldwarm.functions.inside import Shape
 from coldwarm.wire import because
 
@@ -24,7 +24,10 @@ _SUBCLASSED = ("numpy", "torch")
 _MOST_ASKED = 3
 _ASKED_S, _ASKED_SHARE = 5e-4, 0.2
 """Processor time to give a number, and as a share of the call, that is no mere reading of it."""
-_used_s = time.process_time  # as it was before the user's program
+_ASLEEP_S = 5e-3
+"""Time that it sleeps, or waits for others, from which on that is no disturbance."""
+# As they were before the user's program.
+_used_s, _now_s = time.process_time, time.perf_counter
 
 
 class UnfinishedError(TypeError):
@@ -148,18 +151,24 @@ def refuse_unknown(value: "Any", *, call_s: "float | None" = None) -> "dict[str,
 
 
 def _asked_s(value: "Any", name: str) -> "float | None":
-    """Return the processor time that an object takes to give its numbers; ``None``: unknown."""
+    """Return the time that an object takes to give its numbers; ``None``: unknown.
+
+    What it waited for a processor does not count: that is of the machine.
+    """
     if not kinds.is_converted(name):
         return None
     numpy = sys.modules.get("numpy")
     try:
-        begin_s = _used_s()
+        began_s, used_s, queued_s = _now_s(), _used_s(), running.queued_s()
         if name in {"__float__", "__complex__"}:
             float(value) if name == "__float__" else complex(value)
         elif numpy is None:
             return None
         else:
             numpy.asarray(value)
-        return _used_s() - begin_s
+        used_s = _used_s() - used_s
+        awake_s = used_s + running.queued_s() - queued_s
+        asleep_s = _now_s() - began_s - awake_s
+        return used_s + (asleep_s if asleep_s > _ASLEEP_S else 0.0)
     except Exception:  # noqa: BLE001 - whatever somebody else's class raises
         return None

@@ -405,6 +405,12 @@ def _used_ns(number: int) -> int:
     return int((counts or b"0").split()[0])
 
 
+def queued_s() -> float:
+    """Return for how long this thread was ready and waited for a processor, so far."""
+    counts = read("/proc/thread-self/schedstat").split()
+    return int(counts[1]) / 1e9 if len(counts) > 1 else 0.0
+
+
 def threads_used_ns() -> "dict[bytes, int]":
     """Return the processor time of each thread of this process but the calling one.
 
