@@ -19,6 +19,7 @@ APART = {
     "__init__.py": "names what is public",
     "__main__.py": "starts the command line",
     "clock.py": "reads the clock",
+    "installing.py": "says how coldwarm is installed",
     "errors.py": "names what may go wrong",
     "registry.py": "finds the files, whose hashes are in the protocol",
     "specs.py": "holds what they declare",
