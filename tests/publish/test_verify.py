@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,18 +13,19 @@ from tests.publish import forging
 from tests.publish.conftest import Call, openssl, program
 
 from coldwarm.publish import layout
+from coldwarm.publish.unpacking import unpacked
 from coldwarm.publish.verifying import whole
 from coldwarm.publish.verifying.faults import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from coldwarm.contracts.checked import Verification
 
     Keys = tuple[Path, Path]
 
 pytestmark = pytest.mark.slow
+COMMITTED = Path(__file__).parents[2] / "docs" / "results"
 SIGNATURES = {layout.INDEX, layout.SIGNATURE, layout.PUBLIC_KEY}
 """Files whose damage is one of the signature."""
 
@@ -404,3 +406,13 @@ def test_a_folder_that_is_no_snapshot_is_said_to_be_none(tmp_path: Path, call: C
     err = call.refused("verify", tmp_path / "empty", code=3)
     assert "snapshot_index.json: is not there" in err
     shutil.rmtree(tmp_path / "empty")
+
+
+@pytest.mark.parametrize("archive", sorted(COMMITTED.rglob("*.tar.gz")), ids=lambda path: path.name)
+def test_what_was_published_by_earlier_versions_is_not_called_wrong(archive: Path) -> None:
+    """GIVEN rules that have changed since THEN what they make otherwise is only hashed."""
+    with unpacked(archive) as folder:
+        told = found(folder)
+    assert told.faults == []
+    assert told.n_cases
+    assert told.n_figures_proved > 8 * told.n_figures_only_hashed

@@ -149,9 +149,9 @@ class Inspection:
             "own_cache": next(iter(self.backend.moved()), None),
             "positional": self.positional,
             "first_s": self.first_ns / 1e9,
-            "afterwards": self._others(function, kind) if repeats and first else None,
             "before": read,
             "wrote": opened.wrote(self.job["watch"]),
+            "afterwards": self._others(function, kind) if repeats and first else None,
         }
 
     def _others(

@@ -293,8 +293,8 @@ def _paths(one: Result) -> Iterator[str]:
         yield one.path
 
 
-_PLAIN = {"verdict", "versions", "measures", "do", "dont", "ratio"}
-"""What every version makes alike of a result."""
+_PLAIN = {"versions", "measures"}
+"""What every version makes alike of a result; all else follows from rules."""
 
 
 def held(found: Stored) -> Found:
@@ -332,8 +332,6 @@ def _apart(found: Stored, again: Again) -> Iterator[Wrong]:
 
 def _is_plain(at: At) -> bool:
     match at:
-        case ("results", int(), "figures", *rest):
-            return not rest or rest[-1] in {"name", "value"}
         case ("results", int(), str(name), *_):
             return name in _PLAIN
     return False

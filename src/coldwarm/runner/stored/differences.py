@@ -77,8 +77,6 @@ def _is_plain(at: At) -> bool:
             return name in _COUNTS
         case ("cold", int(), "seconds", str(name), str(point)):
             return name not in _DERIVED and point in _POINTS
-        case ("comparisons", int(), "ratio"):
-            return True
     return False
 
 

@@ -292,6 +292,8 @@ def _joined(one: _Curve, others: Sequence[_Curve]) -> _Curve:
     if begins is None or ends > 2 * begins:  # its later half, which its rate is of, is beyond
         return one
     longer = [o for o in others if o.calls[-1] > 2 * begins and o.steady_from is not None]
+    if not longer:  # none goes on long enough to tell what comes after
+        return one
     rate_s = float(np.median([other.rate_s for other in longer]))
     if abs(one.rate_s / rate_s - 1) <= OTHER_LEVEL:
         return one
