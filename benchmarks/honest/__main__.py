@@ -164,7 +164,11 @@ def main(words: list[str]) -> int:
     counts = Counter(one["judged"] for one in found)
     print(dict(counts))
     if not words:
-        RESULT.write_text(json.dumps({"counts": counts, "cases": found}, indent=1) + "\n", "utf-8")
+        told_of = [
+            {k: v for k, v in one.items() if k not in {"said", "exit_code"}} for one in found
+        ]
+        text = json.dumps({"counts": counts, "cases": told_of}, indent=1)
+        RESULT.write_text(f"{text}\n", "utf-8")
     return 0 if set(counts) <= {"fine"} else 1
 
 

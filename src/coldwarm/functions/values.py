@@ -248,6 +248,8 @@ def _converted(value: "Any", kind: type) -> "Any":  # noqa: PLR0911 - a kind eac
         return {name: one.to_list() for name, one in value.to_dict().items()}
     if root == "awkward" and hasattr(kind, "to_list"):
         return value.to_list()
+    if root == "sympy" and hasattr(kind, "free_symbols"):  # beside it, it keeps hashes of texts
+        return str(value)
     if root == "PIL" and hasattr(kind, "tobytes"):
         return [value.mode, list(value.size), value.tobytes()]
     if is_torch(value) and (value.is_sparse or value.layout != sys.modules["torch"].strided):
