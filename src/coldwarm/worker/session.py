@@ -153,8 +153,9 @@ def _measure(job: "Mapping[str, Any]", reader: int, writer: int, entered_ns: int
         report.update(account.checked(prepared, first))
         del first
         wire.write_all(writer, wire.encode(report))
-        wire.write_all(writer, wire.encode(account.end(prepared)))
-        if job.get("other_calls"):
+        end = account.end(prepared)
+        wire.write_all(writer, wire.encode(end))
+        if end["more"]:
             wire.read_line(reader)  # its caches are listed before anything else comes into them
     else:
         # To check takes arrays as large as the answer's, whose memory the warm calls would use
