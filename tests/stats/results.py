@@ -10,10 +10,13 @@ import msgspec
 import numpy as np
 from tests.contracts import samples
 
+from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import Block, Judgement, Observation, Phase
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
+from coldwarm.runner.stored import again
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +45,20 @@ def observed(
         order=place,
         ttfr_s=0.5 * slowness,
         ttfr_process_s=0.7 * slowness,
+        wall_s=4.0 + slowness,
         judgements={EMPTY: proved, WARM: proved},
-        phases=[Phase(name="second_call", start_s=1.0, duration_s=0.1, peak_rss_bytes=200_000_000)],
+        phases=[
+            Phase(name="import", start_s=0.2 * slowness, duration_s=0.2 * slowness),
+            Phase(name="first_call", start_s=0.4 * slowness, duration_s=0.3 * slowness),
+            Phase(
+                name="second_call",
+                start_s=slowness,
+                duration_s=0.1,
+                peak_rss_bytes=200_000_000,
+            ),
+        ],
         blocks=[
-            Block(order=i, start_s=2.0 + i, batch=1, samples_s=part.tolist(), compiles=0)
+            Block(order=i, start_s=1.0 + slowness + i, batch=1, samples_s=part.tolist(), compiles=0)
             for i, part in enumerate(1e-3 * slowness * noise)
         ],
     )
@@ -73,20 +86,28 @@ def case(
 def write(
     folder: Path, cases: Sequence[CaseResult], environment: Environment | None = None
 ) -> Path:
-    """Leave in ``folder`` the index, the environment and the cases of a run."""
+    """Leave in ``folder`` the index, the environment, the answers and the cases of a run.
+
+    As the program would: with what it computes of the processes.
+    """
     surroundings = _write(folder / "environment.json", encode(environment or samples.environment()))
     rows = []
-    for made in cases:
-        named = [msgspec.structs.replace(one, case=made.case) for one in made.observations]
-        stored = msgspec.structs.replace(made, environment_sha256=surroundings, observations=named)
-        path = f"cases/{made.case}.json"
+    order: list[str] = []
+    whole = again.compared([_computed(made, surroundings, order) for made in cases])
+    for stored in whole:
+        path = f"cases/{stored.case}.json"
         sha256 = _write(folder / path, encode(stored))
         rows.append(
             SuiteCase(
-                case=made.case, path=path, sha256=sha256, status=made.status, reason=made.reason
+                case=stored.case,
+                path=path,
+                sha256=sha256,
+                status=stored.status,
+                reason=stored.reason,
             )
         )
     statuses = [row.status for row in rows]
+    said = Answers(run_id=folder.name, suite="quick", complete=True, answers=answers(whole))
     suite = SuiteResult(
         suite="quick",
         run_id=folder.name,
@@ -101,12 +122,28 @@ def write(
         n_ok=statuses.count("ok"),
         n_warn=statuses.count("warn"),
         n_failed=statuses.count("failed"),
-        order=[],
+        order=order,
         wall_s=1.0,
         measured_s=1.0,
+        answers_path="answers.json",
+        answers_sha256=_write(folder / "answers.json", encode(said)),
     )
     _write(folder / "suite.json", encode(suite))
     return folder
+
+
+def _computed(made: CaseResult, surroundings: str, order: list[str]) -> CaseResult:
+    """Return a case as the program computes it, its processes next in the order of the run."""
+    seen = []
+    for one in made.observations:
+        place, blocks = len(order), []
+        order.append(f"{made.case} {one.cache_mode} round {one.round}")
+        for block in one.blocks:
+            blocks.append(msgspec.structs.replace(block, order=len(order)))
+            order.append(f"{made.case} block")
+        seen.append(msgspec.structs.replace(one, case=made.case, order=place, blocks=blocks))
+    stored = msgspec.structs.replace(made, environment_sha256=surroundings, observations=seen)
+    return again.computed(stored, again.judged(stored))
 
 
 def _write(path: Path, data: bytes) -> str:
