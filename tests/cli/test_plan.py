@@ -68,6 +68,9 @@ def observation(candidate: str, mode: CacheMode, place: int) -> Observation:
 
 def case(candidate: str, modes: list[CacheMode], **changes: Any) -> CaseResult:
     seen = [observation(candidate, m, n) for m in modes if m != WARM for n in range(3)]
+    if changes.get("status") == "failed":
+        why = {"status": "failed", "reason": changes["reason"]}
+        seen = [msgspec.structs.replace(one, **why) for one in seen]
     made = samples.case(
         seen,
         modes,
@@ -107,7 +110,7 @@ def code(done: Result) -> int:
 def document(*arguments: object) -> dict[str, Any]:
     done = run(*arguments, "--json")
     assert code(done) == 0, done.output
-    (found,) = json.loads(done.output)["plans"]
+    (found,) = json.loads(done.stdout)["plans"]
     assert isinstance(found, dict)
     return found
 
@@ -139,7 +142,7 @@ def test_what_was_made_beforehand_is_told_and_not_added(tmp_path: Path) -> None:
     assert totals["jax_jit_cpu"]["made_s"] == 2 * 2.0, "the median, once for each shape"
     assert totals["jax_jit_cpu"]["total_s"] < 2.0
     assert totals["numpy"]["null_reasons"]["made_s"]["code"] == "nothing_made"
-    told = " ".join(run(*plan_of).output.split())
+    told = " ".join(run(*plan_of).stdout.split())
     assert "ahead of time jax_jit_cpu 4.00 s, once for each shape, not in the totals" in told
     assert "paid for as well, numpy is the cheapest" in told
     assert document(result, "--calls", 20000)["cheapest_with_making"] == "jax_jit_cpu"
@@ -165,7 +168,7 @@ def test_the_range_of_one_process_stands_beside_the_expected_total(result: Path)
         assert total["rests_on"]["code"] == "whole_rounds"
         assert total["process_rests_on"]["code"] == "by_student"
         assert total["n_rounds"] == 3
-    told = " ".join(run(result, "--calls", 100).output.split())
+    told = " ".join(run(result, "--calls", 100).stdout.split())
     assert " (3) " in told, "below five rounds their number stands with the interval"
     assert "3 rounds; below 8 rounds the range of one process may hold with 86 % only" in told
     assert "one process" in told
@@ -176,7 +179,7 @@ def test_rounds_without_warm_calls_are_named(tmp_path: Path) -> None:
     kept = [one for one in made[1].observations if one.cache_mode != FILLED or one.round]
     made[1] = msgspec.structs.replace(made[1], observations=kept)
     folder = results.write(tmp_path / "run", made)
-    told = " ".join(run(folder, "--calls", 100).output.split())
+    told = " ".join(run(folder, "--calls", 100).stdout.split())
     assert "jax_jit_cpu: 2 rounds; 1 round without all of the costs left out" in told
     assert "jax_jit_cpu: 2 common rounds; 1 round without all of the costs left out" in told
 
@@ -184,7 +187,7 @@ def test_rounds_without_warm_calls_are_named(tmp_path: Path) -> None:
 def test_the_table_fits_and_says_what_it_means(result: Path) -> None:
     done = run(result, "--calls", 300, "--shapes", 3, "--processes", 10, "--sweep", "calls")
     assert code(done) == 0
-    assert max(map(len, done.output.splitlines())) <= WIDTH
+    assert max(map(len, done.stdout.splitlines())) <= WIDTH
     for expected in (
         "10 processes: 300 calls each, of 3 shapes",
         "cheapest",
@@ -195,7 +198,7 @@ def test_the_table_fits_and_says_what_it_means(result: Path) -> None:
         f"{words(because('gpu_unavailable'))}: jax_jit_gpu",
         "what one costs was not measured",
     ):
-        assert expected in done.output
+        assert expected in done.stdout
 
 
 def test_the_break_even_table_has_the_three_readings(result: Path) -> None:
@@ -217,7 +220,7 @@ def test_the_break_even_table_has_the_three_readings(result: Path) -> None:
 def test_every_sweep_prints(result: Path, over: str) -> None:
     done = run(result, "--calls", 50, "--sweep", over)
     assert code(done) == 0, done.output
-    assert f"Totals by {over}" in done.output
+    assert f"Totals by {over}" in done.stdout
 
 
 def test_unsteady_warm_calls_are_told(tmp_path: Path) -> None:
@@ -249,7 +252,7 @@ def test_nothing_valid_is_an_exit_code_of_its_own(tmp_path: Path) -> None:
     folder = results.write(tmp_path, [broken])
     done = run(folder, "--calls", 2)
     assert code(done) == 4
-    assert "its answer is wrong: numpy" in done.output
+    assert "its answer is wrong: numpy" in done.stdout
 
 
 def test_an_unknown_group_gets_the_nearest(result: Path) -> None:

@@ -84,7 +84,11 @@ def case(
 
 
 def write(
-    folder: Path, cases: Sequence[CaseResult], environment: Environment | None = None
+    folder: Path,
+    cases: Sequence[CaseResult],
+    environment: Environment | None = None,
+    *,
+    complete: bool = True,
 ) -> Path:
     """Leave in ``folder`` the index, the environment, the answers and the cases of a run.
 
@@ -107,13 +111,13 @@ def write(
             )
         )
     statuses = [row.status for row in rows]
-    said = Answers(run_id=folder.name, suite="quick", complete=True, answers=answers(whole))
+    said = Answers(run_id=folder.name, suite="quick", complete=complete, answers=answers(whole))
     suite = SuiteResult(
         suite="quick",
         run_id=folder.name,
         started_at="2026-01-02T03:04:05+00:00",
         finished_at="2026-01-02T03:05:05+00:00",
-        complete=True,
+        complete=complete,
         deterministic=True,
         seed=0,
         environment_path="environment.json",
@@ -160,7 +164,13 @@ def on(run: Path, command: Sequence[str]) -> list[str]:
         if not other.exists():
             shutil.copytree(run, other, symlinks=True)
             index = other / "suite.json"
-            text = index.read_text("utf-8")
+            said = other / "answers.json"
+            text = said.read_text("utf-8").replace(f'"{run.name}"', f'"{other.name}"', 1)
+            was, now = (
+                hashlib.sha256(one).hexdigest() for one in (said.read_bytes(), text.encode())
+            )
+            said.write_text(text, "utf-8")
+            text = index.read_text("utf-8").replace(was, now)
             index.write_text(text.replace(f'"{run.name}"', f'"{other.name}"', 1), "utf-8")
         parts[len(parts) - 1 - parts[::-1].index(str(run))] = str(other)
     return parts
