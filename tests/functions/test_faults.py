@@ -86,7 +86,6 @@ BEFORE = "failed before it was measured"
             f"raises (odd.py:raises) {BEFORE}: ValueError: first (odd.py, line 14)",
         ),
         (("odd.py:nothing", *X), "nothing: it returned nothing, so there is nothing to wait for"),
-        (("odd.py:thing", *X), "thing: it returned nothing but output (object), so there is"),
         (("odd.py:goood", *X), "goood: odd has no 'goood'; it has good, "),
         (("odd.py:size", *X), "size: odd:size is a int, which cannot be called"),
         (("odd.py:add", *X), "add: add takes x, y; give y as --input, too"),
@@ -119,6 +118,14 @@ def test_what_cannot_be_measured_is_said_in_one_line(
     found = odd.refused(*arguments).replace(f"{odd.path}/", "")
     assert found.startswith(said)
     assert not (odd.out / "journal.jsonl").exists(), "nothing was begun"
+
+
+def test_what_cannot_be_compared_is_measured_and_that_is_said(odd: Desk) -> None:
+    done = odd.bench("odd.py:thing", *X)
+    assert done.code == 0, done.err
+    case = odd.case("thing")
+    assert case["warm"]["call_s"] is not None
+    assert "not_compared" in {one["code"] for one in case["limitations"]}
 
 
 def test_a_folder_that_holds_something_is_refused_before_anything_is_looked_at(odd: Desk) -> None:

@@ -204,9 +204,21 @@ def test_jax_inside_classes_is_waited_for() -> None:
         assert out.is_ready()
 
 
-def test_numpy_finishes_by_itself_and_nothing_has_to_be_waited_for() -> None:
-    assert waiting.waiters([np.zeros(3), 1.0, None]) == []
+def test_numpy_finishes_by_itself_and_nothing_has_to_be_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = [np.zeros(3), np.float64(2.0), 1.0, None]
+    monkeypatch.setattr(waiting, "may_go_on", lambda: False)
+    assert waiting.waiters(given) == []
     assert waiting.waiters(None) == []
+    monkeypatch.setattr(waiting, "may_go_on", lambda: True)
+    assert [waiting.waiters(one) for one in (None, 1.0, np.zeros(3))] == [[], [], []]
+    asked: list[object] = []
+    waits = waiting.waiters(given)  # another list may hold what has to be waited for
+    monkeypatch.setattr(waiting, "wait", asked.append)
+    for wait in waits:
+        wait(given)
+    assert asked == []
 
 
 @pytest.mark.slow

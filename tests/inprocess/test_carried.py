@@ -259,9 +259,20 @@ class Later:
         return 1.0
 
 
-def test_results_that_may_be_unfinished_are_refused_inside_others_too() -> None:
-    with pytest.raises(UsageError, match="Later"):
-        public.bench(lambda: Data(Later(), "a"))
+class Asked:
+    """What computes when somebody asks it for its number."""
+
+    def __float__(self) -> float:
+        """Do the work."""
+        time.sleep(0.05)
+        return 1.0
+
+
+def test_results_that_may_be_unfinished_are_refused_or_said_inside_others_too() -> None:
+    with pytest.raises(UsageError, match="Asked"):
+        public.bench(lambda: Data(Asked(), "a"))
+    found = public.Benchmark(cold=False)(lambda: Data(Later(), "a"))
+    assert any("whether the Later that it returns has computed all" in one for one in found.notes)
 
 
 class Result:

@@ -174,15 +174,37 @@ class Lazy:
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         """Compute when it is asked."""
+        if not self.done:
+            time.sleep(0.05)
+        return np.ones(3)
+
+
+class Asleep(Lazy):
+    """One that gives no numbers before somebody has waited for it."""
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Refuse."""
         assert self.done, "woken"
         return np.ones(3)
 
 
+class Quick:
+    """A number of somebody else's class, which is there."""
+
+    def __float__(self) -> float:
+        """Give it."""
+        return 1.0
+
+
 def test_lazy_results_are_refused_unless_the_user_names_what_waits() -> None:
-    with pytest.raises(ColdwarmError, match=r"Lazy, which has computed nothing yet.*sync="):
+    with pytest.raises(ColdwarmError, match=r"Lazy, which computes when it is asked.*sync="):
         warm_only(Lazy)
-    with pytest.raises(ColdwarmError, match="Lazy"):
-        warm_only(lambda: [{"a": Lazy()}])
+    quick = [Quick() for _ in range(9)]
+    for nested in (lambda: [{"a": Lazy()}], lambda: [Lazy(), *quick], lambda: [*quick, Lazy()]):
+        with pytest.raises(ColdwarmError, match="Lazy"):
+            warm_only(nested)
+    for unknown in (Asleep, lambda: [{"a": Asleep()}], lambda: [Quick() for _ in range(101)]):
+        assert "may_compute" in _codes(warm_only(unknown))
     found = Benchmark(cold=False, sync=Lazy.wait)(Lazy)
     assert found.warm is not None
     found = Benchmark(cold=False, sync=np.asarray)(lambda: [1.0])
@@ -332,14 +354,27 @@ def _codes(result: BenchResult) -> set[str]:
     return {one.code if isinstance(one, Reason) else one.reason.code for one in result.cautions}
 
 
-def test_what_the_median_of_its_calls_does_not_tell_is_a_caution() -> None:
+def test_warm_calls_that_had_no_other_data_are_said_to_be_so() -> None:
+    def of_object(x: object) -> float:
+        return float(x is None)
+
+    assert "untried" in _codes(warm_only(of_object, object()))
+    assert "untried" in _codes(warm_only(lambda: 1.0))
+    assert "untried" not in _codes(warm_only(lambda x: x + 1.0, 2.0))
+
+
+def test_what_the_median_of_its_calls_does_not_tell_is_a_caution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     calls: list[int] = []
 
     def uneven() -> float:
         calls.append(1)
-        time.sleep(0.024 if len(calls) % 3 == 0 else 0.004)
+        time.sleep(0.05 if len(calls) % 3 == 0 else 0.002)  # noise is between them
         return 1.0
 
+    monkeypatch.setattr(warm, "BLOCK_S", 0.1)  # enough samples of both levels
+    monkeypatch.setattr(warm, "BLOCKS", 10)
     assert "two_levels" in _codes(warm_only(uneven))
 
     @functools.cache

@@ -21,7 +21,7 @@ _ITEM, _ATTRIBUTE, _IN_FUNCTION = range(3)
 """Where a thing is: in containers alone, in an object, in what a function has with it."""
 _SUBCLASSED = ("numpy", "torch")
 """Frameworks from whose arrays others derive classes."""
-_MOST_ASKED = 3
+_MOST_ASKED = 100
 _ASKED_S, _ASKED_SHARE = 5e-4, 0.2
 """Processor time to give a number, and as a share of the call, that is no mere reading of it."""
 _ASLEEP_S = 5e-3
@@ -116,7 +116,7 @@ class Opened:
 
     def _doubt(self, value: "Any", shape: Shape) -> None:
         name = shape.computing(value)
-        if name is not None and len(self.unsure) < _MOST_ASKED:
+        if name is not None and len(self.unsure) <= _MOST_ASKED:
             self.unsure.append((value, name))
 
 
@@ -139,9 +139,10 @@ def refuse_unknown(value: "Any", *, call_s: "float | None" = None) -> "dict[str,
         raise UnfinishedError(because("lazy_result", kind=opened.lazy.replace("_", " ")))
     if opened.elsewhere is not None:
         raise UnfinishedError(because("opaque_result", kind=opened.elsewhere))
-    for one, name in opened.unsure:
+    for number, (one, name) in enumerate(opened.unsure):
         names = {"kind": type(one).__name__, "attribute": name}
-        asked_s = None if call_s is None else _asked_s(one, name)
+        asked = call_s is not None and number < _MOST_ASKED
+        asked_s = _asked_s(one, name) if asked else None
         if asked_s is None or call_s is None:
             return because("may_compute", **names)
         if asked_s > max(_ASKED_S, _ASKED_SHARE * call_s):

@@ -100,7 +100,11 @@ def to_host(leaf: "Any") -> "np.ndarray[Any, Any]":
         jax = sys.modules["jax"]
         if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             leaf = jax.random.key_data(leaf)
-    array = np.asarray(leaf)
+    try:
+        array = np.asarray(leaf)
+    except Exception as error:  # whatever somebody else's class raises when it is asked
+        text = f"the output holds a {type(leaf).__name__}, which gives no numbers: {error}"
+        raise IncomparableError(text) from error
     if array.dtype.name == "bfloat16":
         array = array.astype("float32")
     if array.dtype.kind not in "biufc":

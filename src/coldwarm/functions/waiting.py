@@ -65,9 +65,13 @@ def waiter() -> "Callable[[Any], None]":
 
 
 def _wait_inside(out: "Any") -> None:
-    """Wait for what lies directly in a container that had nothing to wait for at first."""
+    """Wait for what lies directly in a container that had nothing to wait for at first.
+
+    Numbers and arrays of NumPy are passed over: every call pays for this.
+    """
     for one in out.values() if type(out) is dict else out:
-        if type(one) not in kinds.PLAIN:
+        kind = type(one)
+        if kind not in kinds.PLAIN and kind.__module__ != "numpy":
             wait(one)
 
 

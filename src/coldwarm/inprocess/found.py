@@ -8,7 +8,7 @@ from coldwarm.caches.modes import EVERY_CALL
 from coldwarm.contracts.reasons import because
 from coldwarm.inprocess.result import NOT_ASKED, BenchResult
 from coldwarm.runner.schedule.options import COLD
-from coldwarm.stats.cautions import other_calls, two_levels
+from coldwarm.stats.cautions import other_calls, two_levels, untried
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
 
@@ -91,7 +91,10 @@ def _of_calls(observation: Observation) -> list[Reason]:
         if process.steadiness.levels is not None:
             found.append(two_levels([process.steadiness.levels]))
     seen = observation.other_calls
-    return found if seen is None else found + other_calls(seen)
+    if seen is None:
+        return found
+    fault = untried(seen)
+    return [*found, *other_calls(seen), *([] if fault is None else [fault])]
 
 
 def _cautions(
@@ -115,6 +118,9 @@ def _cautions(
         named = [f"{name}={value}" for name, value in here.items()]
         cautions.append(because("settings", setting_names=named))
     if case is not None:
-        cautions += [one for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL]
+        said = (
+            {"untried"} if any(getattr(one, "code", "") == "untried" for one in cautions) else set()
+        )
+        cautions += [one for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL | said]
         cautions += [one for one in case.limitations if one.code in _SHOWN]
     return cautions
