@@ -12,7 +12,6 @@ could not clean up after itself is found by that, and removed by the next one.
 from __future__ import annotations
 
 import atexit
-import fcntl
 import hashlib
 import os
 import re
@@ -56,11 +55,20 @@ def folder(place: str | None = None) -> Path:
         path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=key[1]))
         part = path / f"{_OWNER}.part"
         number = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(number)
         part.rename(path / _OWNER)  # where it is locked before anyone else can see it
         _owned[key] = path, number
         atexit.register(_remove, key)
     return _owned[key][0]
+
+
+def _lock(number: int) -> None:
+    """Lock a file; on Windows, where nothing is measured, its folder needs no owner."""
+    try:
+        import fcntl  # noqa: PLC0415 - Windows has none, and snapshots are read there, too
+    except ImportError:
+        return
+    fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
@@ -126,7 +134,7 @@ def _sweep(path: Path, status: os.stat_result) -> None:
         return
     try:
         if stat.S_ISREG(os.fstat(number).st_mode):
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(number)
             for known in os.read(number, _MOST_BYTES).splitlines():
                 mark, lowest, highest = known.split()
                 guard.kill_marked(mark, int(lowest), int(highest))
