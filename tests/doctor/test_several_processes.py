@@ -125,7 +125,8 @@ TRACKER = "from multiprocessing.resource_tracker import main;main(6)"
 def test_what_python_starts_beside_the_workers_is_no_process_of_the_program(
     tmp_path: Path,
 ) -> None:
-    for at, more in enumerate([{}, {"is_tracker": True}, {"argv": ["python", "-c", "work()"]}], 1):
+    rows: list[dict[str, Any]] = [{}, {"is_tracker": True}, {"argv": ["python", "-c", "work()"]}]
+    for at, more in enumerate(rows, 1):
         begun = journals.process(at_s=BEGIN_S + at, pid=at, **more)
         journals.written(tmp_path, begun, name=str(at))
     assert len(reading.read(tmp_path).processes) == WORKERS

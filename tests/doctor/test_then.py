@@ -385,7 +385,7 @@ def test_a_process_that_is_started_while_somebody_interrupts_is_ended(
         signal.raise_signal(number)  # it runs, and nobody has got it yet
         return started[-1]
 
-    monkeypatch.setattr(alternating.subprocess, "Popen", interrupted)
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
     side = earlier.Side(["-c", "import time; time.sleep(60)"], tmp_path)
     turns = alternating.Turns(sys.executable, {"before": side}, "empty", tmp_path)
     with terminable(), pytest.raises(KeyboardInterrupt):
@@ -405,7 +405,7 @@ def test_a_signal_while_the_program_is_started_reaches_it(
         signal.raise_signal(number)
         return process
 
-    monkeypatch.setattr(starting.subprocess, "Popen", signalled)
+    monkeypatch.setattr(subprocess, "Popen", signalled)
     before = signal.signal(number, lambda *_: None)  # or it would end the tests if it is missed
     try:
         ended = starting.run(["-c", "import time; time.sleep(20)"], tmp_path / "journal")
