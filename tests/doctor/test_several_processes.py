@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +10,8 @@ from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S
 from tests.doctor.test_shown import END_S, again, printed
 
+from coldwarm.doctor.journal import Journal
+from coldwarm.doctor.recorder import Recorder
 from coldwarm.report.doctor.summary import headline
 from coldwarm.report.doctor.told import told
 from coldwarm.runner.doctor import reading
@@ -116,13 +119,24 @@ def test_findings_of_one_process_are_never_put_together(tmp_path: Path) -> None:
     ]
 
 
-TRACKER = ["python", "-c", "from multiprocessing.resource_tracker import main;main(6)"]
+TRACKER = "from multiprocessing.resource_tracker import main;main(6)"
 
 
 def test_what_python_starts_beside_the_workers_is_no_process_of_the_program(
     tmp_path: Path,
 ) -> None:
-    for at, more in enumerate([{}, {"argv": TRACKER}, {"argv": ["python", "-c", "work()"]}], 1):
+    rows: list[dict[str, Any]] = [{}, {"is_tracker": True}, {"argv": ["python", "-c", "work()"]}]
+    for at, more in enumerate(rows, 1):
         begun = journals.process(at_s=BEGIN_S + at, pid=at, **more)
         journals.written(tmp_path, begun, name=str(at))
     assert len(reading.read(tmp_path).processes) == WORKERS
+
+
+@pytest.mark.parametrize(("code", "is_tracker"), [(TRACKER, True), ("work()", False)])
+def test_a_process_tells_that_it_is_what_python_starts_beside_workers(
+    monkeypatch: pytest.MonkeyPatch, *, code: str, is_tracker: bool
+) -> None:
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-c", code])
+    told_of = Recorder(Journal()).process()
+    assert told_of["is_tracker"] is is_tracker
+    assert code not in told_of["argv"]

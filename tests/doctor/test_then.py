@@ -20,8 +20,9 @@ from tests.doctor.reports import report, site
 from coldwarm.cli.doctor import command
 from coldwarm.errors import ExitCode, UsageError
 from coldwarm.report.doctor.fix import answer, lines
-from coldwarm.runner.doctor import earlier
+from coldwarm.runner.doctor import alternating, earlier, starting
 from coldwarm.runner.doctor.alternating import moved
+from coldwarm.runner.process.guarded import terminable
 from coldwarm.stats.doctor.fixed import fix, output
 
 if TYPE_CHECKING:
@@ -371,6 +372,46 @@ def test_ctrl_c_ends_with_the_rounds_until_then(project: Path, rounds_until_then
         assert fix is None
     pids = [int(line) for line in Path("pids").read_text().split()]
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_process_that_is_started_while_somebody_interrupts_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    started, start = [], subprocess.Popen
+
+    def interrupted(*arguments: Any, **more: Any) -> subprocess.Popen[bytes]:
+        started.append(start(*arguments, **more))
+        signal.raise_signal(number)  # it runs, and nobody has got it yet
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    side = earlier.Side(["-c", "import time; time.sleep(60)"], tmp_path)
+    turns = alternating.Turns(sys.executable, {"before": side}, "empty", tmp_path)
+    with terminable(), pytest.raises(KeyboardInterrupt):
+        turns.watched("before", tmp_path / "journal")
+    assert [one.returncode for one in started] == [-signal.SIGKILL]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_while_the_program_is_started_reaches_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    start = subprocess.Popen
+
+    def signalled(*arguments: Any, **more: Any) -> subprocess.Popen[bytes]:
+        process = start(*arguments, **more)
+        signal.raise_signal(number)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", signalled)
+    before = signal.signal(number, lambda *_: None)  # or it would end the tests if it is missed
+    try:
+        ended = starting.run(["-c", "import time; time.sleep(20)"], tmp_path / "journal")
+    finally:
+        signal.signal(number, before)
+    assert ended.status == -number
 
 
 def test_both_are_counted_with_caches_that_are_alike(project: Path) -> None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from coldwarm.caches import files, modes
 from coldwarm.caches import jax as jax_cache
 from coldwarm.runner.doctor.starting import environment
-from coldwarm.runner.process import home, temporary
+from coldwarm.runner.process import guarded, home, temporary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from coldwarm.contracts.doctor import CachesAs
@@ -96,28 +96,33 @@ class Turns:
         paths = [self.work / name for name in ("stdout", "stderr")]
         with paths[0].open("wb") as out, paths[1].open("wb") as err:
             begin_s = time.perf_counter()
-            process = subprocess.Popen(
-                [self.python, *side.command],
-                cwd=side.folder,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                process_group=0,
+            status = self._ended(
+                lambda: subprocess.Popen(
+                    [self.python, *side.command],
+                    cwd=side.folder,
+                    env=variables,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    process_group=0,
+                )
             )
-            status = self._waited(process)
             seconds = time.perf_counter() - begin_s
         return Run(seconds, status, *(path.read_bytes() for path in paths))
 
-    def _waited(self, process: subprocess.Popen[bytes]) -> int:
+    def _ended(self, start: Callable[[], subprocess.Popen[bytes]]) -> int:
         """Return how a process ended; whatever ends the waiting ends it and its children."""
-        left_s = self.end_s - time.perf_counter()
+        process = None
         try:
+            with guarded.starting():
+                process = start()
+            left_s = self.end_s - time.perf_counter()
             return process.wait(None if math.isinf(left_s) else max(left_s, 0))
         except BaseException as error:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            if process is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
             if isinstance(error, subprocess.TimeoutExpired):
                 raise TimeOverError from None
             raise

@@ -10,13 +10,13 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import coldwarm
 from coldwarm.doctor.journal import FIRST, KEPT, LOOKED_FOR, VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 HOOK = Path(coldwarm.__file__).parent / "doctor" / "hook"
 """The folder that starts the recorder, where it is on ``PYTHONPATH``."""
@@ -87,29 +87,45 @@ def run(
     variables = environment(journal, os.environ, one)
     variables |= dict.fromkeys(asks, "1")
     begin_s = time.perf_counter()
-    process = subprocess.Popen(
-        [python, *command],
-        env=variables,
-        stdin=None if one == "timing" else subprocess.DEVNULL,
-        stdout=None if one == "timing" else subprocess.DEVNULL,
-        stderr=None if one == "timing" else subprocess.DEVNULL,
-    )
-    with _handed_on(process):
+    with _handed_on() as hand_on_to:
+        process = subprocess.Popen(
+            [python, *command],
+            env=variables,
+            stdin=None if one == "timing" else subprocess.DEVNULL,
+            stdout=None if one == "timing" else subprocess.DEVNULL,
+            stderr=None if one == "timing" else subprocess.DEVNULL,
+        )
+        hand_on_to(process)
         status = process.wait()
     return Ended(begin_s, time.perf_counter(), status)
 
 
 @contextmanager
-def _handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Leave Ctrl-C to the program, which gets it from the terminal, and pass on other signals."""
+def _handed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Leave Ctrl-C to the program, which gets it from the terminal, and pass on other signals.
 
-    def pass_on(number: int, _frame: object) -> None:
-        process.send_signal(number)
+    One that comes while it is started is passed on when it is there. One that is ignored here is
+    ignored on, there too.
+    """
+    running: list[subprocess.Popen[bytes]] = []
+    came: list[int] = []
 
-    before = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    def pass_on(*number: object) -> None:
+        came.extend(one for one in number[:1] if isinstance(one, int))
+        while running and came:
+            running[0].send_signal(came.pop(0))
+
+    def hand_on_to(process: subprocess.Popen[bytes]) -> None:
+        running.append(process)
+        pass_on()
+
+    before: dict[int, Any] = {}
+    for number in (*_PASSED_ON, signal.SIGINT):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            handler = pass_on if number in _PASSED_ON else (lambda *_: None)
+            before[number] = signal.signal(number, handler)
     try:
-        yield
+        yield hand_on_to
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for restored, handler in before.items():
+            signal.signal(restored, handler)

@@ -153,3 +153,27 @@ def terminable() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Let a signal that interrupts wait while a process is started, which would be nobody's else.
+
+    It is not blocked, as the process would inherit that. Leaving this raises what was held back.
+    """
+    came: list[int] = []
+    before: dict[int, Any] = {}
+    try:
+        with suppress(ValueError):  # not the main thread, which no signal interrupts
+            for number in (signal.SIGINT, *ENDING):
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    before[number] = handler
+                    signal.signal(number, lambda number, _frame: came.append(number))
+        yield
+    finally:
+        for number, handler in before.items():
+            with suppress(ValueError):
+                signal.signal(number, handler)
+    if came:
+        before[came[0]](came[0], None)
