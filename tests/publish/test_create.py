@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -168,7 +169,10 @@ def test_what_is_no_finished_run_is_refused(run: Path, call: Call, tmp_path: Pat
     assert "holds no run" in call.refused("create", run / "cases" / f"{OTHER}.json", *line)
     assert "is given twice" in call.refused("create", run, run, *line)
     missing = {"finished_at": {"code": "interrupted"}}
-    edit(run / "suite.json", complete=False, finished_at=None, null_reasons=missing)
+    edit(run / "answers.json", complete=False)
+    said = hashlib.sha256((run / "answers.json").read_bytes()).hexdigest()
+    unfinished = {"complete": False, "finished_at": None, "null_reasons": missing}
+    edit(run / "suite.json", answers_sha256=said, **unfinished)
     assert "was interrupted" in call.refused("create", run, *line)
 
 
