@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _unknown(case: CaseResult) -> CaseResult:
     """Return a case whose phases have names that nobody knows."""
     seen = [
-        replace(one, phases=[replace(phase, name="other") for phase in one.phases])
+        replace(one, phases=[replace(phase, name="other") for phase in one.phases[-1:]])
         for one in case.observations
     ]
     return replace(case, observations=seen)
