@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 _LATER = re.compile(
     r"\b(?:TODO|TBD|FIXME|XXX|TKTK?|WIP)\b|\?{3,}|\blorem ipsum\b|^%"
-    r"|<!--(?! /?[a-z]+(?: [a-z-]+){0,3}(?:: [^>]*)? -->)"
+    r"|<!--(?! /?[a-z]+(?: [a-z-]+){0,2}(?:: [^>]*)? -->)"
     r"|\b(?:comes?|goes|go|insert(?:ed)?|add(?:ed)?|put|fill(?:ed)?(?: in)?|paste) (?:in )?here\b"
     r"|\b(?:still|yet) to be \w+|\b(?:is|are) to be (?:written|added|filled)\b"
     r"|\bcoming soon\b|\bplaceholder\b|\bnot (?:yet )?written yet\b"
