@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.errors import printable, storage_error
-from coldwarm.private.masking import masked
+from coldwarm.errors import storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +25,13 @@ if TYPE_CHECKING:
 
 _PICTURE_COLUMNS = 80
 BENCH_FORMS = ("json", "markdown", "github")
+
+
+def say(text: object, *, before: str = "", err: bool = False) -> None:
+    """Print foreign text as one line with nothing private in it."""
+    from coldwarm.report.shown import told
+
+    click.echo(before + told(text), err=err)
 
 
 def print_run(
@@ -135,6 +141,6 @@ def _console(form: str, title: str) -> Iterator[Console]:
 
 def print_place(path: Path, *, verbose: bool) -> None:
     """Say where the artifacts lie, and what shows more of them."""
-    place = printable(masked(str(path)))
-    more = "" if verbose else f"\nMore: coldwarm show {shlex.quote(place)} --verbose"
-    click.echo(f"\nArtifacts: {place}{more}")
+    say(f"Artifacts: {path}", before="\n")
+    if not verbose:
+        say(f"More: coldwarm show {shlex.quote(str(path))} --verbose")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import rich_click as click
-
-from coldwarm.errors import printable
-from coldwarm.private.masking import masked
+from coldwarm.cli._printing import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,4 +23,4 @@ def tell(path: Path | str, otherwise: Sequence[ContractError]) -> None:
         f"stored {values} not proved and not shown, as today's rules make other ones of its "
         f"samples; the first is {otherwise[0]}"
     )
-    click.echo(printable(masked(text)), err=True)
+    say(text, err=True)

@@ -42,6 +42,8 @@ _GENERIC = frozenset(
 """Names that identify nobody, and that stand in ordinary texts."""
 FEWEST, LONG = 6, 8
 """Characters of a value that is searched for, and of one that is found inside words too."""
+LONG_CUT = 12
+"""Characters of a cut secret that alone are none of an ordinary word's."""
 _USER = re.compile(r"://([^\s/?#@:\"'<>]*)(?::([^\s/?#@\"'<>]*))?@")
 """Of a URL the user and the password; a user alone is a token."""
 _PART = re.compile(r"(?=[^\W_]*\d)(?=\d*[^\W\d_])[\w+.~-]{12,}")
@@ -61,6 +63,8 @@ class Known(NamedTuple):
     """Of the user and the machine."""
     folders: bool = True
     """Whether home folders are searched for, whoever's they are."""
+    begins: frozenset[str] = frozenset()
+    """``FEWEST`` characters with which each value begins, or the end of one that was cut."""
 
 
 _told: set[str] = set()
@@ -102,6 +106,9 @@ def _current(variables: frozenset[tuple[str, str]], told: frozenset[str]) -> Kno
         tuple(sorted(forms, key=lambda form: (-len(form), form))),
         tuple(sorted(homes, key=lambda home: (-len(home), home))),
         tuple(sorted(names, key=lambda name: (-len(name), name))),
+        begins=frozenset(
+            part for form in forms for part in (form[:FEWEST], form[-LONG_CUT:][:FEWEST])
+        ),
     )
 
 

@@ -28,8 +28,6 @@ _SHORT_SECRET = re.compile(r"-[pP](?=.)(?!=?\d{1,5}$)(?!(?:r|a|l|o|e|i)[a-z-]+=?
 """``-pX``, as some tools take a password: no number of a port, and no long option."""
 _CUT = re.compile(r"(?=.*\d)[\w+/=.~-]+")
 """Of a value that is one word, and no sentence or URL that others begin as, each part tells."""
-_LONG_CUT = 12
-"""Characters of a cut secret that alone are none of an ordinary word's."""
 _PLAIN_KEY = re.compile(r"[a-z_]+(?:\.[a-z_]+)*")
 _COMPOSED = frozenset(
     {
@@ -179,7 +177,7 @@ def _fits(shown: str, text: str) -> bool:
 @lru_cache(maxsize=8192)
 def _masked(text: str, private: known.Known) -> str:
     if _ORDINARY.fullmatch(text):  # it has the shape of no secret, and may still be a known one
-        return _without_values(text, private, _LONG_CUT)
+        return _without_values(text, private, known.LONG_CUT)
     for _ in range(_PASSES):  # what one secret hid of another's label stands free afterwards
         found = _once(text, private)
         if found == text:
@@ -224,6 +222,9 @@ def _without_known(text: str, private: known.Known) -> str:
 
 def _without_values(text: str, private: known.Known, fewest: int) -> str:
     """Mask secrets that are known, and at the end ``fewest`` or more characters of one."""
+    parts = (text[at : at + known.FEWEST] for at in range(len(text) - known.FEWEST + 1))
+    if private.begins.isdisjoint(parts):
+        return text
     for value in private.values:
         if value in text:
             inside = len(value) >= known.LONG
@@ -235,7 +236,7 @@ def _without_values(text: str, private: known.Known, fewest: int) -> str:
 def _without_cut(text: str, values: tuple[str, ...], fewest: int) -> str:
     """Mask what is left of a value that was cut: much of it anywhere, a little at the end."""
     for value in values:
-        if len(value) > _LONG_CUT and _CUT.fullmatch(value):
+        if len(value) > known.LONG_CUT and _CUT.fullmatch(value):
             text = _without_part(text, value)
         if value[:fewest] not in text[-len(value) :]:
             continue
@@ -247,10 +248,10 @@ def _without_cut(text: str, values: tuple[str, ...], fewest: int) -> str:
 
 
 def _without_part(text: str, value: str) -> str:
-    """Mask the beginning and the end of a value, of at least ``_LONG_CUT`` characters."""
-    while (at := text.find(value[:_LONG_CUT])) >= 0:
+    """Mask the beginning and the end of a value, of at least ``known.LONG_CUT`` characters."""
+    while (at := text.find(value[: known.LONG_CUT])) >= 0:
         text = text[:at] + MASK + text[at + _same(text[at:], value) :]
-    while (end := text.find(value[-_LONG_CUT:]) + _LONG_CUT) >= _LONG_CUT:
+    while (end := text.find(value[-known.LONG_CUT :]) + known.LONG_CUT) >= known.LONG_CUT:
         length = _same(text[:end][::-1], value[::-1])
         text = text[: end - length] + MASK + text[end:]
     return text
