@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._options import say
 from coldwarm.errors import storage_error
 
 if TYPE_CHECKING:
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
 
 _PICTURE_COLUMNS = 80
 BENCH_FORMS = ("json", "markdown", "github")
-
-
-def say(text: object, *, before: str = "", err: bool = False) -> None:
-    """Print foreign text as one line with nothing private in it."""
-    from coldwarm.report.shown import told
-
-    click.echo(before + told(text), err=err)
 
 
 def print_run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
 
     Exit status: 0 no fault, 3 a fault was found, 2 a PATH does not exist.
     """
-    from coldwarm.cli._printing import say
+    from coldwarm.cli._options import say
     from coldwarm.errors import ExitCode, UsageError
     from coldwarm.runner.stored.validating import validated
 

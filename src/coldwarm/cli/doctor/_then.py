@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 from coldwarm.errors import ColdwarmError, ExitCode, UsageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from click.exceptions import Exit
 from msgspec.structs import replace
 
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 from coldwarm.cli.doctor import _then
 from coldwarm.errors import ExitCode, StorageError, UsageError
 from coldwarm.private import masking

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _stored
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.integrations.formats import base
 

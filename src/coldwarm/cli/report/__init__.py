@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options, _stored
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 from coldwarm.cli.report.page import beside, uncollected, write
 from coldwarm.errors import UsageError
 from coldwarm.report.formats.base import load, names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 from coldwarm.installing import MissingError
 from coldwarm.publish import layout
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 from coldwarm.cli.snapshot import _views
 
 if TYPE_CHECKING:

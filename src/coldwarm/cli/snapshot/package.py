@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 
 
 @click.command(name="package")

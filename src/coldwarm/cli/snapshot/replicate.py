@@ -9,7 +9,7 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import Measuring
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 
 if TYPE_CHECKING:
     from coldwarm.contracts.checked import Replication

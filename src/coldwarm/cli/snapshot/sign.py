@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from coldwarm.cli._printing import say
+from coldwarm.cli._options import say
 
 
 @click.command("sign")

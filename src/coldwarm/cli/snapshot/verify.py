@@ -48,7 +48,7 @@ def command(
     or with --strict anything is only hashed; 5 the contents contradict each other; 6 the signature
     is not of it; 2 there is no snapshot.
     """
-    from coldwarm.cli._printing import say
+    from coldwarm.cli._options import say
     from coldwarm.cli.snapshot import _views
     from coldwarm.contracts.reasons import because
     from coldwarm.errors import ExitCode
