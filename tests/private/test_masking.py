@@ -123,6 +123,19 @@ ORDINARY = [
     "the secret is safe",
     "access key col_1",
     "-I/usr/home/x",
+    'tokens = tokenizer("hello world1")',
+    'x = password_strength("abc123"), ids = tokenize("abc12345")',
+    "src/token.py:12, from src.token import Token",
+    "def token_embedding(ids, dim=512):",
+    'add_tokens(["a1"]) and model.with_token_type("a")',
+    'log_info("x"), blog_in("x"), authenticated("x")',
+    "set_token_limit(512) set_password_policy('strict')",
+    "the second pass:compile; a password for each user is required",
+    "rng key used: key<fry>[]",
+    "| token | 512 |",
+    "identified by its hash",
+    "mysql version 8.0 -port 3306",
+    'params["token_embedding"] = jnp.ones(3); d["key"] = 3',
 ]
 
 
@@ -272,7 +285,8 @@ def test_masking_again_changes_nothing(parts: list[str]) -> None:
 @pytest.mark.parametrize(
     "unit",
     ["-", "a", "a.", "--a", "token", "token_", "'", '\\"', "/home", "/a", "a@", "a:", "://a:",
-     "password=", "password='", "Bearer ", "-----BEGIN ", "eyJ", "sk-", "?", "A_", "key.key_"],
+     "password=", "password='", "Bearer ", "login(", "set_token('", "docker login ", "password for a",
+     "-----BEGIN ", "eyJ", "sk-", "?", "A_", "key.key_"],
 )  # fmt: skip
 def test_time_grows_with_the_length_of_a_text(unit: str) -> None:
     def seconds(length: int) -> float:
