@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unittest import mock
 
@@ -27,7 +28,6 @@ from coldwarm.private import known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 IN_VARIABLES = {
     **dict.fromkeys(
@@ -204,6 +204,8 @@ class Planting(Desk):
         self.write(f"{folder}/helper_{BODY['module']}.py", "X = 1\n")
         self.write(f"{folder}/sk_live_{BODY['file']}.py", "def fit(x):\n    return x + 1\n")
         self.write(f"{folder}/policy.toml", f'password = "{BODY["policy"]}"\n')
+        given = f"[tool.coldwarm.bench]\nenv = ['Z_TOKEN={BODY['pyproject']}']\n"
+        self.write(f"{folder}/pyproject.toml", given)
         netrc = f"machine host login bob password {BODY['netrc']}\n"
         (self.home / ".netrc").write_text(netrc, "utf-8")
         install(self.path / "site", f"glpat-{BODY['distribution']}", {})
@@ -309,7 +311,8 @@ WAYS = {
         " --report json={new}.json --report markdown={new}.md --report github={new}.txt",
         f"bench odd.py:later odd.py:raises odd.py:leaves odd.py:in_thread --input x=f64[9] {GIVEN}"
         f" {ONCE} --warm-only --no-check --out-dir {{new}} --verbose",
-        f"bench odd.py:closed odd.py:part --input x=f64[9] {ONCE} --warm-only --out-dir {{new}}"
+        f"bench odd.py:closed odd.py:part sk_live_{BODY['file']}.py:fit --input x=f64[9] {ONCE}"
+        " --warm-only --out-dir {new}"
         f" --python hf_{BODY['interpreter']}/bin/python",
         codes=(0, 3, 4),
         reads=("--policy",),
@@ -396,6 +399,9 @@ WAYS = {
 
 def test_sixty_are_planted() -> None:
     assert len(PLANTED) >= 60
+    guide = Path(__file__).parents[2] / "docs" / "how-to" / "private.md"
+    said = f"it plants {len(PLANTED)} secrets and {len(TEXTS)} shapes of them"
+    assert said in " ".join(guide.read_text("utf-8").split())
     assert len({one.body for one in ALL}) == len(ALL)
 
 

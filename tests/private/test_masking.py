@@ -285,8 +285,8 @@ def test_masking_again_changes_nothing(parts: list[str]) -> None:
 @pytest.mark.parametrize(
     "unit",
     ["-", "a", "a.", "--a", "token", "token_", "'", '\\"', "/home", "/a", "a@", "a:", "://a:",
-     "password=", "password='", "Bearer ", "login(", "set_token('", "docker login ", "password for a",
-     "-----BEGIN ", "eyJ", "sk-", "?", "A_", "key.key_"],
+     "password=", "password='", "Bearer ", "login(", "set_token('", "docker login ",
+     "password for a", "-----BEGIN ", "eyJ", "sk-", "?", "A_", "key.key_"],
 )  # fmt: skip
 def test_time_grows_with_the_length_of_a_text(unit: str) -> None:
     def seconds(length: int) -> float:
