@@ -13,7 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -254,16 +254,25 @@ class Reader:
     folder: Path
     home: Path
     environment: Path
+    variables: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Set what is set where an environment is activated, and a home of the reader's."""
+        downloads = [sys.executable, "-m", "pip", "cache", "dir"]
+        kept = subprocess.run(downloads, capture_output=True, text=True, check=True).stdout
+        programs = f"{self.environment / 'bin'}:{self.home / '.local/bin'}:{os.environ['PATH']}"
+        own = {"PATH": programs, "HOME": str(self.home), "VIRTUAL_ENV": str(self.environment)}
+        self.variables = {**os.environ, **own, "PIP_CACHE_DIR": kept.strip()}
 
     def type(self, text: str) -> subprocess.CompletedProcess[str]:
-        """Run a command as a shell would, and stay in the folder that it went to."""
-        told = f"{text}\nstatus=$?\npwd >&3\nexit $status"
+        """Run a command as a shell would; the folder and the variables that it set stay."""
+        told = f"{text}\nstatus=$?\n{{ pwd; env -0; }} >&3\nexit $status"
         read, write = os.pipe()
         try:
             done = subprocess.run(
                 ["/bin/bash", "-c", told.replace(">&3", f">&{write}")],
                 cwd=self.folder,
-                env={**os.environ, **self._variables()},
+                env=self.variables,
                 capture_output=True,
                 text=True,
                 check=False,
@@ -272,28 +281,16 @@ class Reader:
         finally:
             os.close(write)
         with os.fdopen(read) as said:
-            self.folder = Path(said.read().strip() or self.folder)
+            folder, _, variables = said.read().partition("\n")
+        if folder:
+            self.folder = Path(folder)
+            self.variables = dict(one.split("=", 1) for one in variables.split("\0") if one)
         return done
 
     def types(self, text: str) -> None:
         """Run a command that has to end well."""
         done = self.type(text)
         assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
-
-    def _variables(self) -> dict[str, str]:
-        """Return what is set where an environment is activated, and a home of the reader's."""
-        downloads = subprocess.run(
-            [sys.executable, "-m", "pip", "cache", "dir"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return {
-            "PATH": f"{self.environment / 'bin'}:{self.home / '.local/bin'}:{os.environ['PATH']}",
-            "VIRTUAL_ENV": str(self.environment),
-            "HOME": str(self.home),
-            "PIP_CACHE_DIR": downloads.stdout.strip(),
-        }
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -349,8 +346,9 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", str(place / "env")], check=True)
     (place / "home").mkdir()
     reader = Reader(place / "coldwarm", place / "home", place / "env")
-    (line,) = [one for one in pages.lines(ROOT / "README.md") if one.text.startswith("pip install")]
-    reader.types(line.text)
+    installing, *_ = pages.lines(ROOT / "README.md")
+    assert installing.text.startswith("pip install")
+    reader.types(installing.text)
     _write(place / "project", OWN)
     (place / "project" / ".coldwarm").symlink_to(place / "coldwarm")
     for name in ("coldwarm", "project"):
@@ -389,15 +387,15 @@ def test_every_command_of_a_page_runs(page: str, fresh: Path, tmp_path: Path) ->
         reader.types(f"pip install {BRINGS[page]}")
     for text in BEFORE.get(page, ()):
         reader.types(text)
-    wrong = []
+    wrong, section = [], 0
     for line in pages.lines(ROOT / page):
+        if line.section != section:
+            section, reader.folder = line.section, root
         if cannot(line) is not None:
             continue
         text = line.text
         for what, shorter in _SHORTER:
             text = re.sub(what, shorter, text)
-        if text.startswith("cd "):
-            reader.folder = root
         _put(reader, text)
         done = reader.type(text)
         if done.returncode not in {0, 1} or "Traceback" in done.stderr:
