@@ -52,7 +52,7 @@ _SHORTER = (
     (r"(snapshot replicate)", r"\1 --min-runs 1 --max-runs 1"),
     (r"(coldwarm noise)", r"\1 numpy:sum --input a=f64[1000]"),
     (r"numpy:sum --input a=f64\[1000\] fit", "fit"),
-    (r"--time \S+", "--time 9s"),
+    (r"--time \S+", "--time 40s"),
     (r"(--then bench)", r"\1 --rounds 2"),
     (r"patterns run$", "patterns run key-reuse"),
     (r"claims run$", "claims run pmap-recipe-works"),
