@@ -61,7 +61,7 @@ _SHORTER = (
     (r"python -m tests.deceit$", "python -m tests.deceit temporary_arrays"),
     (r"jax,torch,numba\]", "jax,numba]"),
     (r"^make run$", "make run TORCH=0 ARGS='--backend numpy --min-runs 1 --max-runs 1'"),
-    (r"optax/\S+( optax/\S+)*", "test_train.py"),
+    (r"bill optax/.*", "bill test_train.py"),
     (r'eval "\$\((.*=zsh_source .*)\)"|^(.*=fish_source coldwarm) \| source', r"\1\2"),
     (r"--input …", "--input x=f32[64,64]"),
     (r"out/DIRECTORY", "out/mine"),
@@ -112,18 +112,15 @@ import jax
 def step(w, x, y):
     return w - 0.1 * jax.grad(lambda w: ((x @ w - y) ** 2).mean())(w)
 
+def first_step():
+    return step(jax.numpy.ones(4), jax.numpy.ones((8, 4)), jax.numpy.ones(8))
+
 def fit(x):
     return x.sum()
 """
 _TEST_TRAIN = """
-import jax.numpy as jnp
-from fit import step
-
 def test_a_step(coldwarm):
-    coldwarm.assert_first_result(take_a_step, below=60.0, processes=5)
-
-def take_a_step():
-    return step(jnp.ones(4), jnp.ones((8, 4)), jnp.ones(8))
+    coldwarm.assert_ttfr("fit:first_step", below=99.0, processes=5)
 """
 _TIMES = '{"results": [{"command": "start", "times": [0.17, 0.18, 0.17, 0.19, 0.18, 0.17]}]}'
 THERE = {
