@@ -25,7 +25,7 @@ PROGRAMS = frozenset(
     {
         *("./start-the-server", ".venv/bin/pip", "_COLDWARM_COMPLETE=fish_source", "again/bin/pip"),
         *("asv", "cd", "coldwarm", "eval", "export", "for", "git", "grep", "hyperfine", "make"),
-        *("openssl", "pip", "pipx", "pytest", "python", "uv", "uvx"),
+        *("openssl", "pip", "pipx", "pytest", "python", "tar", "uv", "uvx"),
     }
 )
 """What the first word of a command is."""

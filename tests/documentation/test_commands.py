@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CANNOT: dict[str, str] = {
-    r"^make test": "runs the tests, of which this is one",
+    r": make test": "runs the tests, of which this is one",
+    r"install\.md: make run": "takes minutes, and the README's, which is the same, is run",
     r"jax-cuda": "needs a GPU",
     r"--keyless|--issuer": "needs a person who signs in, and a network",
     r"snapshot replicate docs/results": "installs PyTorch with the CUDA libraries of its maker",
-    r"^hyperfine ": "no package index has it; tests/integrations runs it where it is installed",
+    r": hyperfine ": "no package index has it; tests/integrations runs it where it is installed",
 }
-"""Which commands are not run, and why."""
+"""Which commands are not run, by page and text, and why."""
 _SHORTER = (
     (r"(coldwarm run)$", r"\1 --suite quick --backend numpy"),
     (r"(coldwarm run --suite quick)$", r"\1 --backend numpy"),
@@ -230,18 +231,20 @@ def _doctors_own(words: Sequence[str]) -> list[str]:
 
 def cannot(line: Line) -> str | None:
     """Return why a command is not run."""
-    return next((why for what, why in CANNOT.items() if re.search(what, line.text)), None)
+    return next(
+        (why for what, why in CANNOT.items() if re.search(what, f"{line.page}: {line.text}")), None
+    )
 
 
 def test_what_is_not_run_is_a_command_of_a_page() -> None:
-    texts = [line.text for line in pages.every()]
+    texts = [f"{line.page}: {line.text}" for line in pages.every()]
     unused = [what for what in CANNOT if not any(re.search(what, text) for text in texts)]
     assert unused == []
 
 
 def test_most_commands_of_the_pages_are_run() -> None:
     run = [line for line in OURS if cannot(line) is None]
-    assert len(run) > 2 * len(OURS) / 3
+    assert len(run) > 19 * len(OURS) / 20
 
 
 @dataclass
