@@ -15,7 +15,8 @@ from tests.documentation.pages import ROOT
 
 PAGES = ("answers", "plan")
 SHOWN = re.compile(
-    r"^```text\n(?:\$ tar [^\n]*\n)?\$ (?P<command>coldwarm (?:[^\n]*\\\n)*[^\n]*)\n(?P<output>.*?)^```$",
+    r"^```text\n(?:\$ tar [^\n]*\n)?\$ (?P<command>coldwarm (?:[^\n]*\\\n)*[^\n]*)\n"
+    r"(?P<output>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 
