@@ -38,7 +38,9 @@ def write(file: Path, document: Any) -> None:
     """Write a document as coldwarm writes it, so that nothing but what it says can tell."""
     data = (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
     with suppress(ContractError):
-        data = encode(decode(data))
+        again = encode(decode(data))
+        if json.loads(again)["schema_version"] == document["schema_version"]:
+            data = again
     file.write_bytes(data)
 
 

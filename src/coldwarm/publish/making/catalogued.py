@@ -11,7 +11,7 @@ from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish.making import redacting
-from coldwarm.publish.runs import Judged, below, names_of, refuse_others, verdicts_of
+from coldwarm.publish.runs import below, judged_of, names_of, refuse_others, verdicts_of
 from coldwarm.publish.writing import read_inside
 from coldwarm.runner.catalogue import stored
 from coldwarm.runner.stored.validating import read_whole
@@ -64,7 +64,7 @@ def _refuse_wrong(found: Stored) -> None:
     try:
         for run in found.pointed:
             read_whole(found.index_of(run).parent)
-        faults = stored.held(found).faults
+        faults = found.held.faults
     except (ContractError, UsageError) as error:
         raise _invalid(str(error)) from None
     if faults:
@@ -79,10 +79,10 @@ def _collected(found: Stored) -> tuple[Verdicts, list[str]]:
     files = _files(found)
     made, places = redacting.redacted(files, found.kind, _masked)
     if not places:
-        return verdicts_of(Judged(found.kind, found.index, found.runs), files), []
+        return verdicts_of(judged_of(found), files), []
     with redacting.written(made) as folder:
         again = _finished(folder, found.kind)
-        return verdicts_of(Judged(again.kind, again.index, again.runs), made), places
+        return verdicts_of(judged_of(again), made), places
 
 
 def _files(found: Stored) -> dict[str, bytes]:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _PACKED = re.compile(rb"H4sI[A-Za-z0-9+/]{20,}={0,2}")
 """What gzip begins with, in base64."""
+_BARE = b"\x1f\x8b\x08" + bytes(5)
+"""The same where it has no name, no remark and no date."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ class Whole:
         for name, one in self.measured.items():
             files = below(self.files, f"{layout.RESULTS}/{name}/")
             if one.suite is not None and one.environment is not None:
-                made.append(Run(name, one.suite, one.environment, [*one.cases.values()], files))
+                cases = [*one.cases.values()]
+                made.append(Run(name, one.suite, one.environment, cases, files, one.otherwise))
         return sorted(made, key=lambda run: (run.suite.suite, run.suite.started_at))
 
     @cached_property
@@ -205,10 +208,13 @@ def _unpacked(page: bytes) -> bytes:
     def plain(packed: re.Match[bytes]) -> bytes:
         try:
             member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-            data = member.decompress(base64.b64decode(packed[0]), MAX_BYTES)
+            told = base64.b64decode(packed[0])
+            data = member.decompress(told, MAX_BYTES)
         except (zlib.error, ValueError):
             return packed[0]
-        return data if member.eof and not member.unused_data else packed[0]
+        plainly = told.startswith(_BARE) and base64.b64encode(told) == packed[0]
+        alone = member.eof and not member.unused_data and plainly
+        return data if alone else packed[0]
 
     return _PACKED.sub(plain, page)
 
