@@ -66,8 +66,7 @@ def test_the_real_command_ends_with_1_on_a_regression(a: Path, b: Path) -> None:
     done = subprocess.run(line, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "FAIL: 3 figures beyond the limit." in done.stdout
-    # The runs here are written by hand, and say so: of them only counts and medians can be held.
-    assert all("another version of coldwarm" in line for line in done.stderr.splitlines())
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -141,8 +140,7 @@ def test_refusals_end_with_2_and_allowing_lifts_them(a: Path, tmp_path: Path, ca
     assert "failed: in B: its answer is wrong" in err
     assert "--allow failed,workload,machine leaves failed cases out" in err
     code, out, err = call(a, b, "--allow", "workload,machine", "--allow", "failed")
-    assert code == 0
-    assert all("another version of coldwarm" in line for line in err.splitlines())
+    assert (code, err) == (0, "")
     told = " ".join(out.split())
     assert "allowed workload: workload_sha256" in told
     assert f"its answer is wrong in B: {OTHER}" in told

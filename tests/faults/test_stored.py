@@ -216,7 +216,7 @@ def test_every_command_refuses_by_the_same_line(copy: Lab) -> None:
     commands: list[tuple[str | Path, ...]] = [
         ("show", copy.out),
         ("plan", copy.out, "--calls", "10"),
-        ("compare", copy.out, copy.out),
+        ("compare", copy.out, _as_another_run(copy.out)),
         ("compare", file, file),
         ("run", "--out-dir", copy.out, "--resume"),
     ]
@@ -429,6 +429,17 @@ def _as_another_version(folder: Path) -> None:
         change(folder, name, turned)
 
 
+def _as_another_run(run: Path) -> Path:
+    """Return a copy of a run that says that it is another one."""
+    other = run.with_name("other")
+    shutil.copytree(run, other)
+    file = other / "answers.json"
+    answers = json.loads(file.read_bytes()) | {"run_id": other.name}
+    file.write_text(json.dumps(answers, indent=2))
+    rehash(other, lambda suite: suite.update(run_id=other.name))
+    return other
+
+
 def test_what_another_version_says_otherwise_is_told_by_every_command(
     copy: Lab, original: Path
 ) -> None:
@@ -451,7 +462,7 @@ def test_what_another_version_says_otherwise_is_told_by_every_command(
         ("show", copy.out),
         ("show", copy.out, "--json"),
         ("plan", copy.out, "--calls", "10"),
-        ("compare", copy.out, copy.out),
+        ("compare", copy.out, _as_another_run(copy.out)),
         ("report", copy.out, "--format", "markdown"),
         ("export", copy.out, "--format", "pyperf", "--out", copy.path / "exported"),
     ]

@@ -16,6 +16,7 @@ from coldwarm.contracts.environment import Cpu, CpuCache, Frequency
 from coldwarm.contracts.observation import CacheEvidence
 from coldwarm.contracts.reasons import because
 from coldwarm.integrations import figures
+from coldwarm.runner.schedule import limits
 from coldwarm.runner.stored import reading
 
 if TYPE_CHECKING:
@@ -46,8 +47,10 @@ def _batched(seen: Observation) -> Observation:
 
 def measured() -> CaseResult:
     """Return a case of six processes, one of which is rejected."""
-    case = results.case(1)
-    seen = [_batched(one) for one in case.observations]
+    told = limits.limitations(["jax", "bytecode"], results.MODES)
+    case = results.case(1, protocol_caches=["jax"], limitations=told)
+    empty = CacheEvidence(owner="jax", files_before=0, hits=0, requests=1, compiles=1)
+    seen = [msgspec.structs.replace(_batched(one), evidence=[empty]) for one in case.observations]
     # Its cache mode is contradicted: an entry was there before.
     found = CacheEvidence(owner="jax", files_before=3, hits=1, requests=1, compiles=0)
     seen[2] = msgspec.structs.replace(seen[2], evidence=[found])

@@ -53,7 +53,7 @@ def ranges(
     )
 
 
-def of(by: ByCalls, *changes: Reason, **more: dict[str, Reason]) -> str:
+def of(by: ByCalls, *changes: Reason, **more: object) -> str:
     """Return the line about the cheapest."""
     made = Answer(
         group="matmul_512_f32",
@@ -66,8 +66,8 @@ def of(by: ByCalls, *changes: Reason, **more: dict[str, Reason]) -> str:
         changes=list(changes),
         n_processes=20,
         n_rounds=5,
-        **more,  # type: ignore[arg-type]  # fields of an answer
     )
+    made = msgspec.structs.replace(made, **more)
     (line,) = answers.lines(made)
     assert line.label == "cheapest"
     return line.text
@@ -188,6 +188,17 @@ def test_what_would_change_it_and_who_is_missing_is_told() -> None:
     )
     one = because("filled_caches", candidate_names=["jax"], n_calls=1)
     assert of(by, one).endswith("with filled caches jax from the first call on")
+
+
+@pytest.mark.parametrize(("n_calls", "end"), [(40, "40 calls on"), (41, "on (extrapolated)")])
+def test_a_change_beyond_what_was_measured_is_extrapolated(n_calls: int, end: str) -> None:
+    begin = [("numpy", 1, n_calls - 1), ("jax", n_calls, None)]
+    filled = msgspec.structs.replace(
+        ranges(*((a, b, name) for name, a, b in begin)), reading="cached", measured_calls=40
+    )
+    change = because("filled_caches", candidate_names=["jax"], n_calls=n_calls)
+    by = ranges((1, None, "numpy"), more="jax")
+    assert of(by, change, by_calls=[by, filled]).endswith(end)
 
 
 def test_no_ranges_say_why() -> None:

@@ -17,6 +17,7 @@ from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.stored import again
 from coldwarm.stats.answers import answers
+from coldwarm.stats.outcome import is_wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 EMPTY: CacheMode = "cold_process_cold_cache"
 WARM: CacheMode = "warm_process"
 MODES: tuple[CacheMode, ...] = (EMPTY, WARM)
-NAME = "jax_jit_cpu_matmul_512_f32"
+GROUP = "_matmul_512_f32"
+NAME = f"jax_jit_cpu{GROUP}"
 
 
 def observed(
@@ -70,10 +72,13 @@ def case(
 ) -> CaseResult:
     """Return a case of ``n`` processes; changes named ``protocol_…`` are the protocol's."""
     rng = np.random.default_rng(seed)
+    changes = {**_parts(changes.get("case", NAME)), **changes}
     seen = [observed(rng, place, speed, scatter) for place in range(n)]
     own = {name: value for name, value in changes.items() if not name.startswith("protocol_")}
     if own.get("status") == "failed":
         why = {"status": "failed", "reason": own["reason"]}
+        if is_wrong(own["reason"]):
+            why |= {"ttfr_s": None, "ttfr_process_s": None, "phases": [], "blocks": []}
         seen = [msgspec.structs.replace(one, **why) for one in seen]
     declared = {
         name.removeprefix("protocol_"): value for name, value in changes.items() if name not in own
@@ -81,6 +86,15 @@ def case(
     made = samples.case(seen, MODES, **own)
     protocol = msgspec.structs.replace(made.protocol, **declared)
     return msgspec.structs.replace(made, protocol=protocol)
+
+
+def _parts(name: str) -> dict[str, str]:
+    """Return the candidate and the backend that a case of this name has."""
+    if not name.endswith(GROUP):
+        return {}
+    candidate = name.removesuffix(GROUP)
+    named = {"candidate": candidate, "backend": candidate.removesuffix("_cpu")}
+    return named | {f"protocol_{part}": value for part, value in named.items()}
 
 
 def write(

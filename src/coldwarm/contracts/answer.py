@@ -120,6 +120,10 @@ class ByCalls(Record, frozen=True, kw_only=True):
     reason: Reason | None = None
     null_reasons: dict[str, Reason] = {}
 
+    def is_extrapolated(self, calls: int) -> bool:
+        """Say whether the costs of so many calls lie beyond what was measured of all compared."""
+        return self.measured_calls is not None and calls > self.measured_calls
+
     @property
     def told(self) -> list[CallRange]:
         """The ranges that tell something of their own, without those in which nobody can tell.

@@ -49,15 +49,18 @@ def waiters(value: "Any") -> "list[Callable[[Any], None]]":
 def waiter() -> "Callable[[Any], None]":
     """Return what waits for the results of one function, each in the way that its type wants.
 
-    A way that was found is kept for as long as results are of one type.
+    A way that was found is kept for as long as results are of one type; where that may hold
+    arrays, also for as long as no framework starts that had not.
     """
     kind: type | None = None
+    known = False
     found: list[Callable[[Any], None]] = []
 
     def wait_for_result(out: "Any") -> None:
-        nonlocal kind, found
-        if type(out) is not kind:
+        nonlocal kind, known, found
+        if type(out) is not kind or (not known and may_go_on()):
             found, kind = waiters(out), type(out)
+            known = kind in kinds.PLAIN or kind.__module__ == "numpy" or may_go_on()
         for one in found:
             one(out)
 
@@ -65,14 +68,16 @@ def waiter() -> "Callable[[Any], None]":
 
 
 def _wait_inside(out: "Any") -> None:
-    """Wait for what lies directly in a container that had nothing to wait for at first.
+    """Wait for arrays of JAX in a container that had none at first; a GPU is waited for whole.
 
     Numbers and arrays of NumPy are passed over: every call pays for this.
     """
     for one in out.values() if type(out) is dict else out:
         kind = type(one)
         if kind not in kinds.PLAIN and kind.__module__ != "numpy":
-            wait(one)
+            for framework, array, _ in Arrays(one).found:
+                if framework == "jax":
+                    module_of("jax").wait_for_array(array)
 
 
 def may_go_on() -> bool:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.answer import Answer, ByCalls, CallRange, Judged, Lead
+    from coldwarm.contracts.reasons import Reason
 
 TITLE = "The answer"
 CHEAPEST = "cheapest"
 _CANNOT = "this run cannot tell"
+_EXTRAPOLATED = " (extrapolated)"
 _DIGITS = 2
 """Of an estimate, whose bounds are told exactly."""
 
@@ -74,9 +76,18 @@ def _calls(answer: Answer) -> Iterator[Line]:
         sure = [f"{100 * by.confidence:g} %{_reach(by)}", counted(by.n_rounds or 0, "round")]
         sure += [f"without {without}"] if (without := _without(answer, by)) else []
         said.append(Piece(f" ({', '.join(sure)})"))
-    changed = [words(one) for one in answer.changes if one.code != "longer_process"]
-    said += [Piece(f"; {text}") for text in changed]
+    changed = [one for one in answer.changes if one.code != "longer_process"]
+    said += [Piece(f"; {words(one)}{_beyond(answer, one)}") for one in changed]
     yield Line(CHEAPEST, tuple(said))
+
+
+def _beyond(answer: Answer, change: Reason) -> str:
+    """Say where a change with filled caches begins beyond what was measured."""
+    filled = answer.reading("cached")
+    calls = change.values.get("n_calls")
+    if change.code != "filled_caches" or filled is None or not isinstance(calls, int):
+        return ""
+    return _EXTRAPOLATED if filled.is_extrapolated(calls) else ""
 
 
 def _reach(by: ByCalls) -> str:
@@ -121,8 +132,8 @@ def _joined(told: Sequence[CallRange]) -> list[CallRange]:
 
 
 def _range(by: ByCalls, told: Sequence[CallRange], place: int, one: CallRange) -> Iterator[Piece]:
-    beyond = by.measured_calls is not None and one.from_calls > by.measured_calls
-    names = f"{either(one.among)}{' (extrapolated)' if beyond else ''}"
+    beyond = by.is_extrapolated(one.from_calls)
+    names = f"{either(one.among)}{_EXTRAPOLATED if beyond else ''}"
     who = Piece(names, CHEAPEST if one.cheapest and not beyond else "")
     of = " calls of a process" if place == 0 else ""
     last = place == len(told) - 1
