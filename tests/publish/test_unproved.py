@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from tests.publish.conftest import Command
 
+    from coldwarm.contracts.catalogue import PatternResult
+
 OTHER = "1" * 64
 LIE = judged.pattern(verdict="opposite", reason=because("facts_otherwise"))
 """A pattern whose evidence says that it is as stated."""
@@ -56,7 +58,7 @@ def test_what_changed_in_evidence_is_still_told(command: Command, tmp_path: Path
 
 @pytest.mark.parametrize("result", [LIE, judged.pattern(ratio=3.0), judged.pattern(versions={})])
 def test_a_lie_of_this_version_is_not_compared(
-    command: Command, tmp_path: Path, result: judged.PatternResult
+    command: Command, tmp_path: Path, result: PatternResult
 ) -> None:
     first = judged.write_patterns(tmp_path / "a")
     second = judged.write_patterns(tmp_path / "b", result)

@@ -232,9 +232,14 @@ def untried(seen: OtherCalls) -> Reason | None:
         return because("untried", because("no_other_arguments")) if none else None
     if seen.varied and (not seen.not_varied or seen.answer_changed):
         return None
-    faults = [because("of_argument", one, name=name) for name, one in seen.not_varied.items()]
-    faults = faults or [why or because("unstated")]
+    faults = _of_arguments(seen) or [why or because("unstated")]
     return because("untried", *faults)
+
+
+def _of_arguments(seen: OtherCalls) -> list[Reason]:
+    """Return why arguments had no other data, by their names: so they stand in a file, too."""
+    untried_ = sorted(seen.not_varied.items())
+    return [because("of_argument", one, name=name) for name, one in untried_]
 
 
 def _untried(observations: Sequence[Observation]) -> list[Caution]:
@@ -255,9 +260,8 @@ def _untried(observations: Sequence[Observation]) -> list[Caution]:
     if not some:
         return []
     first = some[0]
-    names = {"argument_names": first.varied or [], "other_names": [*first.not_varied]}
-    faults = [because("of_argument", one, name=name) for name, one in first.not_varied.items()]
-    reason = because("partly_tried", *faults, **names)
+    names = {"argument_names": first.varied or [], "other_names": sorted(first.not_varied)}
+    reason = because("partly_tried", *_of_arguments(first), **names)
     return [_caution("other_calls", None, (len(some), n_seen), reason)]
 
 
