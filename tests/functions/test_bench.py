@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coldwarm.contracts.reasons import because
+from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Desk
@@ -223,6 +224,76 @@ def test_arguments_that_calls_change_are_renewed(desk: Desk) -> None:
 
     named = desk.bench("odd.py:only", "--input", "scale=2.0", *asked, "three", "--json")
     assert named.code == 0
+
+
+UNSEEDED = """
+import random
+import numpy as np
+X = np.random.rand(20, 20)
+N = np.random.default_rng().integers(10**9)
+
+def of_data():
+    return X.sum(axis=0)
+
+def of_data_otherwise():
+    return np.einsum("ij->j", X)
+
+def made():
+    a = np.random.rand(50)
+    return np.sort, (a,)
+
+def closed():
+    a = np.random.default_rng().normal(size=50)
+    return (lambda x: np.sort(a) + x), (np.ones(50),)
+
+def drawn():
+    return np.random.rand(3)
+
+def mean():
+    return np.random.default_rng().normal(size=100).mean()
+
+def shuffled():
+    numbers = list(range(50))
+    random.shuffle(numbers)
+    return numbers
+
+def whole():
+    return N + 1
+
+def right(x):
+    return x + 1
+
+def wrong(x):
+    return x + 2
+"""
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        *((name,) for name in ("of_data", "made", "closed", "drawn", "mean", "shuffled", "whole")),
+        ("of_data", "of_data_otherwise"),
+        ("of_data_otherwise", "mean"),
+    ],
+)
+def test_random_numbers_without_a_seed_are_not_called_wrong(
+    desk: Desk, names: tuple[str, ...]
+) -> None:
+    desk.write("unseeded.py", UNSEEDED)
+    code, report = desk.report(*(f"unseeded.py:{name}" for name in names), WARM)
+    assert code == ExitCode.FAILED
+    reasons = {one.reason.code for one in report.candidates if one.reason is not None}
+    assert reasons == {"not_reproducible"}, "and no time of any is told"
+    assert not any(one.call or one.ttfr for one in report.candidates)
+
+
+def test_a_wrong_answer_beside_a_seeded_one_is_still_wrong(desk: Desk) -> None:
+    desk.write("unseeded.py", UNSEEDED)
+    targets = [f"unseeded.py:{name}" for name in ("right", "wrong")]
+    code, report = desk.report(*targets, "--input", "x=f64[5]", WARM)
+    assert code == ExitCode.FAILED
+    held = {one.candidate: one.reason and one.reason.code for one in report.candidates}
+    assert held == {"right": None, "wrong": "correctness_gate"}
 
 
 def test_arguments_in_classes_are_renewed_too(desk: Desk) -> None:

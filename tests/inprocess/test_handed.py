@@ -40,6 +40,12 @@ def test_plain_values_and_containers(tmp_path: Path) -> None:
         np.array(True),  # noqa: FBT003 - an array of it
         np.zeros((0, 3)),
         np.array(["a", "bc"]),
+        np.ones((6, 300))[:, 2],
+        np.arange(24.0).reshape(4, 6)[::-1, ::2],
+        np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2),
+        np.broadcast_to(np.arange(3.0), (4, 3)),
+        np.lib.stride_tricks.sliding_window_view(np.arange(9.0), 3),
+        np.arange(5.0)[::-1],
     ],
 )
 def test_arrays_keep_type_shape_and_order(tmp_path: Path, array: Any) -> None:
@@ -48,6 +54,8 @@ def test_arrays_keep_type_shape_and_order(tmp_path: Path, array: Any) -> None:
     assert got.dtype == array.dtype
     assert np.array_equal(got, array)
     assert got.flags.f_contiguous == array.flags.f_contiguous
+    assert not array.size or got.strides == array.strides, "a compiler compiles for a layout"
+    assert got.flags.writeable == array.flags.writeable
 
 
 def test_one_array_given_twice_is_one_array(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ CODES: dict[str, str] = {
     "several": "",
     # Processes, caches and the machine.
     "correctness_gate": "",
+    "not_reproducible": "",
     "gpu_unavailable": "",
     "missing_dependency": "name",
     "not_measured": "mode_names",
@@ -394,7 +395,6 @@ CODES: dict[str, str] = {
     "needs_linux": "platform",
     "no_time_left": "",
     "other_arguments": "",
-    "made_contiguous": "",
     "fresh_answer_differs": "",
     "not_carried": "place kind",
     "shared_process": "",

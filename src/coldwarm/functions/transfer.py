@@ -171,6 +171,10 @@ class Writer:
         elif type(value) is np.ndarray or isinstance(value, np.generic):
             array, entry = np.asarray(value), {"framework": "numpy"}
             entry["scalar"] = isinstance(value, np.generic)
+            entry["fixed"] = not array.flags.writeable
+            if not array.flags.forc and array.size:
+                entry["strides"] = [*array.strides]
+                entry["start"] = array.ctypes.data
         else:
             raise _unsendable(place, value)
         if array.dtype.kind not in _KINDS or array.dtype.names is not None:
@@ -221,6 +225,8 @@ def _of_torch(place: str, value: "Any") -> "tuple[np.ndarray[Any, Any], dict[str
         raise _unsendable(place, value)
     entry: dict[str, Any] = {"framework": "torch", "device": str(value.device)}
     entry["requires_grad"] = value.requires_grad
+    if not value.is_contiguous():
+        entry["strides"] = [*value.stride()]
     host = value.detach().to("cpu").resolve_conj().resolve_neg()
     try:
         array = host.numpy()
@@ -268,10 +274,20 @@ def _placed(entry: "dict[str, Any]", path: str) -> "Any":
 
     array = np.load(path, allow_pickle=False)
     if entry["framework"] == "numpy":
-        return array[()] if entry["scalar"] else array
+        return array[()] if entry["scalar"] else _as_it_lay(entry, array)
     placed = _to_torch(entry, array) if entry["framework"] == "torch" else _to_jax(entry, array)
     waiting.wait(placed)
     return placed
+
+
+def _as_it_lay(entry: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """Return an array with the layout in memory that it had, for which a compiler compiles."""
+    if "strides" in entry:
+        same = values.laid_out(array, entry["strides"], entry["start"])
+        same[...] = array
+        array = same
+    array.flags.writeable = not entry["fixed"]
+    return array
 
 
 def _to_torch(entry: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "Any":
@@ -280,6 +296,9 @@ def _to_torch(entry: "dict[str, Any]", array: "np.ndarray[Any, Any]") -> "Any":
     tensor = torch.tensor(array)
     if "bits_of" in entry:
         tensor = tensor.view(getattr(torch, entry["bits_of"]))
+    if "strides" in entry:
+        apart = torch.empty_strided(tensor.size(), entry["strides"], dtype=tensor.dtype)
+        tensor = apart.copy_(tensor)
     return tensor.to(entry["device"]).requires_grad_(entry["requires_grad"])
 
 

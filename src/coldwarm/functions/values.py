@@ -11,7 +11,7 @@ from coldwarm.functions import inside, kinds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     import numpy as np
@@ -334,14 +334,6 @@ def digest(value: "Any") -> str:
     return found.hexdigest()
 
 
-def is_strided(leaf: "Any") -> bool:
-    """Say whether an array's elements lie apart, or in an order of their own."""
-    if is_torch(leaf):
-        return not leaf.is_contiguous()
-    flags = getattr(leaf, "flags", None) if _is(leaf, "numpy", "ndarray") else None
-    return flags is not None and not flags.forc
-
-
 def duplicate(value: "Any", change: "Callable[[Any], Any] | None" = None) -> "Any":
     """Return a copy with its own arrays, finished; what cannot be copied is shared.
 
@@ -391,30 +383,35 @@ def placed_like(array: "Any", content: "Any") -> "Any":
 
     if type(array) is not np.ndarray or array.dtype.hasobject or not array.size:
         return array.copy(order="K")  # in the order that its elements have
-    same = _laid_out(array)
+    if array.flags.owndata and array.flags.forc:
+        same = np.empty_like(array)
+    else:
+        same = laid_out(array, array.strides, array.ctypes.data)
     same[...] = content
     same.flags.writeable = array.flags.writeable
     return same
 
 
-def _laid_out(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+def laid_out(
+    like: "np.ndarray[Any, Any]", strides: "Sequence[int]", address: int
+) -> "np.ndarray[Any, Any]":
+    """Return an empty array like one, with steps in bytes, and as far from a line as an address."""
     import numpy as np
 
-    if array.flags.owndata and array.flags.forc:
-        return np.empty_like(array)
-    steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    steps = [(n - 1) * step for n, step in zip(like.shape, strides, strict=True)]
     low = sum(step for step in steps if step < 0)
-    size = sum(step for step in steps if step > 0) - low + array.itemsize
-    if size > _MOST_TIMES * array.nbytes:  # a few numbers of a large table
-        return np.empty_like(array)
+    size = sum(step for step in steps if step > 0) - low + like.itemsize
+    if size > max(_MOST_TIMES * like.nbytes, _LITTLE_BYTES):  # a few numbers of a large table
+        return np.empty_like(like)
     memory = np.empty(size + _LINE, "u1")
-    start = (array.ctypes.data + low - memory.ctypes.data) % _LINE
-    return np.ndarray(array.shape, array.dtype, memory.data, start - low, array.strides)
+    start = (address + low - memory.ctypes.data) % _LINE
+    return np.ndarray(like.shape, like.dtype, memory.data, start - low, tuple(strides))
 
 
 _LINE = 64
-_MOST_TIMES = 64
-"""How much more memory than its elements a copy may take, so as to have them as far apart."""
+_MOST_TIMES, _LITTLE_BYTES = 64, 2**26
+"""How much memory a copy may take, so as to have its elements as far apart: times their own, or in
+all."""
 
 
 def _copied_tensor(tensor: "Any") -> "Any":

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, overload
 from coldwarm.clock import TIME
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
-from coldwarm.functions import values
 from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import carrying, finding, fresh, quiet, sending, several, warm
 from coldwarm.inprocess.compared import compared
@@ -134,10 +133,7 @@ class Benchmark:
             _ONE_AT_A_TIME,
             temporary.made() as folder,
         ):
-            result = self._measured(given, folder)
-        if any(map(values.is_strided, values.leaves(list(call.flat)))):
-            result.cautions.append(because("made_contiguous"))
-        return result
+            return self._measured(given, folder)
 
     def _several(self, caller: FrameType, functions: Several, call: Call) -> BenchComparison:
         _refuse_names(call)

@@ -21,6 +21,7 @@ WORDS: dict[str, str] = {
     "several": "{parts}",
     # Processes, caches and the machine.
     "correctness_gate": "its answer is wrong{parts:place}",
+    "not_reproducible": "its answer is another one in each process, so it cannot be checked",
     "gpu_unavailable": "no GPU of the kind that it needs is usable here",
     "missing_dependency": "{name} is not installed",
     "not_measured": "not measured: the run ended before {mode_names}",
@@ -523,7 +524,6 @@ WORDS: dict[str, str] = {
     "no_time_left": "the time budget was over after the calls in this process; give a longer one",
     "other_arguments": "a fresh process got other arguments than this one: their types do not"
     " survive",
-    "made_contiguous": "arrays that are not contiguous were given as copies that are",
     "fresh_answer_differs": "a fresh process gave another answer than this one: {parts}",
     "not_carried": "{place} (a {kind}) cannot be carried into a fresh process",
     "shared_process": "other things run in this process, too",
@@ -607,6 +607,8 @@ ADVICE: dict[str, str] = {
     "slow_after_pause": "quote the figure for calls in a row alone",
     "collecting": "add it, or quote the figure without it as such",
     "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",
+    "not_reproducible": "seed its random numbers (such as numpy.random.default_rng(0)), or give"
+    " --no-check",
     "answers_differ": "where each process draws others, seed it or give --no-check",
     "index_silent": "make the snapshot where there is a network, or name an index with --index",
 }

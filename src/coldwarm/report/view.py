@@ -19,7 +19,7 @@ from coldwarm.report.figures import (
     ratio,
     reached,
 )
-from coldwarm.report.reasons import words
+from coldwarm.report.reasons import with_advice
 from coldwarm.report.words import (
     HEADINGS,
     LOOP_HEADINGS,
@@ -209,7 +209,7 @@ def _group(
 
 
 def _why(case: CaseResult) -> str:
-    return words(case.reason or because("unstated"))
+    return with_advice(case.reason or because("unstated"))
 
 
 def _made(case: CaseResult) -> str:

@@ -137,8 +137,7 @@ def observation(running: Running) -> Observation:
     further = told.gate if isinstance(told, replies.OtherCalls) else None
     gate = _gate(first_gate, end.gate if end else None, further)
     if gate is not None and not gate.passed:
-        why = [gate.reason] if gate.reason and gate.reason.code in _OF_OTHER_DATA else []
-        reason = because("correctness_gate", *why)
+        reason = _of_answer(gate.reason)
         return Observation(**common, status="failed", reason=reason, gate=gate)
     in_force = _settings(running)
     against = settings.against(slot.case, in_force)
@@ -273,6 +272,13 @@ def _gate(first: replies.Gate | None, *later: replies.Gate | None) -> Gate | Non
         **asdict(worst) | {"reason": None if worst.reason is None else as_reason(worst.reason)},
         checked=list(known),
     )
+
+
+def _of_answer(why: Reason | None) -> Reason:
+    """Return why a process whose answer has failed its check counts for nothing."""
+    if why is not None and why.code == "not_reproducible":
+        return why
+    return because("correctness_gate", *([why] if why and why.code in _OF_OTHER_DATA else []))
 
 
 def device(reported: Device) -> Device:

@@ -51,8 +51,8 @@ def _why_missing(missing: Sequence[CacheMode], observations: Sequence[Observatio
 
 
 def is_wrong(reason: Reason | None) -> bool:
-    """Say whether a case gave a wrong answer, so that no time of it is told."""
-    return reason is not None and reason.code == "correctness_gate"
+    """Say whether a case gave a wrong answer, or one that changes, so that no time is told."""
+    return reason is not None and reason.code in {"correctness_gate", "not_reproducible"}
 
 
 def summary_of(

@@ -4,6 +4,7 @@ import os
 import sys
 
 from coldwarm.frameworks import settings
+from coldwarm.wire import because
 from coldwarm.worker import gate, inputs, reference
 from coldwarm.worker.allocator import is_glibc
 from coldwarm.worker.loop import make_loop
@@ -38,7 +39,10 @@ def start(prepared: "Prepared", phases: Phases) -> "dict[str, Any]":
 def checked(prepared: "Prepared", first: "Any") -> "dict[str, Any]":
     """Hold the first output against the reference, and hash the inputs."""
     gated = None if prepared.reference_path is None else prepared.backend.kept(first)
-    return {"gate": _gate(prepared, gated), "input_sha256": _input_digest(prepared)}
+    held = _gate(prepared, gated)
+    if gated and held and not held["passed"] and not _is_reproducible(prepared, gated):
+        held["reason"] = {**because("not_reproducible"), "parts": [held["reason"]]}
+    return {"gate": held, "input_sha256": _input_digest(prepared)}
 
 
 def end(prepared: "Prepared") -> "dict[str, Any]":
@@ -112,6 +116,18 @@ def _gate(prepared: "Prepared", outputs: "list[Any] | None") -> "dict[str, Any] 
         return None
     tolerance, finite = prepared.job["tolerance"], prepared.job.get("function") is None
     return gate.check(outputs, prepared.reference_path, tolerance, finite=finite)
+
+
+def _is_reproducible(prepared: "Prepared", outputs: "list[Any]") -> bool:
+    """Say whether a candidate's own earlier process gave this answer, where that is known.
+
+    Otherwise it depends on the process, as random numbers without a seed do, and nobody can call
+    it wrong.
+    """
+    path = prepared.job.get("own_answer")
+    if path is None:
+        return True
+    return bool(gate.check(outputs, path, prepared.job["tolerance"], finite=False)["passed"])
 
 
 def _input_digest(prepared: "Prepared") -> str:

@@ -65,6 +65,7 @@ def cases(
         made.append(
             replace(
                 case,
+                job={**case.job, "own_answer": _own_answer(target, referred, path, work)},
                 filled=caches_of(target, work),
                 program=program_of(target),
                 since_ns=setting.since_ns,
@@ -75,6 +76,16 @@ def cases(
             )
         )
     return made
+
+
+def _own_answer(target: Target, referred: Inspection, path: str | None, work: Path) -> str | None:
+    """Return where the answer lies that a candidate gave in another process; ``None``: nowhere.
+
+    Where that of the reference changes from call to call, at ``path``, no other can be wrong.
+    """
+    if path is None:
+        return None
+    return str(work / f"{target.label}.npz") if referred.repeats else path
 
 
 def failures(
