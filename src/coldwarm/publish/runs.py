@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.errors import ContractError
-    from coldwarm.runner.catalogue.stored import Stored
 
 
 @dataclass(frozen=True)
@@ -108,12 +107,6 @@ class Judged:
     """Those that were not judged again, and why."""
     n_otherwise: int = 0
     """Values that another version has stored otherwise."""
-
-
-def judged_of(found: Stored) -> Judged:
-    """Return stored results as they are judged now."""
-    again, n_otherwise = found.again, len(found.held.otherwise)
-    return Judged(found.kind, again.index, found.runs, again.reasons, n_otherwise)
 
 
 def verdicts_of(judged: Judged, files: Mapping[str, bytes]) -> Verdicts:

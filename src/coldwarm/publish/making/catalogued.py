@@ -11,7 +11,7 @@ from coldwarm.contracts.files.faults import fault
 from coldwarm.contracts.files.index import NAME
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.publish.making import redacting
-from coldwarm.publish.runs import below, judged_of, names_of, refuse_others, verdicts_of
+from coldwarm.publish.runs import Judged, below, names_of, refuse_others, verdicts_of
 from coldwarm.publish.writing import read_inside
 from coldwarm.runner.catalogue import stored
 from coldwarm.runner.stored.validating import read_whole
@@ -79,10 +79,16 @@ def _collected(found: Stored) -> tuple[Verdicts, list[str]]:
     files = _files(found)
     made, places = redacting.redacted(files, found.kind, _masked)
     if not places:
-        return verdicts_of(judged_of(found), files), []
+        return verdicts_of(_judged(found), files), []
     with redacting.written(made) as folder:
         again = _finished(folder, found.kind)
-        return verdicts_of(judged_of(again), made), places
+        return verdicts_of(_judged(again), made), places
+
+
+def _judged(found: Stored) -> Judged:
+    """Return stored results as they are judged now."""
+    again, n_otherwise = found.again, len(found.held.otherwise)
+    return Judged(found.kind, again.index, found.runs, again.reasons, n_otherwise)
 
 
 def _files(found: Stored) -> dict[str, bytes]:

@@ -24,7 +24,7 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import keyless, layout, opening
-from coldwarm.publish.runs import Judged, judged_of
+from coldwarm.publish.runs import Judged
 from coldwarm.publish.verifying import following, listed, signed
 from coldwarm.publish.verifying.faults import SnapshotError, fault, told
 from coldwarm.runner.catalogue import stored
@@ -334,6 +334,11 @@ def _wrong(verified: Verified, found: Stored) -> Iterator[SnapshotFault]:
     yield from (told("content", folder, one) for one in found.held.faults)
 
 
+def _today(one: Stored) -> Judged:
+    n_otherwise = len(one.held.otherwise)
+    return Judged(one.kind, one.again.index, one.runs, one.again.reasons, n_otherwise)
+
+
 def _following(verified: Verified) -> Iterator[SnapshotFault]:
     """Hold what is derived from the runs against what they make."""
     if verified.index is None:
@@ -342,7 +347,7 @@ def _following(verified: Verified) -> Iterator[SnapshotFault]:
         following.Whole(verified.folder, verified.index, runs, judged)
         for runs, judged in (
             (verified.stored, [Judged(o.kind, o.index, o.as_stored) for o in verified.judged]),
-            (verified.runs, [judged_of(one) for one in verified.judged]),
+            (verified.runs, [_today(one) for one in verified.judged]),
         )
     )
     found = following.followed(whole, again, verified.views, same=verified.same_version())
