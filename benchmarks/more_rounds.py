@@ -1,4 +1,4 @@
-"""What one more round tells, by how rounds were bounded before and by how they are now.
+"""What one more round tells, by another way of bounding rounds and by that of coldwarm.
 
 ``python -m benchmarks.more_rounds [--trials N] [--page]`` holds both against each other on the same
 draws of equal programs and of one that is 4 % slower: how often the interval of 97 % holds the
@@ -59,7 +59,7 @@ KINDS = ("log-normal", "stray", "bursts", "modes")
 
 
 def before(values: Floats, confidence: float) -> Bounds:
-    """Bound rounds as before: by Student's t below ten of them, then by signed ranks."""
+    """Bound rounds the other way: by Student's t below ten of them, then by signed ranks."""
     n = values.shape[-1]
     first, second = np.triu_indices(n)
     means = np.sort((values[:, first] + values[:, second]) / 2, axis=-1)
@@ -151,9 +151,9 @@ def measured(trials: int) -> dict[str, object]:
 
 
 def table(found: dict[str, dict[str, dict[str, dict[str, dict[str, float]]]]]) -> str:
-    """Return the comparison in Markdown: before and now, in percent."""
+    """Return the comparison in Markdown: the other way and that of coldwarm, in percent."""
     shown = [n for n in map(str, ROUNDS) if n in {"5", "6", "8", "9", "10", "12", "20"}]
-    heads = ["percent, before → now", *(f"{n} rounds" for n in shown)]
+    heads = ["percent, other → coldwarm", *(f"{n} rounds" for n in shown)]
     lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     said = {
         "held": "interval holds the truth (97)",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -121,3 +123,117 @@ def test_every_reason_about_which_something_can_be_done_is_on_the_page() -> None
 )
 def test_other_words_are_found_out(template: str, text: str) -> None:
     assert not is_said(template, text)
+
+
+HIDING = """
+import asyncio
+import atexit
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+
+class Lazy:
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(300_000).astype(str).astype(float)
+
+class Engine:
+    def compute(self):
+        return 1.0
+
+LOOP = asyncio.new_event_loop()
+
+def save():
+    pass
+
+def work():
+    time.sleep(0.2)
+    sum(range(10**6))
+
+def total():
+    return (number for number in range(3))
+
+def lazy():
+    return Lazy()
+
+def engine():
+    return Engine()
+
+def capsule():
+    return np.arange(3.0).__dlpack__()
+
+def far():
+    import torch
+
+    return torch.ones(3, device="meta")
+
+def threaded():
+    threading.Thread(target=work).start()
+    return 1.0
+
+def child():
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.5)"])
+    return 1.0
+
+def task():
+    LOOP.create_task(asyncio.sleep(9))
+    LOOP.run_until_complete(asyncio.sleep(0))
+    return 1.0
+
+def at_exit():
+    atexit.register(save)
+    return 1.0
+
+def alarm():
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.alarm(9)
+    return 1.0
+"""
+SHOWN_BY = {
+    "lazy_result": "total",
+    "computes_when_asked": "lazy",
+    "may_compute": "engine",
+    "not_opened": "capsule",
+    "opaque_result": "far",
+    "threads_at_work": "threaded",
+    "processes_at_work": "child",
+    "tasks_unfinished": "task",
+    "functions_at_exit": "at_exit",
+    "signal_pending": "alarm",
+}
+"""The function of which the page quotes what the command says, by code."""
+
+
+def without_numbers(text: str) -> str:
+    """Return a text with a sign for each number, and once what it lists several times."""
+    text = re.sub(r"\d[\d.]*( [nµm]?s\b)?", "#", joined(text))
+    text = re.sub(r"\bpython#?", "python", text)
+    text = re.sub(r"# (thread|process|task)(e?s)?\b", r"# \1", text)
+    return re.sub(r": ([^,:;]+)(, \1)+", r": \1", text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("code", "function"), SHOWN_BY.items())
+def test_what_is_quoted_is_what_the_command_says(code: str, function: str, tmp_path: Path) -> None:
+    if function == "far":
+        pytest.importorskip("torch")
+    (tmp_path / "fit.py").write_text(HIDING, encoding="utf-8")
+    once = ("--warm-only", "--min-runs", "1", "--max-runs", "1")
+    done = subprocess.run(
+        [sys.executable, "-m", "coldwarm", "bench", f"fit.py:{function}", *once],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    (block,) = [one.text for one in quoted() if one.of == code]
+    (told,) = [
+        one
+        for one in re.split(r" (?=coldwarm: )", block)
+        if one.removeprefix("coldwarm: ").startswith(function)
+    ]
+    assert without_numbers(told) in without_numbers(done.stdout + done.stderr)

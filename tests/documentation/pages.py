@@ -20,11 +20,12 @@ _FENCE = re.compile(
 )
 _DEFINED = re.compile(r"^`(?P<command>coldwarm [^`\n]+)`\n: ", re.MULTILINE)
 """A command that a list explains."""
+_HEADING = re.compile(r"^#+ ", re.MULTILINE)
 PROGRAMS = frozenset(
     {
         *("./start-the-server", ".venv/bin/pip", "_COLDWARM_COMPLETE=fish_source", "again/bin/pip"),
         *("asv", "cd", "coldwarm", "eval", "export", "for", "git", "grep", "hyperfine", "make"),
-        *("openssl", "pip", "pipx", "pytest", "python", "uv", "uvx"),
+        *("openssl", "pip", "pipx", "pytest", "python", "tar", "uv", "uvx"),
     }
 )
 """What the first word of a command is."""
@@ -38,6 +39,8 @@ class Line:
     number: int
     text: str
     """In one line, without what a comment says of it."""
+    section: int = 0
+    """How many headings stand before it."""
 
     @property
     def place(self) -> str:
@@ -56,12 +59,13 @@ def lines(page: Path) -> Iterator[Line]:
     text, name = page.read_text("utf-8"), page.relative_to(ROOT).as_posix()
     found = [*_FENCE.finditer(text), *_DEFINED.finditer(text)]
     for block in sorted(found, key=lambda one: one.start()):
+        section = len(_HEADING.findall(text, 0, block.start()))
         if block.re is _DEFINED:
-            yield Line(name, _number(text, block.start()), block["command"])
+            yield Line(name, _number(text, block.start()), block["command"], section)
             continue
         first = _number(text, block.start()) + 1
         for at, line in _of_block(block["language"].strip(), block["body"]):
-            yield Line(name, first + at, line)
+            yield Line(name, first + at, line, section)
 
 
 def _number(text: str, at: int) -> int:

@@ -78,7 +78,7 @@ X = ("--input", "x=f64[300,300]")
         ),
         ("nested", "the function returns a Lazy, which computes when it is asked: its __array__"),
         ("thunk", "the function returns a function, which has computed nothing yet"),
-        ("thread", "1 thread that the call started was still at work after it: Thread-"),
+        ("thread", "the call left 1 thread at work: Thread-"),
     ],
 )
 def test_what_is_not_there_is_refused_with_and_without_the_check(
@@ -144,6 +144,6 @@ def test_arrays_of_jax_in_a_global_are_refused(desk: Desk) -> None:
     )
     given = ("--input", "x=f32[900,900]", "--inputs-as", "jax")
     said = desk.refused("shared.py:step", *given, "--no-check")
-    assert "1 array of JAX was still being computed after the call" in said
+    assert "the call left 1 array of JAX unfinished" in said
     assert "jax.block_until_ready" in said
     assert desk.bench("shared.py:whole", *given, "--cold-only").code == 0

@@ -76,11 +76,12 @@ class Pending:
         # A first call may load a framework, which cleans up at the end.
         exits = running.left_until_exit()
         if self._exits is not None and len(exits) > len(self._exits):
-            new = [one for one in exits if one not in self._exits]
-            names: dict[str, Any] = {
-                "n_functions": len(exits) - len(self._exits),
-                "function_names": new[:_SHOWN],
-            }
+            new = [*exits]
+            for known in filter(
+                new.__contains__, self._exits
+            ):  # each call may register it once more
+                new.remove(known)
+            names: dict[str, Any] = {"n_functions": len(new), "function_names": new[:_SHOWN]}
             raise UnfinishedError(because("functions_at_exit", **names))
         self._exits = exits
 

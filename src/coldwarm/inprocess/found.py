@@ -8,7 +8,7 @@ from coldwarm.caches.modes import EVERY_CALL
 from coldwarm.contracts.reasons import because
 from coldwarm.inprocess.result import NOT_ASKED, BenchResult
 from coldwarm.runner.schedule.options import COLD
-from coldwarm.stats.cautions import other_calls, two_levels, untried
+from coldwarm.stats.cautions import other_calls, partly_tried, two_levels, untried
 from coldwarm.stats.selection import warm_processes
 from coldwarm.stats.summarise import warm_summary
 
@@ -93,7 +93,7 @@ def _of_calls(observation: Observation) -> list[Reason]:
     seen = observation.other_calls
     if seen is None:
         return found
-    fault = untried(seen)
+    fault = untried(seen) or partly_tried(seen)
     return [*found, *other_calls(seen), *([] if fault is None else [fault])]
 
 
@@ -118,9 +118,11 @@ def _cautions(
         named = [f"{name}={value}" for name, value in here.items()]
         cautions.append(because("settings", setting_names=named))
     if case is not None:
-        said = (
-            {"untried"} if any(getattr(one, "code", "") == "untried" for one in cautions) else set()
-        )
-        cautions += [one for one in case.warnings if one.kind not in _SHOWN_BY_INTERVAL | said]
+        told = {getattr(one, "code", "") for one in cautions} & {"untried", "partly_tried"}
+        cautions += [
+            one
+            for one in case.warnings
+            if one.kind not in _SHOWN_BY_INTERVAL and one.reason.code not in told
+        ]
         cautions += [one for one in case.limitations if one.code in _SHOWN]
     return cautions

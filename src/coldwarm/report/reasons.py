@@ -491,18 +491,16 @@ WORDS: dict[str, str] = {
     " look into it from here",
     "computes_when_asked": "the function returns a {kind}, which computes when it is asked: its"
     " {attribute} took {asked_s:time}, the call {call_s:time}",
-    "threads_at_work": "{n_threads:# thread} that the call started was still at work after it:"
-    " {thread_names}",
-    "processes_at_work": "{n_processes:# process} that the call started still ran after it:"
-    " {process_names}",
+    "threads_at_work": "the call left {n_threads:# thread} at work: {thread_names}",
+    "processes_at_work": "the call left {n_processes:# process} running: {process_names}",
     "functions_at_exit": "calls left {n_functions:# function} to be called at the end of the"
     " process: {function_names}",
-    "arrays_unfinished": "{n_arrays:# array} of JAX was still being computed after the call: the"
-    " function keeps it where its result does not show it",
+    "arrays_unfinished": "the call left {n_arrays:# array} of JAX unfinished: kept by the function,"
+    " and not in its result",
     "gpu_unfinished": "a GPU still had work of {framework} after the call",
-    "threads_unfinished": "{n_threads:# thread} that the call started was still at work after it",
-    "processes_unfinished": "{n_processes:# process} that the call started still ran after it",
-    "tasks_unfinished": "{n_tasks:# task} of asyncio was not done after the call",
+    "threads_unfinished": "the call left {n_threads:# thread} at work",
+    "processes_unfinished": "the call left {n_processes:# process} running",
+    "tasks_unfinished": "the call left {n_tasks:# task} of asyncio unfinished",
     "busy_afterwards": "the process went on computing after the call: it used {used_s:.3g} s of"
     " processor time in the {watched_s:.3g} s after it",
     "left_until_exit": "calls left {n_functions:# function} to be called at the end of the process",

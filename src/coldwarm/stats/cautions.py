@@ -242,6 +242,14 @@ def _of_arguments(seen: OtherCalls) -> list[Reason]:
     return [because("of_argument", one, name=name) for name, one in untried_]
 
 
+def partly_tried(seen: OtherCalls) -> Reason | None:
+    """Return which arguments of one process had other data and which not; ``None``: all or none."""
+    if not seen.varied or not seen.not_varied:
+        return None
+    names = {"argument_names": seen.varied, "other_names": sorted(seen.not_varied)}
+    return because("partly_tried", *_of_arguments(seen), **names)
+
+
 def _untried(observations: Sequence[Observation]) -> list[Caution]:
     """Warn where no process has shown what calls with other data do, or only for some of them."""
     seen = [one.other_calls for one in observations if one.other_calls is not None]
@@ -256,13 +264,8 @@ def _untried(observations: Sequence[Observation]) -> list[Caution]:
     unlike = [one.unlike for one in seen if one.unlike is not None]
     if unlike:
         return [_caution("untried", None, (len(unlike), n_seen), unlike[0])]
-    some = [one for one in seen if one.varied and one.not_varied]
-    if not some:
-        return []
-    first = some[0]
-    names = {"argument_names": first.varied or [], "other_names": sorted(first.not_varied)}
-    reason = because("partly_tried", *_of_arguments(first), **names)
-    return [_caution("other_calls", None, (len(some), n_seen), reason)]
+    some = [why for one in seen if (why := partly_tried(one)) is not None]
+    return [_caution("other_calls", None, (len(some), n_seen), some[0])] if some else []
 
 
 HELD_BACK = {"untried", "unlike_for_others", "answers_kept"}
