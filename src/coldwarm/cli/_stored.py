@@ -17,10 +17,7 @@ def tell(path: Path | str, otherwise: Sequence[ContractError]) -> None:
     """Say, beside what is shown, how many stored values are not shown and not proved."""
     if not otherwise:
         return
-    values = "value" if len(otherwise) == 1 else "values"
-    text = (
-        f"coldwarm: {path} says that another version of coldwarm measured it: {len(otherwise)} "
-        f"stored {values} not proved and not shown, as today's rules make other ones of its "
-        f"samples; the first is {otherwise[0]}"
-    )
+    from coldwarm.report.unproved import sentence
+
+    text = f"coldwarm: {path}: {sentence(len(otherwise))}; the first is {otherwise[0]}"
     say(text, err=True)

@@ -44,7 +44,10 @@ def _made(name: str, path: str, content: Content) -> bytes | None:
     format_ = base.load(name)
     with_verdicts = getattr(format_, "with_verdicts", None)
     if with_verdicts is not None:
-        verdicts = [told(one.index, one.environment) for one in content.verdicts]
+        verdicts = [
+            told(one.index, one.environment, one.not_judged, one.n_otherwise)
+            for one in content.verdicts
+        ]
         files: dict[str, bytes] = with_verdicts(results, verdicts, path)
         return files[path]
     return format_.files(results, path)[path] if results else None
