@@ -526,6 +526,6 @@ def _assert_nothing_told(
 
 
 def _of_ours(one: Done) -> Done:
-    """Return what the doctor said, whose report is in a file: the program's traceback is its own."""
+    """Return what the doctor said beside its file: the traceback is the program's own."""
     said = [line for line in one.err.splitlines() if line.startswith("coldwarm:")]
     return Done(one.code, "", "\n".join(said))
