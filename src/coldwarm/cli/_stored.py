@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import rich_click as click
-
-from coldwarm.errors import printable
-from coldwarm.private.masking import masked
+from coldwarm.cli._options import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,4 +20,4 @@ def tell(path: Path | str, otherwise: Sequence[ContractError]) -> None:
     from coldwarm.report.unproved import sentence
 
     text = f"coldwarm: {path}: {sentence(len(otherwise))}; the first is {otherwise[0]}"
-    click.echo(printable(masked(text)), err=True)
+    say(text, err=True)

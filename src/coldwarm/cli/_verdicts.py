@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def print_results(
     from coldwarm.contracts.files import codec
     from coldwarm.report.catalogue.text import as_markdown
     from coldwarm.report.catalogue.told import told
-    from coldwarm.report.shown import PlainConsole, line
+    from coldwarm.report.shown import PlainConsole
 
     if form == "json":
         _options.print_record(results)
@@ -65,8 +66,7 @@ def print_results(
     else:
         console = PlainConsole()
         console.print(table())
-        console.print()
-        console.print(line(f"Artifacts: {folder}"))
+        say(f"Artifacts: {folder}", before="\n")
     failed = any(one.verdict == "failed" for one in results.results)
     return ExitCode.FAILED if failed else ExitCode.FINE
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import rich_click as click
-
-from coldwarm.errors import printable
+from coldwarm.cli._options import say
 from coldwarm.installing import MissingError
 from coldwarm.publish import layout
 
@@ -34,7 +32,7 @@ def _rendered(name: str, path: str, content: Content) -> bytes | None:
     try:
         return _made(name, path, content)
     except MissingError as error:
-        click.echo(printable(f"coldwarm: {path} is left out: {error}"), err=True)
+        say(f"coldwarm: {path} is left out: {error}", err=True)
         return None
 
 
