@@ -73,6 +73,42 @@ def test_a_name_of_a_file_says_what_it_is() -> None:
     assert not names & {"utils", "helpers", "common", "misc", "own", "here"}
 
 
+MASKING = {
+    "contracts.files.codec": "records, and with them all JSON and the journal",
+    "report.shown": "lines that a command says",
+    "report.reasons": "values in sentences",
+    "report.page.doctor": "texts of a page that are no record",
+    "report.doctor.perfetto": "texts of a trace",
+    "cli.main": "what goes wrong before anything else is loaded",
+    "cli.doctor._watching": "the command line of a program",
+    "runner.doctor.reading": "what a program has told of itself",
+    "runner.machine.variables": "which variables are told",
+    "runner.functions.targets": "labels and inputs as they are given",
+    "runner.stored.differences": "texts that were masked differently are alike",
+    "publish.making.create": "the name of a snapshot",
+    "publish.making.privacy": "what is looked through before it is published",
+}
+"""The doors where texts come in and go out, and what is masked there."""
+
+
+def test_texts_are_masked_at_a_few_doors() -> None:
+    masking = {module for module in FILES if any(".private" in one for one in imported(module))}
+    inside = {module for module in masking if ".private" in module}
+    assert {module.removeprefix("coldwarm.") for module in masking - inside} == MASKING.keys()
+
+
+def test_commands_say_nothing_past_the_door() -> None:
+    """A text with a value in it is said by ``say``; what else is printed was made of records."""
+    said = re.compile(r"click\.echo\(\s*f\"|click\.echo\(.*(?:path|folder|out_dir|error)\b")
+    past = {
+        name.removeprefix("coldwarm.cli.")
+        for name, file in FILES.items()
+        if name.startswith("coldwarm.cli.") and said.search(file.read_text(encoding="utf-8"))
+    }
+    # It is loaded first, and masks by itself; a value for PYTHONPATH must stay what it is.
+    assert past == {"_tree", "doctor"}
+
+
 GUIDE = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 

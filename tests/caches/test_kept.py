@@ -365,6 +365,7 @@ def test_what_a_program_has_never_kept_before_is_empty_too(name: str, tmp_path: 
     assert valid or refused
 
 
+@pytest.mark.slow
 def test_what_a_user_has_is_there_for_honest_programs(tmp_path: Path) -> None:
     user = User(tmp_path)
     for name, text in HONEST.items():
@@ -388,6 +389,7 @@ def test_the_user_s_home_stays_as_it_is(tmp_path: Path) -> None:
     assert {one: one.lstat().st_mtime_ns for one in home.rglob("*")} == before
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_hidden_it_is_refused_and_named(tmp_path: Path) -> None:
     user = User(tmp_path / "a,b")  # which no option of the kernel can say
     name = "beside_the_file"

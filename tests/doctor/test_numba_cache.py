@@ -56,6 +56,7 @@ def run(folder: Path, *arguments: str) -> tuple[dict[str, Any], str]:
     return sites, " ".join(told[1].split())
 
 
+@pytest.mark.slow
 def test_reads_and_misses_are_told_with_the_reason(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
@@ -96,6 +97,7 @@ for dtype in ("f8", "f4", "i8", "i4"):
 """
 
 
+@pytest.mark.slow
 def test_what_was_found_in_a_cache_is_not_said_to_be_compiled(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(AGAIN)
     _, text = run(tmp_path)

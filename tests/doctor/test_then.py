@@ -331,6 +331,7 @@ def test_a_time_budget_that_is_too_small_measures_nothing_and_says_what_would_do
     )
 
 
+@pytest.mark.slow
 def test_when_the_time_is_over_the_rounds_until_then_are_judged(project: Path) -> None:
     asked = ("--time-budget", "25s", "--rounds", "1000", "it.py")
     report, done = doctor(*asked)
@@ -342,6 +343,7 @@ def test_when_the_time_is_over_the_rounds_until_then_are_judged(project: Path) -
     assert cut["values"] == {"n_rounds": len(fix["before_s"]), "n_asked": 1000}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds_until_then", [0, 1, 3])
 def test_ctrl_c_ends_with_the_rounds_until_then(project: Path, rounds_until_then: int) -> None:
     children = project / "it.py"
@@ -414,6 +416,7 @@ def test_a_signal_while_the_program_is_started_reaches_it(
     assert ended.status == -number
 
 
+@pytest.mark.slow
 def test_both_are_counted_with_caches_that_are_alike(project: Path) -> None:
     pytest.importorskip("numba")
     (project / "kern.py").write_text(

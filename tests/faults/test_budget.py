@@ -31,6 +31,7 @@ def timed(bench: Lab, *arguments: str) -> tuple[Done, float]:
     return done, time.monotonic() - began_s
 
 
+@pytest.mark.slow
 def test_what_the_time_does_not_reach_has_not_failed_and_can_be_gone_on_with(sleepy: Lab) -> None:
     done, wall_s = timed(sleepy, *PLAN, "--time-budget", "6s")
     assert done.code == 0, done.err

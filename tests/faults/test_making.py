@@ -123,6 +123,7 @@ def test_a_device_that_is_not_there_is_no_failure(bench: Lab) -> None:
     assert case["made"] == []
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_makes_it_again_and_tells_of_both(bench: Lab) -> None:
     process = bench.start(*MANY)
     until(bench, process, 3)

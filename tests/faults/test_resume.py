@@ -65,6 +65,7 @@ def test_a_changed_source_is_refused_by_name(bench: Lab) -> None:
     bench.assert_clean()
 
 
+@pytest.mark.slow
 def test_a_complete_run_that_is_resumed_still_tells_its_inputs(bench: Lab) -> None:
     assert bench.run(*SHORT).code == 0
     before = bench.case(GOOD)["dataset_sha256"]
@@ -75,6 +76,7 @@ def test_a_complete_run_that_is_resumed_still_tells_its_inputs(bench: Lab) -> No
     assert "dataset_sha256" not in after["null_reasons"]
 
 
+@pytest.mark.slow
 def test_a_damaged_line_is_reported_and_costs_only_itself(interrupted: Lab) -> None:
     lines = [line for line in interrupted.journal() if line.endswith(b"\n")]
     damaged = lines[2].replace(b'"status":"ok"', b'"status":"OK"')

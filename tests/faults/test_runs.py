@@ -11,6 +11,7 @@ from tests.faults.lab import GOOD, Lab, collect, shown, wait_for
 from tests.faults.plans import ONE, PLAN, SHORT, assert_complete, assert_short, kept, until
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_no_orphan_and_is_resumed(bench: Lab) -> None:
     process = bench.start(*PLAN)
     until(bench, process, 2)
@@ -29,6 +30,7 @@ def test_a_killed_run_leaves_no_orphan_and_is_resumed(bench: Lab) -> None:
     assert_complete(bench)
 
 
+@pytest.mark.slow
 def test_a_run_killed_while_it_compiles_does_not_leave_its_caches_to_the_next(bench: Lab) -> None:
     plan = ("--backend", "honest", "--cache-mode", "cold_process_cold_cache")
     process = bench.start(*plan)
@@ -115,6 +117,7 @@ def test_two_runs_into_one_directory(bench: Lab) -> None:
     bench.assert_whole()
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_not_overwritten_and_can_be_looked_at_again(bench: Lab) -> None:
     assert bench.run(*ONE).code == 0
     before = {p: p.read_bytes() for p in bench.out.rglob("*") if p.is_file()}

@@ -207,6 +207,7 @@ def test_a_case_with_new_hashes_is_refused_where_it_was_changed(copy: Lab, name:
     assert line in refused(copy)
 
 
+@pytest.mark.slow
 def test_every_command_refuses_by_the_same_line(copy: Lab) -> None:
     change(copy.out, GOOD, CHANGES["median"][0])
     done = copy.command("validate", copy.out)

@@ -48,6 +48,7 @@ def _started(desk: Desk, label: str) -> list[dict[str, Any]]:
     return [one["telemetry"] for one in desk.case(label)["observations"] if one["status"] == "ok"]
 
 
+@pytest.mark.slow
 def test_starts_of_which_nothing_is_asked_are_made_together(desk: Desk) -> None:
     desk.write("mine.py", SLOW_START)
     done = desk.bench("mine.py:one", "mine.py:other", "--warm-only", "--max-runs", "2")

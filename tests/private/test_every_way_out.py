@@ -181,11 +181,12 @@ class Walk(Lab):
         for file in set(self.path.rglob("*")) - made_before:
             name = os.fsencode(file.relative_to(self.path))
             texts[str(file)] = name + (file.read_bytes() if file.is_file() else b"")
+        unpacked = {where: list(walk.layers(text)) for where, text in texts.items()}
         return [
             (one.place, where)
             for one in PLANTED.values()
-            for where, text in texts.items()
-            if any(form in text for form in one.forms)
+            for where, layers in unpacked.items()
+            if any(form in text for text in layers for form in one.forms)
         ]
 
 

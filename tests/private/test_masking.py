@@ -123,6 +123,19 @@ ORDINARY = [
     "the secret is safe",
     "access key col_1",
     "-I/usr/home/x",
+    'tokens = tokenizer("hello world1")',
+    'x = password_strength("abc123"), ids = tokenize("abc12345")',
+    "src/token.py:12, from src.token import Token",
+    "def token_embedding(ids, dim=512):",
+    'add_tokens(["a1"]) and model.with_token_type("a")',
+    'log_info("x"), blog_in("x"), authenticated("x")',
+    "set_token_limit(512) set_password_policy('strict')",
+    "the second pass:compile; a password for each user is required",
+    "rng key used: key<fry>[]",
+    "| token | 512 |",
+    "identified by its hash",
+    "mysql version 8.0 -port 3306",
+    'params["token_embedding"] = jnp.ones(3); d["key"] = 3',
 ]
 
 
@@ -149,6 +162,95 @@ def test_the_value_of_a_secret_variable_is_masked_wherever_it_stands(
         assert "***" in masked(f"failed with {shown}")
     assert masked(f"cut: {first[:8]}") == "cut: ***"
     assert masked("level not-a-secret-1") == "level not-a-secret-1"
+
+
+SECRET = "wJalr7XUtnFEMI2K7MDENG9bPxRfiCYz"  # noqa: S105 - planted
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        *("was " + SECRET[:14] + "… in the log", "'" + SECRET[:20] + "...'", "x=" + SECRET[-13:]),
+        *(f"{SECRET[:12]}…{SECRET[-12:]} is no file", "cut " + SECRET[:7]),
+        *(base64.b64encode(f"{who}:{SECRET}".encode()).decode() for who in ("a", "bo", "eve")),
+        base64.urlsafe_b64encode(f"user:{SECRET}, and more".encode()).decode(),
+        *(SECRET.encode().hex().upper(), SECRET.encode().hex(), f"<{SECRET}>", f"a{SECRET}b"),
+    ],
+)
+def test_a_known_secret_is_found_cut_and_inside_of_others(
+    shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", SECRET)
+    left = masked(f"it {shown} there" if not shown.startswith("cut") else shown)
+    assert "***" in left
+    assert not any(SECRET[at : at + 8] in left for at in range(len(SECRET) - 7)), left
+    assert len(left) < 48, left
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("UPSTREAM", "amqp://bob:{}@queue.example.com/x"),
+        ("PIP_INDEX_URL", "https://{}@pypi.example.com/simple"),
+        ("GIT_URL", "see https://bob:{}@a.b/x and https://c.d"),
+        ("MIRRORS", "https://a.b/x,https://bob:{}@c.d/y"),
+        ("GOOGLE_CREDENTIALS", '{{"type": "service_account", "private_key_id": "{}"}}'),
+        ("DOCKER_AUTH_CONFIG", '{{"auths":{{"host":{{"auth":"{}"}}}}}}'),
+        ("AWS_CREDS", "AKIA0000:{}"),
+        ("SENTRY_DSN", "https://{}@sentry.example.com/3"),
+        ("AZURE_STORAGE_CONNECTION_STRING", "AccountName=a;AccountKey={};Suffix=b"),
+        ("SLACK_WEBHOOK", "https://hooks.example.com/services/T0/{}"),
+        ("MYAUTHKEY", "{}"),
+    ],
+)
+def test_what_a_variable_holds_among_others_is_known(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value.format(SECRET))
+    assert masked(f"401: {SECRET} was refused") == "401: *** was refused"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"password": SECRET},
+        {"values": {"api_key": SECRET, "n": 3}},
+        {"name": "secret_key", "kind": "value", "value": SECRET},
+        {"name": "password", "kind": "value", "value": 739158264701},
+        {"headers": {"Authorization": f"Custom {SECRET}"}},
+        {"settings": {"client_secret": "correct horse battery"}},
+        {"argv": ["x.py", "--token", SECRET, "--n", "3"]},
+        [["curl", "--password", SECRET]],
+        {"command": ("x", "--db-password", "two words")},
+        {"facts": [{"MY_ACCESS_TOKEN": SECRET}]},
+        {"Set-Cookie": SECRET},
+    ],
+)
+def test_a_name_in_a_record_says_that_its_value_is_secret(record: object) -> None:
+    shown = str(cleaned(record))
+    assert "***" in shown
+    assert not any(one in shown for one in (SECRET, "739158264701", "horse", "words"))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"token": "int32[4,128]", "tokens": "i32[8]", "key": "key<fry>[]", "mask": "bool"},
+        {"password": "str #ab12cd", "secret": None, "api_key": "***", "token": 3},
+        {"distributions": {"secretstorage": "3.3.3", "token-bucket": "0.3.0rc1", "keyring": "25"}},
+        {"name": "tokenize", "value": 3},
+        {"name": "n_tokens", "value": 512},
+        {"function": "password_strength", "file": "src/token.py", "line": 3},
+        {"versions": {"tokenizers": "0.22.1", "passlib": "1.7.4", "pytest-secret": "2024.1.post1"}},
+        ["--max-tokens", "512", "--tokenizer", "bpe", "src/token.py"],
+        {"cache_key": "jit_f-6f1ed002ab5595859014ebf0951522d9", "key": "value"},
+        {"code": "key_reused", "signature": "f(x, key)", "session": "one of three"},
+        {"case": "tokenize_512_f32", "candidate": "secret_santa", "pattern": "key-reuse"},
+        {"text": "the function token_embedding of secrets.py takes a password_hash_fn"},
+    ],
+)
+def test_honest_names_in_a_record_stay_as_they_are(record: object) -> None:
+    assert cleaned(record) == record
 
 
 def test_a_word_that_stands_anywhere_is_no_value_to_search_for(
@@ -183,7 +285,8 @@ def test_masking_again_changes_nothing(parts: list[str]) -> None:
 @pytest.mark.parametrize(
     "unit",
     ["-", "a", "a.", "--a", "token", "token_", "'", '\\"', "/home", "/a", "a@", "a:", "://a:",
-     "password=", "password='", "Bearer ", "-----BEGIN ", "eyJ", "sk-", "?", "A_", "key.key_"],
+     "password=", "password='", "Bearer ", "login(", "set_token('", "docker login ",
+     "password for a", "-----BEGIN ", "eyJ", "sk-", "?", "A_", "key.key_"],
 )  # fmt: skip
 def test_time_grows_with_the_length_of_a_text(unit: str) -> None:
     def seconds(length: int) -> float:

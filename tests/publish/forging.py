@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from coldwarm.contracts.files.codec import decode, encode
+from coldwarm.errors import ContractError
 from coldwarm.publish import layout
 
 if TYPE_CHECKING:
@@ -27,8 +30,18 @@ def edit(folder: Path, path: str, change: Edit) -> None:
     file = folder / path
     document = json.loads(file.read_bytes())
     change(document)
-    file.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+    write(file, document)
     agree(folder)
+
+
+def write(file: Path, document: Any) -> None:
+    """Write a document as coldwarm writes it, so that nothing but what it says can tell."""
+    data = (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    with suppress(ContractError):
+        again = encode(decode(data))
+        if json.loads(again)["schema_version"] == document["schema_version"]:
+            data = again
+    file.write_bytes(data)
 
 
 def agree(folder: Path) -> None:
@@ -41,7 +54,7 @@ def agree(folder: Path) -> None:
         for name in ("environment", "answers"):
             if document.get(f"{name}_path"):
                 document[f"{name}_sha256"] = sha256(run / document[f"{name}_path"])
-        index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+        write(index, document)
         rows(index)
     rows(folder / "nextstat" / "ml_suite.json")
     report = folder / layout.VALIDATION
@@ -50,12 +63,12 @@ def agree(folder: Path) -> None:
         figure["source"]["sha256"] = sha256(folder / figure["source"]["path"])
     for one in document["verdicts"]:
         one["sha256"] = sha256(folder / one["path"])
-    report.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+    write(report, document)
     manifest = folder / layout.MANIFEST
     document = json.loads(manifest.read_bytes())
     for row in document["results"]:
         row["sha256"] = sha256(folder / row["path"])
-    manifest.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+    write(manifest, document)
     of_index(folder)
 
 
@@ -67,7 +80,7 @@ def of_index(folder: Path) -> None:
     for row in document["artifacts"]:
         data = (folder / row["path"]).read_bytes()
         row["bytes"], row["sha256"] = len(data), hashlib.sha256(data).hexdigest()
-    index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+    write(index, document)
 
 
 def _sizes(folder: Path) -> None:
@@ -87,7 +100,7 @@ def rows(index: Path) -> None:
     for row in document["cases"]:
         row["sha256"] = sha256(index.parent / row["path"])
     if json.dumps(document) != before:
-        index.write_text(json.dumps(document, indent=2, ensure_ascii=False))
+        write(index, document)
 
 
 def sha256(file: Path) -> str:

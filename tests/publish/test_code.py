@@ -80,6 +80,7 @@ def here(benched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 WITH = ("--with-code", "--with-data", "data")
 
 
+@pytest.mark.slow
 def test_a_bench_is_measured_again_from_the_archive_elsewhere(
     call: Call, here: Path, tmp_path: Path
 ) -> None:

@@ -5,29 +5,35 @@ Each is wrong, or what it lies about is counted as only hashed in the first line
 
 from __future__ import annotations
 
+import re
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.publish import forgeries, forging
+from tests.publish import disguised, forgeries, forging
+from tests.publish.conftest import openssl
 
 from coldwarm.cli.snapshot import _views
-from coldwarm.errors import InvalidResultError, UsageError
-from coldwarm.publish import layout
+from coldwarm.errors import ExitCode, InvalidResultError, UsageError
+from coldwarm.publish import layout, signing
 from coldwarm.publish.making import collected, create
 from coldwarm.publish.package import package
 from coldwarm.publish.verifying import whole
+from coldwarm.publish.verifying.faults import exit_code
 from coldwarm.report.checked import verification
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.publish.conftest import Call
 
     from coldwarm.contracts.checked import Verification
 
+ROOT = Path(__file__).parents[2]
 _EVERY = 12
 """Of so many forgeries one is tried in the fast tests, all in the slow ones."""
+SNAPSHOTS = {**forgeries.SNAPSHOTS, **disguised.SNAPSHOTS}
+PAGES = {**forgeries.PAGES, **disguised.PAGES}
+ARCHIVES = {**forgeries.ARCHIVES, **disguised.ARCHIVES}
 
 
 @pytest.fixture(scope="session")
@@ -75,13 +81,11 @@ def test_what_is_not_forged_has_no_fault_and_is_proved_from_its_samples(
     assert f"ONLY HASHED: {found.n_only_hashed} files; proved: " in verification.lines(found)[0]
 
 
-@pytest.mark.parametrize(
-    ("mode", "name"), _some(list(product(forgeries.MODES, forgeries.SNAPSHOTS)))
-)
+@pytest.mark.parametrize(("mode", "name"), _some(list(product(forgeries.MODES, SNAPSHOTS))))
 def test_a_forged_snapshot_is_wrong_or_counted_as_only_hashed(
     bases: dict[str, Path], tmp_path: Path, mode: str, name: str
 ) -> None:
-    forgery = forgeries.SNAPSHOTS[name]
+    forgery = SNAPSHOTS[name]
     folder = forging.copy(bases[mode], tmp_path / "s1")
     lies = forgery.path(folder)
     forgery.change(folder)
@@ -130,12 +134,12 @@ def test_a_lie_about_what_was_seen_is_proved_by_nothing(
     assert not found.proved
 
 
-@pytest.mark.parametrize("name", forgeries.PAGES)
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("mode", ["same", pytest.param("other_harness", marks=pytest.mark.slow)])
 def test_a_forged_page_or_print_is_wrong_or_not_checked(
     pages: dict[str, Path], tmp_path: Path, mode: str, name: str
 ) -> None:
-    forgery = forgeries.PAGES[name]
+    forgery = PAGES[name]
     folder = forging.copy(pages[mode], tmp_path / "s1")
     lies = forgery.path(folder)
     forgery.change(folder)
@@ -161,12 +165,22 @@ def pages(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     }
 
 
-@pytest.mark.parametrize("name", forgeries.ARCHIVES)
+@pytest.fixture(scope="session")
+def small(
+    bases: dict[str, Path], keys: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A signed snapshot without page, print and wheel."""
+    folder = forging.copy(bases["same"], tmp_path_factory.mktemp("small") / "s1")
+    signing.sign(folder, keys[0])
+    return folder
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
 def test_a_forged_archive_of_a_signed_snapshot_is_wrong_or_counted(
-    signed: Path, keys: tuple[Path, Path], tmp_path: Path, call: Call, name: str
+    small: Path, keys: tuple[Path, Path], tmp_path: Path, call: Call, name: str
 ) -> None:
-    archive = package(signed, tmp_path / "s1.tar.gz").path
-    archive.write_bytes(forgeries.ARCHIVES[name](archive.read_bytes()))
+    archive = package(small, tmp_path / "s1.tar.gz").path
+    archive.write_bytes(ARCHIVES[name](archive.read_bytes()))
     code, out, _ = call("verify", archive, "--public-key", keys[1])
     if code:
         assert code == 3
@@ -176,6 +190,30 @@ def test_a_forged_archive_of_a_signed_snapshot_is_wrong_or_counted(
     assert any(line.startswith("    s1.tar.gz: not packed by coldwarm") for line in rest)
 
 
-def test_there_are_200() -> None:
-    n_tried = len(forgeries.MODES) * len(forgeries.SNAPSHOTS) + 2 * len(forgeries.PAGES)
-    assert n_tried + len(forgeries.RUNS) + len(forgeries.ARCHIVES) >= 200
+@pytest.mark.parametrize("name", disguised.SIGNATURES)
+def test_what_somebody_else_has_signed_is_not_signed(
+    small: Path, keys: tuple[Path, Path], tmp_path: Path, name: str
+) -> None:
+    """GIVEN another key THEN it is wrong by the reader's, and without that it proves nothing."""
+    folder = forging.copy(small, tmp_path / "s1")
+    evil = tmp_path / "evil.pem"
+    openssl("genpkey", "-algorithm", "ed25519", "-out", evil)
+    disguised.SIGNATURES[name](folder, evil)
+    found = whole.verify(folder, keys[1]).told(folder)
+    assert [one.kind for one in found.faults] == ["signature"]
+    assert exit_code(found) == ExitCode.SIGNATURE
+    known = whole.verify(folder).told(folder)
+    assert not known.proved
+    assert known.signature != "valid"
+
+
+def test_the_page_says_how_many_there_are() -> None:
+    modes = len(forgeries.MODES)
+    n_tried = modes * len(SNAPSHOTS) + 2 * len(PAGES) + len(forgeries.RUNS)
+    n_tried += len(ARCHIVES) + len(disguised.SIGNATURES)
+    page = (ROOT / "docs" / "how-to" / "verify.md").read_text("utf-8")
+    assert f"| **all** | | **{n_tried}** |" in page
+    tried = page.partition("## What was tried")[2].partition("## ")[0]
+    rows = re.findall(r"\| (?:(\d) × )?(\d+) \|$", tried, re.MULTILINE)
+    assert sum(int(times or 1) * int(each) for times, each in rows) == n_tried
+    assert n_tried >= 200

@@ -20,6 +20,7 @@ from tests.publish import forging
 
 from coldwarm.errors import is_plain
 from coldwarm.publish import layout, opening
+from coldwarm.runner.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -348,6 +349,7 @@ def refused(call: Call, scene: Path, *arguments: str | Path) -> None:
     assert len(lines[0]) < 2000
     assert "::error" not in lines[0]
     assert "Traceback" not in lines[0]
+    temporary.remove()  # as its end does
     assert everything(scene.parent) == before
     assert not list((scene.parent / "tmp").iterdir())
 

@@ -159,3 +159,14 @@ def test_the_cheapest_of_a_plan_was_tried(calls: OtherCalls) -> None:
     assert none.cheapest is None
     assert none.verdict == "undecided"
     assert none.reason.code in cautions.HELD_BACK
+
+
+def test_what_was_not_tried_is_told_alike_from_a_file() -> None:
+    """GIVEN arguments that a file has in the order of their names THEN the same one is named."""
+    why = because("unvaried")
+    for varied in ([], ["x"]):
+        seen = OtherCalls(usual_s=1e-3, varied=varied, not_varied={"y": why, "params": why})
+        data = msgspec.json.encode(seen, order="deterministic")
+        assert cautions.untried(seen) == cautions.untried(
+            msgspec.json.decode(data, type=OtherCalls)
+        )

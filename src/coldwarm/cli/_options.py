@@ -269,6 +269,13 @@ def new_directory(name: str) -> Path:
     return Path("out", f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}")
 
 
+def say(text: object, *, before: str = "", err: bool = False) -> None:
+    """Print foreign text as one line with nothing private in it."""
+    from coldwarm.report.shown import told
+
+    click.echo(before + told(text), err=err)
+
+
 def print_record(record: Any) -> None:  # noqa: ANN401 - every record of the contracts
     """Print a record as JSON."""
     sys.stdout.write(record_text(record))
@@ -284,7 +291,7 @@ def record_text(record: Any) -> str:  # noqa: ANN401 - every record of the contr
 
 def print_rows(rows: Sequence[Mapping[str, object]] | Sequence[str]) -> None:
     """Print plain values as JSON."""
-    from coldwarm.private.masking import cleaned
+    from coldwarm.contracts.files import codec
     from coldwarm.report.shown import json_text
 
-    click.echo(json_text(json.dumps(cleaned(rows), indent=2)))
+    click.echo(json_text(json.dumps(codec.without_secrets(rows), indent=2)))

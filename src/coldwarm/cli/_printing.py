@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.errors import printable, storage_error
-from coldwarm.private.masking import masked
+from coldwarm.cli._options import say
+from coldwarm.errors import storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -135,6 +135,6 @@ def _console(form: str, title: str) -> Iterator[Console]:
 
 def print_place(path: Path, *, verbose: bool) -> None:
     """Say where the artifacts lie, and what shows more of them."""
-    place = printable(masked(str(path)))
-    more = "" if verbose else f"\nMore: coldwarm show {shlex.quote(place)} --verbose"
-    click.echo(f"\nArtifacts: {place}{more}")
+    say(f"Artifacts: {path}", before="\n")
+    if not verbose:
+        say(f"More: coldwarm show {shlex.quote(str(path))} --verbose")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import rich_click as click
-
-from coldwarm.errors import printable
-from coldwarm.private.masking import masked
+from coldwarm.cli._options import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +17,7 @@ def tell(path: Path | str, otherwise: Sequence[ContractError]) -> None:
     """Say, beside what is shown, how many stored values are not shown and not proved."""
     if not otherwise:
         return
-    values = "value" if len(otherwise) == 1 else "values"
-    text = (
-        f"coldwarm: {path} says that another version of coldwarm measured it: {len(otherwise)} "
-        f"stored {values} not proved and not shown, as today's rules make other ones of its "
-        f"samples; the first is {otherwise[0]}"
-    )
-    click.echo(printable(masked(text)), err=True)
+    from coldwarm.report.unproved import sentence
+
+    text = f"coldwarm: {path}: {sentence(len(otherwise))}; the first is {otherwise[0]}"
+    say(text, err=True)

@@ -11,7 +11,7 @@ from click.exceptions import Exit, NoArgsIsHelpError
 
 from coldwarm import __version__
 from coldwarm.cli._groups import Commands
-from coldwarm.errors import ColdwarmError, ExitCode, one_line, printable, shorten
+from coldwarm.errors import ColdwarmError, ExitCode, one_line, shorten
 
 _OF_NAMES = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that another name would not have had."""
@@ -62,9 +62,9 @@ def run() -> int:
 
 
 def _shown(text: str) -> str:
-    from coldwarm.private.masking import masked
+    from coldwarm.report.shown import told
 
-    return printable(masked(text))
+    return told(text)
 
 
 def _is_named(name: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._options import say
 from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from coldwarm.contracts.catalogue import ClaimResults, Kind, PatternResults
-    from coldwarm.runner.catalogue.stored import Stored
+    from coldwarm.runner.catalogue.stored import Again, Stored
 
 _SINGULAR = {"patterns": "pattern", "claims": "claim"}
 
@@ -55,7 +56,7 @@ def print_results(
     from coldwarm.contracts.files import codec
     from coldwarm.report.catalogue.text import as_markdown
     from coldwarm.report.catalogue.told import told
-    from coldwarm.report.shown import PlainConsole, line
+    from coldwarm.report.shown import PlainConsole
 
     if form == "json":
         _options.print_record(results)
@@ -65,8 +66,7 @@ def print_results(
     else:
         console = PlainConsole()
         console.print(table())
-        console.print()
-        console.print(line(f"Artifacts: {folder}"))
+        say(f"Artifacts: {folder}", before="\n")
     failed = any(one.verdict == "failed" for one in results.results)
     return ExitCode.FAILED if failed else ExitCode.FINE
 
@@ -82,11 +82,10 @@ def print_judged(
     """
     from coldwarm.report.catalogue import changes
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.runner.catalogue import stored
     from coldwarm.stats.catalogue.again import changed
 
     with opened(path, kind) as found:
-        again = stored.judged(found)
+        again = found.again
     differing = changed(found.verdicts, again.verdicts)
     if form == "json":
         named = _SINGULAR[kind]
@@ -105,22 +104,53 @@ def print_judged(
     return ExitCode.FAILED if differing or nothing else ExitCode.FINE
 
 
+def _proved(path: Path, found: Stored) -> Again:
+    """Return stored results judged again; what is stored otherwise is told.
+
+    Raises:
+        UsageError: a run is not there.
+        ContractError: a file does not keep its contract, or says what its observations do not say.
+    """
+    from coldwarm.cli._stored import tell
+
+    for error in found.held.faults:
+        raise error
+    tell(path, found.held.otherwise)
+    return found.again
+
+
 def print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
-    """Print which verdicts differ between two stored results.
+    """Print which verdicts differ between two stored results, each judged again.
 
     Raises:
         UsageError: there are none.
-        ContractError: a file does not keep its contract.
+        ContractError: a file does not keep its contract, or says what its observations do not say.
     """
     from coldwarm.report.catalogue import changes
     from coldwarm.report.shown import PlainConsole
     from coldwarm.stats.catalogue.again import changed
 
     with opened(a, kind) as first, opened(b, kind) as second:
-        differing = changed(first.verdicts, second.verdicts)
+        sides = [_proved(path, one) for path, one in ((a, first), (b, second))]
+    differing = changed(*(one.verdicts for one in sides))
+    unproved = [one.reasons for one in sides]
     if form == "json":
         named = _SINGULAR[kind]
-        _options.print_rows([{named: one.name, "a": one.a, "b": one.b} for one in differing])
+        rows = [
+            {
+                named: one.name,
+                "a": one.a,
+                "b": one.b,
+                "not_proved": [
+                    s for s, left in zip("ab", unproved, strict=True) if one.name in left
+                ],
+            }
+            for one in differing
+        ]
+        _options.print_rows(rows)
     else:
-        PlainConsole().print(changes.table(differing, _SINGULAR[kind]))
+        console = PlainConsole()
+        for side, one in zip("AB", sides, strict=True):
+            console.print(changes.not_judged(one.not_judged, side))
+        console.print(changes.table(differing, _SINGULAR[kind], *unproved))
     return ExitCode.REGRESSION if differing else ExitCode.FINE

@@ -5,7 +5,6 @@ from __future__ import annotations
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.private.masking import masked
 
 
 @click.command("backends")
@@ -36,7 +35,7 @@ def command(form: str) -> None:
         return
     from rich.table import Table
 
-    from coldwarm.report.shown import PlainConsole, line
+    from coldwarm.report.shown import PlainConsole, line, told
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("candidate", "version", "status"):
@@ -45,6 +44,6 @@ def command(form: str) -> None:
         table.add_row(
             line(row["candidate"]),
             line(row["version"] or "–"),
-            line("ready" if row["available"] else masked(str(row["reason"]))),
+            line("ready" if row["available"] else told(row["reason"])),
         )
     PlainConsole().print(table)

@@ -10,7 +10,8 @@ import rich_click as click
 
 from coldwarm.cli import _counts, _options, _printing
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
-from coldwarm.errors import ExitCode, printable
+from coldwarm.cli._options import say
+from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +123,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     code = _code(report, outcome)
     if code == ExitCode.FINE and given["failures"] and (names := _unjudged(outcome)):
         text = f"coldwarm: --fail-on judges nothing of {', '.join(names)}, which was not measured"
-        click.echo(printable(f"{text}; give a longer --time-budget"), err=True)
+        say(f"{text}; give a longer --time-budget", err=True)
         return ExitCode.NOTHING_VALID
     if code in {ExitCode.FINE, ExitCode.REGRESSION} and len(report.candidates) > 1:
         _counts.refuse_unheard(guarded, report.counts)

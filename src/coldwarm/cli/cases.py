@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
-from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.case import Case
@@ -45,7 +44,7 @@ def command(suite: str | None, form: str) -> None:
 def _print(grouped: dict[str, list[Case]]) -> None:
     from rich.padding import Padding
 
-    from coldwarm.report.shown import PlainConsole, line
+    from coldwarm.report.shown import PlainConsole, line, told
 
     console = PlainConsole()
     for group, members in grouped.items():
@@ -53,5 +52,5 @@ def _print(grouped: dict[str, list[Case]]) -> None:
         console.print(line(group, "bold"))
         names = "  ".join(case.candidate for case in members)
         for text, style in ((workload.title, ""), (names, "dim")):
-            console.print(Padding(line(masked(text)), (0, 0, 0, 2)), style=style)
+            console.print(Padding(line(told(text)), (0, 0, 0, 2)), style=style)
     console.print(f"\n{sum(map(len, grouped.values()))} cases in {len(grouped)} groups")

@@ -8,8 +8,8 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import Measuring
-from coldwarm.errors import ExitCode, printable
-from coldwarm.private.masking import masked
+from coldwarm.cli._options import say
+from coldwarm.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ def command(
         _options.print_record(report)
     else:
         view.render(report, PlainConsole())
-        click.echo(f"\nKept for `coldwarm compare`: {printable(masked(str(kept)))}")
+        say(f"Kept for `coldwarm compare`: {kept}", before="\n")
     if not report.complete:
         return ExitCode.INTERRUPTED
     valid = any(figure.pair_s is not None for figure in report.figures)

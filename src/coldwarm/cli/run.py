@@ -9,8 +9,8 @@ import rich_click as click
 
 from coldwarm.cli import _options, _printing
 from coldwarm.cli._commands import ConfiguredMeasuring, origins
-from coldwarm.errors import ExitCode, ResumeError, printable
-from coldwarm.private.masking import masked
+from coldwarm.cli._options import say
+from coldwarm.errors import ExitCode, ResumeError
 
 if TYPE_CHECKING:
     from coldwarm.runner.schedule.options import Options
@@ -86,7 +86,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:  # noqa: ANN401 - optio
     if given["page"] and outcome.suite.n_ok:
         from coldwarm.cli.report.page import write_page
 
-        click.echo(f"Page: {printable(masked(str(write_page(outcome.path))))}", err=True)
+        say(f"Page: {write_page(outcome.path)}", err=True)
     return _code(outcome)
 
 
@@ -167,8 +167,7 @@ def _show(outcome: Outcome, form: str, *, verbose: bool) -> None:
     if outcome.interrupted or missed:
         text = f"The time budget ended before {missed} cases were measured."
         text = "Interrupted." if outcome.interrupted else text
-        place = printable(masked(str(outcome.path)))
-        click.echo(f"{text} Go on with: coldwarm run --out-dir {place} --resume")
+        say(f"{text} Go on with: coldwarm run --out-dir {outcome.path} --resume")
 
 
 def _code(outcome: Outcome) -> int:

@@ -30,8 +30,8 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
 
     Exit status: 0 no fault, 3 a fault was found, 2 a PATH does not exist.
     """
-    from coldwarm.errors import ExitCode, UsageError, printable
-    from coldwarm.private.masking import masked
+    from coldwarm.cli._options import say
+    from coldwarm.errors import ExitCode, UsageError
     from coldwarm.runner.stored.validating import validated
 
     missing = ", ".join(str(path) for path in paths if not path.exists())
@@ -43,7 +43,7 @@ def command(context: click.Context, paths: tuple[Path, ...], form: str) -> None:
         for finding in validated(path):
             findings.append(finding)
             if form != "json":
-                click.echo(printable(masked(_line(finding))))
+                say(_line(finding))
     if form == "json":
         _options.print_rows([_row(finding) for finding in findings])
     if any(finding.fault is not None for finding in findings):

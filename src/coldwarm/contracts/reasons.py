@@ -305,6 +305,7 @@ CODES: dict[str, str] = {
     "nothing_else_tells": "holds",
     "said_otherwise": "text",
     "other_rules": "n_values",
+    "written_otherwise": "",
     "of_other_rules": "",
     "not_made_again": "text",
     "made_otherwise": "",

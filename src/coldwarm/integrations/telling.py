@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from coldwarm import __version__
-from coldwarm.errors import printable
-from coldwarm.private.masking import masked
+from coldwarm.report import shown
 from coldwarm.report.shown import json_text
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ _GIB = 2**30
 
 def told(text: str) -> str:
     """Return foreign text in one line, with secrets as ``***``."""
-    return printable(masked(text)).strip()
+    return shown.told(text).strip()
 
 
 def json_bytes(document: Mapping[str, Any] | list[dict[str, Any]]) -> bytes:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
 import platform
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _SECRET_NAME = re.compile(
-    r"PASS(?:W|P|C|$|\d)|SECRET|TOKEN(?![A-Z])|CREDENTIAL|COOKIE|APIKEY|BEARER|"
+    r"PASS(?:W|P|C|$|\d)|SECRET|TOKEN(?![A-Z])|CREDENTIAL|COOKIE|BEARER|WEBHOOK|MNEMONIC|"
+    r"(?:API|AUTH|ACCESS|ACCOUNT|ENCRYPTION|MASTER|PRIVATE|SHARED|SIGNING|STORAGE)KEY|"
     r"(?:^|[_.-])(?:(?:[A-Z]+_)*KEY|KEYS|PASS|PWD|PW|PAT|PIN|AUTH|AUTHORIZATION|SIG|SIGNATURE|OTP|"
     r"SAS|DSN|JWT|CREDS?|LICEN[CS]E)(?:$|[_.-]|\d)|CONN(?:ECTION)?_?STR|(?:DATABASE|DB|REDIS|"
     r"MONGO|MONGODB|BROKER|SENTRY)_UR[IL]",
@@ -40,7 +42,15 @@ _GENERIC = frozenset(
 """Names that identify nobody, and that stand in ordinary texts."""
 FEWEST, LONG = 6, 8
 """Characters of a value that is searched for, and of one that is found inside words too."""
+LONG_CUT = 12
+"""Characters of a cut secret that alone are none of an ordinary word's."""
+_USER = re.compile(r"://([^\s/?#@:\"'<>]*)(?::([^\s/?#@\"'<>]*))?@")
+"""Of a URL the user and the password; a user alone is a token."""
+_PART = re.compile(r"(?=[^\W_]*\d)(?=\d*[^\W\d_])[\w+.~-]{12,}")
+"""A word with letters and digits, inside a secret of several parts."""
 _FEWEST_OF_A_NAME = 3
+_FEWEST_CODED = 12
+_URL_SAFE = str.maketrans("+/", "-_")
 
 
 class Known(NamedTuple):
@@ -53,6 +63,8 @@ class Known(NamedTuple):
     """Of the user and the machine."""
     folders: bool = True
     """Whether home folders are searched for, whoever's they are."""
+    begins: frozenset[str] = frozenset()
+    """``FEWEST`` characters with which each value begins, or the end of one that was cut."""
 
 
 _told: set[str] = set()
@@ -78,15 +90,38 @@ def withhold(values: Iterable[str]) -> None:
 
 def current() -> Known:
     """Return what is private in this process."""
-    secret = {value for name, value in os.environ.items() if is_secret_name(name)}
-    homes = {*_homes(os.environ)}
-    forms = {form for value in secret | _told for form in _forms(value) if form not in homes}
-    names = {*_names(os.environ, homes)}
+    return _current(frozenset(os.environ.items()), frozenset(_told))
+
+
+@lru_cache(maxsize=8)
+def _current(variables: frozenset[tuple[str, str]], told: frozenset[str]) -> Known:
+    named = dict(variables)
+    secret = {value for name, value in named.items() if is_secret_name(name)} | told
+    parts = {part for value in secret for part in _parts(value)}
+    parts |= {part for value in named.values() for part in _of_urls(value)}
+    homes = {*_homes(named)}
+    forms = {form for value in secret | parts for form in _forms(value) if form not in homes}
+    names = {*_names(named, homes)}
     return Known(
         tuple(sorted(forms, key=lambda form: (-len(form), form))),
         tuple(sorted(homes, key=lambda home: (-len(home), home))),
         tuple(sorted(names, key=lambda name: (-len(name), name))),
+        begins=frozenset(
+            part for form in forms for part in (form[:FEWEST], form[-LONG_CUT:][:FEWEST])
+        ),
     )
+
+
+def _of_urls(value: str) -> Iterator[str]:
+    """Yield what stands before the host of each URL in a value: a password, or a token."""
+    for user, password in _USER.findall(value):
+        yield password or user
+
+
+def _parts(value: str) -> Iterator[str]:
+    """Yield what a secret of several parts is made of, such as a document or a pair."""
+    if not value.startswith(("/", "~")):
+        yield from (part for part in _PART.findall(value) if part != value)
 
 
 def _forms(value: str) -> Iterator[str]:
@@ -96,10 +131,21 @@ def _forms(value: str) -> Iterator[str]:
         if not _is_telling(plain):
             continue
         raw = plain.encode("utf-8", "surrogateescape")
-        coded = (base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode())
         yield plain
-        yield from (repr(plain)[1:-1], json.dumps(plain)[1:-1], quote(raw), quote(raw, safe=""))
-        yield from (quote_plus(raw), raw.hex(), *coded, *(one.rstrip("=") for one in coded))
+        yield from (repr(plain)[1:-1], json.dumps(plain)[1:-1], html.escape(plain))
+        yield from (quote(raw), quote(raw, safe=""), quote_plus(raw), unquote(plain))
+        yield from (raw.hex(), raw.hex().upper(), *_in_base64(raw))
+
+
+def _in_base64(raw: bytes) -> Iterator[str]:
+    """Yield bytes in base64: alone, and as it stands inside of other bytes."""
+    for before in range(3):
+        coded = base64.b64encode(bytes(before) + raw).rstrip(b"=")
+        rest = (before + len(raw)) % 3
+        # The first and the last digit also hold bits of what stands beside.
+        text = coded[(0, 2, 3)[before] : len(coded) - (1 if rest else 0)].decode()
+        if len(text) >= _FEWEST_CODED or not before:
+            yield from {text, text.translate(_URL_SAFE)}
 
 
 def _is_telling(value: str) -> bool:

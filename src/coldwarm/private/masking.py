@@ -26,8 +26,8 @@ _FILE = re.compile(r"(?:cases/)?[\w.@+-]+\.json")
 """A file of a run, named from its index."""
 _SHORT_SECRET = re.compile(r"-[pP](?=.)(?!=?\d{1,5}$)(?!(?:r|a|l|o|e|i)[a-z-]+=?)")
 """``-pX``, as some tools take a password: no number of a port, and no long option."""
-_LONG_CUT = 12
-"""Characters of a cut secret that alone are none of an ordinary word's."""
+_CUT = re.compile(r"(?=.*\d)[\w+/=.~-]+")
+"""Of a value that is one word, and no sentence or URL that others begin as, each part tells."""
 _PLAIN_KEY = re.compile(r"[a-z_]+(?:\.[a-z_]+)*")
 _COMPOSED = frozenset(
     {
@@ -41,6 +41,13 @@ _COMPOSED = frozenset(
 )
 """Fields of records that the harness composes, of which readers hold one against another: a user
 who is called as one of its words is not meant there."""
+_PROBE = "Abc1xYz9q"
+_NOBODY = known.Known((), (), (), folders=False)
+_TELLS_NOTHING = re.compile(
+    r"|None|True|False|\*\*\*|\d{1,4}|v?\d+(?:\.\w+)+(?:[+.-]\w+)*|[A-Za-z_.]+ ?#[0-9a-f]{4,8}|"
+    r"(?:u?int|b?float|complex|bool|str|bytes|[a-z]{1,3})\d*(?:\[[\d, ]*\])?"
+)
+"""Values that are told under any name: constants, versions, types, and hashes of texts."""
 _LONG_WORD = re.compile(r"[\w+/=.:-]{16,}")
 
 
@@ -93,6 +100,7 @@ def _cleaned(value: Any, private: known.Known) -> Any:  # noqa: ANN401 - as abov
     if isinstance(value, str):
         return _masked(value, private)
     if isinstance(value, dict):
+        value = _unlabelled(value)
         unnamed = private._replace(names=())
         found: dict[Any, Any] = {}
         for key, one in value.items():
@@ -103,8 +111,46 @@ def _cleaned(value: Any, private: known.Known) -> Any:  # noqa: ANN401 - as abov
             found[name] = _cleaned(one, unnamed if _is_composed(key, one) else private)
         return found
     if isinstance(value, list | tuple):
-        return [_cleaned(one, private) for one in value]
+        return [_cleaned(one, private) for one in _without_options(value)]
     return value
+
+
+def _unlabelled(record: dict[Any, Any]) -> dict[Any, Any]:
+    """Return a mapping without the values whose names say that they are secret.
+
+    A name is a key, or stands under ``name`` beside its ``value``.
+    """
+    secret = {
+        key
+        for key, one in record.items()
+        if isinstance(one, str)
+        and isinstance(key, str)
+        and _is_label(key)
+        and not _TELLS_NOTHING.fullmatch(one)
+    }
+    if "value" in record and isinstance(record.get("name"), str) and _is_label(record["name"]):
+        secret |= {"value"} if not isinstance(record["value"], bool | None) else set()
+    return {key: MASK if key in secret else one for key, one in record.items()}
+
+
+def _without_options(values: Sequence[Any]) -> Sequence[Any]:
+    """Return a command line in a record without the values of secret options."""
+    return [
+        MASK
+        if isinstance(one, str)
+        and isinstance(before, str)
+        and known.is_secret_option(before)
+        and not one.startswith("-")
+        else one
+        for before, one in zip([None, *values], values, strict=False)
+    ]
+
+
+@lru_cache(maxsize=8192)
+def _is_label(name: str) -> bool:
+    """Say whether what stands behind a name and a colon would be masked in a text."""
+    text = f"{name}: {_PROBE}"
+    return _once(text, _NOBODY) != text
 
 
 def _is_composed(key: object, value: object) -> bool:
@@ -131,7 +177,7 @@ def _fits(shown: str, text: str) -> bool:
 @lru_cache(maxsize=8192)
 def _masked(text: str, private: known.Known) -> str:
     if _ORDINARY.fullmatch(text):  # it has the shape of no secret, and may still be a known one
-        return _without_values(text, private, _LONG_CUT)
+        return _without_values(text, private, known.LONG_CUT)
     for _ in range(_PASSES):  # what one secret hid of another's label stands free afterwards
         found = _once(text, private)
         if found == text:
@@ -176,6 +222,9 @@ def _without_known(text: str, private: known.Known) -> str:
 
 def _without_values(text: str, private: known.Known, fewest: int) -> str:
     """Mask secrets that are known, and at the end ``fewest`` or more characters of one."""
+    parts = (text[at : at + known.FEWEST] for at in range(len(text) - known.FEWEST + 1))
+    if private.begins.isdisjoint(parts):
+        return text
     for value in private.values:
         if value in text:
             inside = len(value) >= known.LONG
@@ -185,14 +234,35 @@ def _without_values(text: str, private: known.Known, fewest: int) -> str:
 
 
 def _without_cut(text: str, values: tuple[str, ...], fewest: int) -> str:
-    """Mask what is left at the end of a text of a value that was cut there."""
+    """Mask what is left of a value that was cut: much of it anywhere, a little at the end."""
     for value in values:
+        if len(value) > known.LONG_CUT and _CUT.fullmatch(value):
+            text = _without_part(text, value)
         if value[:fewest] not in text[-len(value) :]:
             continue
         for length in range(min(len(value) - 1, len(text)), fewest - 1, -1):
             if text.endswith(value[:length]):
-                return text[:-length] + MASK
+                text = text[:-length] + MASK
+                break
     return text
+
+
+def _without_part(text: str, value: str) -> str:
+    """Mask the beginning and the end of a value, of at least ``known.LONG_CUT`` characters."""
+    while (at := text.find(value[: known.LONG_CUT])) >= 0:
+        text = text[:at] + MASK + text[at + _same(text[at:], value) :]
+    while (end := text.find(value[-known.LONG_CUT :]) + known.LONG_CUT) >= known.LONG_CUT:
+        length = _same(text[:end][::-1], value[::-1])
+        text = text[: end - length] + MASK + text[end:]
+    return text
+
+
+def _same(one: str, other: str) -> int:
+    """Return with how many of the same characters two texts begin."""
+    return next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
 
 
 def _label_kept(match: re.Match[str]) -> str:

@@ -40,18 +40,23 @@ KEY_END = re.compile(r"\A.*?-{2,9}\s*END[ A-Z0-9]*PRIVATE KEY[ A-Z]*-*", re.DOTA
 
 SUSPECT = re.compile(
     r"pass|pwd|secret|token|cred|key|auth|cookie|bearer|basic|_p(?:at|in|w)|_sig|otp|sas|dsn|jwt|"
-    r"conn|sess|[?&;]|-u\s|user",
+    r"conn|sess|[?&;]|-u\s|user|login|identified|kennwort|contrase|senha|wachtwoord|парол|密[码碼]|"
+    r"パスワード",
     re.IGNORECASE,
 )
 """Without any of these, a text has no labelled value."""
-_PASSWORD = r"pass(?:word|wd|phrase|code)s?"  # noqa: S105 - the word, and no password
+_WORD_FOR_IT = (
+    r"(?:pass(?:wor[dt]|wd|phrase|code)s?|kennwort|contrase(?:ñ|n)a|senha|mot de passe|wachtwoord|"
+    r"парол[ья]|密[码碼]|パスワード)"
+)
+"""Password, in the languages in which a service may say it."""
 _KEYS = (
     r"(?:api|access|secret|private|account|auth|signing|encryption|client|master|licen[cs]e|shared|"
     r"storage|service|admin|deploy|ssh|gpg|pgp|hmac|webhook|session|consumer|subscription|project)"
     r"[ _-]?key"
 )
 _STRONG = (
-    rf"(?:{_PASSWORD}|pwd|secrets?|token|credentials?|{_KEYS}|session[_-]?id|connection[_-]?string|"
+    rf"(?:{_WORD_FOR_IT}|pwd|secrets?|token|credentials?|{_KEYS}|(?:php)?sess(?:ion)?[_-]?id|connection[_-]?string|"
     r"conn[_-]?str|(?:user|db|my|root|admin|smtp|ftp|mysql|pg|sql|http|proxy|redis|mongo)pass)"
     r"(?![A-Za-z])(?![_-](?:counts?|limits?|len|length|sizes?|shape|dtype|types?|ids?|idx|index|"
     r"dims?|embeddings?|budget|names?|bytes|s)\b)\d*(?:[_.-][A-Za-z0-9]+){0,4}"
@@ -84,9 +89,13 @@ _ABSENT = (
 _QUOTED = r"[bru]{0,2}(?P<q>\\*[\"'`])(?:(?!(?P=q))(?:\\.|[^\\]))*(?:(?P=q)|\Z)"
 _WORD = r"[^\s\"'`]\S*"
 _LINE = r"[^\s\"'`][^\r\n]*"
-_ASSIGN = r"=>|->|→|:=|==?|%3D"
-_SEPARATED = rf"\\*[\"'`]?(?:[ \t]|\\t)*(?:{_ASSIGN}|:|%3A)(?:\s|\\[nrt])*+"
-_ASSIGNED = rf"\\*[\"'`]?(?:[ \t]|\\t)*(?:{_ASSIGN})(?:\s|\\[nrt])*+"
+_ASSIGN = r"=>|->|→|:=|==?|\uff1d|%(?:25)?3D|\\+u003d|&#61;"
+_CLOSED = r"(?:\\*[\"'`]|&quot;|&#39;)?(?:\]|\*\*|</[a-z]{1,9}>)?"
+"""What may end a name: a quote, the bracket of a subscript, emphasis."""
+_SEPARATED = (
+    rf"{_CLOSED}(?:[^\S\r\n]|\\t)*(?:{_ASSIGN}|:|\uff1a|%(?:25)?3A|\\+u003a)(?:\s|\\[nrt])*+"
+)
+_ASSIGNED = rf"{_CLOSED}(?:[^\S\r\n]|\\t)*(?:{_ASSIGN})(?:\s|\\[nrt])*+"
 _BLANK = r"(?:\s|%20)+"
 _BLOCK = r"(?:[|>][+-]?[ \t]*\r?\n\s*)?"
 """What stands before a value of several lines in YAML."""
@@ -106,8 +115,22 @@ LABELLED = (
     # Authorization: Bearer X, Cookie: a=b; c=d: the whole line belongs to them.
     _labelled(rf"(?:authorization|(?<![a-z])(?:set-)?cookie){_SEPARATED}", _LINE, _CONSTANT),
     # A password may have blanks in it.
-    _labelled(rf"{_PASSWORD}(?![a-z])\d*(?:[_.-]\w+){{0,4}}{_SEPARATED}", _LINE, _CONSTANT),
+    _labelled(rf"{_WORD_FOR_IT}(?![a-z])\d*(?:[_.-]\w+){{0,4}}{_SEPARATED}", _LINE, _CONSTANT),
+    _labelled(rf"{_WORD_FOR_IT}\s(?:for|of)\s\S{{1,60}}?(?::|\sis)\s", _LINE, _ABSENT),
     _labelled(rf"{_STRONG}{_SEPARATED}", _WORD),
+    _labelled(rf"(?:token|secret|{_KEYS})\s(?:provided|given|used|supplied|rejected):\s", _WORD),
+    # login("bob", "X"), set_api_key("X"), SecretStr("X"): what a call with texts in it is given.
+    re.compile(
+        r"(?P<name>(?<![A-Za-z0-9])(?:log_?in|authenticate|SecretStr|(?:set|use|with|add)_(?:"
+        rf"{_WORD_FOR_IT}|token|secret|credentials?|{_KEYS}))\()(?=[^()\r\n\"']{{0,80}}[\"'])[^()\r\n]*",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?P<name>\bidentified by\s+)(?:'[^']*'|\"[^\"]*\")", re.IGNORECASE),
+    re.compile(r"(?P<name>(?<![\w-])-pass(?:in|out)?\s+pass:)\S+"),
+    re.compile(
+        r"(?P<name>\b(?:sshpass|mysql\w{0,8}|(?:docker|podman|helm|az|oc)\s+login)\b[^\r\n|;&]{0,200}?"
+        r"\s-p\s*)[^\s'-]\S*"
+    ),
     _labelled(rf"{_WEAK}{_ASSIGNED}", _WORD),
     _labelled(rf"{_WEAK}[\"']\s*:\s*", _WORD),
     _labelled(rf"{_UPPER}{_SEPARATED}", _WORD, _CONSTANT, case=True),
@@ -124,13 +147,13 @@ LABELLED = (
     re.compile(r"(?P<name>(?<![\w-])(?:-u|--user|--proxy-user)\s+)[^\s:]+:\S+"),
     # password is X, token was X, password 'X', Bearer X
     _labelled(
-        rf"(?:{_PASSWORD}|secret|token|credentials?|{_KEYS})\s+(?:is|was|are|were)\s+",
+        rf"(?:{_WORD_FOR_IT}|secret|token|credentials?|{_KEYS})\s+(?:is|was|are|were)\s+",
         _LINE,
         _ABSENT,
     ),
-    _labelled(rf"(?:{_PASSWORD}|secret|token|{_KEYS})\s+(?=[bru]?[\"'`])", _WORD, _CONSTANT),
+    _labelled(rf"(?:{_WORD_FOR_IT}|secret|token|{_KEYS})\s+(?=[bru]?[\"'`])", _WORD, _CONSTANT),
     _labelled(
-        rf"(?:{_PASSWORD}|secret|token|{_KEYS})\s+(?=\S*\d)(?=[^\s\d]*[A-Za-z])(?=\S{{5}})",
+        rf"(?:{_WORD_FOR_IT}|secret|token|{_KEYS})\s+(?:\|\s+)?(?=\S*\d)(?=[^\s\d]*[A-Za-z])(?=\S{{5}})",
         _WORD,
     ),
     _labelled(rf"\bbearer{_BLANK}", _WORD, _CONSTANT),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coldwarm.contracts.files.names import is_name
 from coldwarm.errors import UsageError
-from coldwarm.private.masking import masked
 from coldwarm.publish import layout
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def described(
     licence: str | None,
 ) -> Described:
     """Return what is told of a snapshot."""
-    models = {masked(one.cpu.model) for one in content.environments if one.cpu.model}
+    models = {one.cpu.model for one in content.environments if one.cpu.model}
     suites = {run.suite.suite for run in content.runs}
     return Described(
         snapshot_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.answer import Answers
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.catalogue import ClaimResults, Kind, PatternResults
+    from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, SuiteResult
+    from coldwarm.errors import ContractError
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Run:
     """In the order of the index, with everything computed again."""
     files: dict[str, bytes]
     """By path below its folder, byte for byte as they were measured."""
+    otherwise: tuple[ContractError, ...] = ()
+    """What its files say otherwise than the cases, as another version measured it."""
     within: str = layout.RESULTS
     """The folder of the snapshot that its own is in."""
 
@@ -54,6 +58,7 @@ class Run:
             environment_sha256=self.suite.environment_sha256,
             environment=self.environment,
             answers=decode_as(Answers, answers) if answers else None,
+            otherwise=self.otherwise,
         )
 
     @property
@@ -75,6 +80,8 @@ class Verdicts:
     """Those that the figures are from."""
     files: dict[str, bytes]
     """Their index and environment, by path below the folder."""
+    not_judged: Mapping[str, Reason]
+    n_otherwise: int
 
     @property
     def placed(self) -> dict[str, bytes]:
@@ -96,6 +103,10 @@ class Judged:
     index: PatternResults | ClaimResults
     runs: Mapping[str, Measured]
     """By folder, below that of the results."""
+    not_judged: Mapping[str, Reason] = field(default_factory=dict)
+    """Those that were not judged again, and why."""
+    n_otherwise: int = 0
+    """Values that another version has stored otherwise."""
 
 
 def verdicts_of(judged: Judged, files: Mapping[str, bytes]) -> Verdicts:
@@ -116,7 +127,9 @@ def verdicts_of(judged: Judged, files: Mapping[str, bytes]) -> Verdicts:
     environment = made[0].environment if made else None
     if ENVIRONMENT in own:
         environment = decode_as(Environment, own[ENVIRONMENT], f"{judged.kind}/{ENVIRONMENT}")
-    return Verdicts(judged.kind, judged.index, environment, made, own)
+    return Verdicts(
+        judged.kind, judged.index, environment, made, own, judged.not_judged, judged.n_otherwise
+    )
 
 
 def names_of(suite: SuiteResult) -> list[str]:

@@ -392,6 +392,8 @@ WORDS: dict[str, str] = {
     "nothing_else_tells": "{holds}",
     "said_otherwise": "{text}; another version of coldwarm says so",
     "other_rules": "{n_values:# value} that today's rules make otherwise",
+    "written_otherwise": "says what the runs say, in other bytes than this version writes, so"
+    " that more may stand in it",
     "of_other_rules": "made of figures that today's rules make otherwise",
     "not_made_again": "not checked, as it cannot be made again here: {text}",
     "made_otherwise": "not checked: this version makes another one of the runs, so do not open it"

@@ -16,6 +16,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from coldwarm.errors import is_plain, printable, visible
+from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +32,11 @@ _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 def line(text: object, style: str = "") -> Text:
     """Return foreign text as one line of a table or a paragraph."""
     return Text(printable(str(text)), style=style)
+
+
+def told(text: object) -> str:
+    """Return foreign text as one line with nothing private in it."""
+    return printable(masked(str(text)))
 
 
 def lines(written: str, style: str = "") -> Text:

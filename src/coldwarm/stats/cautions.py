@@ -232,18 +232,22 @@ def untried(seen: OtherCalls) -> Reason | None:
         return because("untried", because("no_other_arguments")) if none else None
     if seen.varied and (not seen.not_varied or seen.answer_changed):
         return None
-    faults = [because("of_argument", one, name=name) for name, one in seen.not_varied.items()]
-    faults = faults or [why or because("unstated")]
+    faults = _of_arguments(seen) or [why or because("unstated")]
     return because("untried", *faults)
+
+
+def _of_arguments(seen: OtherCalls) -> list[Reason]:
+    """Return why arguments had no other data, by their names: so they stand in a file, too."""
+    untried_ = sorted(seen.not_varied.items())
+    return [because("of_argument", one, name=name) for name, one in untried_]
 
 
 def partly_tried(seen: OtherCalls) -> Reason | None:
     """Return which arguments of one process had other data and which not; ``None``: all or none."""
     if not seen.varied or not seen.not_varied:
         return None
-    names = {"argument_names": seen.varied, "other_names": [*seen.not_varied]}
-    faults = [because("of_argument", one, name=name) for name, one in seen.not_varied.items()]
-    return because("partly_tried", *faults, **names)
+    names = {"argument_names": seen.varied, "other_names": sorted(seen.not_varied)}
+    return because("partly_tried", *_of_arguments(seen), **names)
 
 
 def _untried(observations: Sequence[Observation]) -> list[Caution]:

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import rich_click as click
 from msgspec.structs import replace
 
+from coldwarm.cli._options import say
 from coldwarm.errors import ColdwarmError, ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -205,4 +205,4 @@ def _refuse_failed(name: str, run: Run) -> None:
 
 
 def _tell(text: str) -> None:
-    click.echo(f"coldwarm: {text}", err=True)
+    say(f"coldwarm: {text}", err=True)

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import rich_click as click
 from click.exceptions import Exit
 from msgspec.structs import replace
 
+from coldwarm.cli._options import say
 from coldwarm.cli.doctor import _then
 from coldwarm.errors import ExitCode, StorageError, UsageError
 from coldwarm.private import masking
@@ -135,7 +135,7 @@ def is_broken(report: DoctorReport, allowed: Mapping[str, int]) -> bool:
 
     failed = broken(report, allowed)
     for name, n in failed.items():
-        click.echo(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
+        say(f"coldwarm: {name} happened {n} times, allowed: {allowed[name]}", err=True)
     return bool(failed)
 
 
@@ -152,7 +152,7 @@ def _status_kept(status: int) -> Iterator[None]:
         if status == 0:
             raise
         ahead = "" if isinstance(error, StorageError) else "there is no report: "
-        click.echo(f"coldwarm: {ahead}{error}", err=True)
+        say(f"coldwarm: {ahead}{error}", err=True)
         raise Exit(status) from error
 
 
@@ -167,12 +167,10 @@ def _write_warmup(
 
     found = programs(watched.processes)
     if not found.kept:
-        click.echo(
-            f"coldwarm: JAX compiled nothing that can be kept; {path} is not written", err=True
-        )
+        say(f"coldwarm: JAX compiled nothing that can be kept; {path} is not written", err=True)
         return
     text = script(found, masking.command(command_line), path, warming.archive_of(path), date)
     warming.write(found, text, path, journal)
     left = f", without {len(found.left_out)} that cannot be" if found.left_out else ""
     what = f"coldwarm: {path} compiles {counted(len(found.kept), 'program')} beforehand{left}"
-    click.echo(what, err=True)
+    say(what, err=True)

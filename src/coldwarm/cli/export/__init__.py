@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from coldwarm.cli import _stored
-from coldwarm.errors import ContractError, InvalidResultError, UsageError, printable
+from coldwarm.cli._options import say
+from coldwarm.errors import ContractError, InvalidResultError, UsageError
 from coldwarm.integrations.formats import base
-from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -84,8 +84,7 @@ def _tell(left_out: Iterable[tuple[str, str]]) -> None:
         names.setdefault(why, []).append(name)
     for why, found in names.items():
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        text = masked(f"not exported: {', '.join(found[:_SHOWN])}{more}: {why}")
-        click.echo(printable(text), err=True)
+        say(f"not exported: {', '.join(found[:_SHOWN])}{more}: {why}", err=True)
 
 
 def _with_commits(made: Exported, commit: str | None) -> Exported:
@@ -132,7 +131,7 @@ def _write(made: Any, files: Mapping[str, bytes], out: Path | None) -> None:  # 
     for name, data in files.items():
         place = out / name if name else out
         write(place, _joined(made, place, name, data) if place.exists() else data)
-    click.echo(printable(masked(str(out))), err=True)
+    say(out, err=True)
 
 
 def _only(texts: Iterable[bytes]) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options, _stored
+from coldwarm.cli._options import say
 from coldwarm.cli.report.page import beside, uncollected, write
-from coldwarm.errors import UsageError, printable
+from coldwarm.errors import UsageError
 from coldwarm.report.formats.base import load, names
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def command(
     folder = place.parent if made.SUFFIX else place
     for name, data in files.items():
         write(folder / name, data)
-    click.echo(printable(str(place)))
+    say(place)
 
 
 def _with_verdicts(

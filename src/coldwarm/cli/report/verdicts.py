@@ -57,13 +57,11 @@ def _judged(path: Path, kind: Kind) -> Told:
     from coldwarm.runner.catalogue import stored
 
     found = stored.read(path, kind)
-    held = stored.held(found)
-    for error in held.faults:
+    for error in found.held.faults:
         raise error
-    tell(path, held.otherwise)
-    left = {one.name: one.reason for one in stored.judged(found).not_judged}
+    tell(path, found.held.otherwise)
     file = found.folder / ENVIRONMENT
-    if file.is_file():
-        return told(found.index, load_as(Environment, file), left)
     environments = [run.environment for run in found.runs.values() if run.environment is not None]
-    return told(found.index, next(iter(environments), None), left)
+    environment = load_as(Environment, file) if file.is_file() else next(iter(environments), None)
+    again = found.again
+    return told(again.index, environment, again.reasons, len(found.held.otherwise))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import rich_click as click
-
-from coldwarm.errors import printable
+from coldwarm.cli._options import say
 from coldwarm.installing import MissingError
 from coldwarm.publish import layout
 
@@ -34,7 +32,7 @@ def _rendered(name: str, path: str, content: Content) -> bytes | None:
     try:
         return _made(name, path, content)
     except MissingError as error:
-        click.echo(printable(f"coldwarm: {path} is left out: {error}"), err=True)
+        say(f"coldwarm: {path} is left out: {error}", err=True)
         return None
 
 
@@ -46,7 +44,10 @@ def _made(name: str, path: str, content: Content) -> bytes | None:
     format_ = base.load(name)
     with_verdicts = getattr(format_, "with_verdicts", None)
     if with_verdicts is not None:
-        verdicts = [told(one.index, one.environment) for one in content.verdicts]
+        verdicts = [
+            told(one.index, one.environment, one.not_judged, one.n_otherwise)
+            for one in content.verdicts
+        ]
         files: dict[str, bytes] = with_verdicts(results, verdicts, path)
         return files[path]
     return format_.files(results, path)[path] if results else None

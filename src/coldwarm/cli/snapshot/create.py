@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._options import say
 from coldwarm.cli.snapshot import _views
 
 if TYPE_CHECKING:
@@ -209,4 +210,4 @@ def _print(told: SnapshotMade) -> None:
     from coldwarm.report import snapshot
 
     for line in snapshot.lines(without_secrets(told)):
-        click.echo(line)
+        say(line)

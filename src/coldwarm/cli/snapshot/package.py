@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._options import say
 
 
 @click.command(name="package")
@@ -36,4 +37,4 @@ def command(directory: Path, out: Path | None, form: str) -> None:
         _options.print_record(told)
         return
     for line in snapshot.packed(without_secrets(told)):
-        click.echo(line)
+        say(line)

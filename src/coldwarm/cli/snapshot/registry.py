@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from coldwarm.cli import _options
+from coldwarm.cli._options import say
 
 _PATH = click.Path(path_type=Path)
 
@@ -31,8 +32,6 @@ def add(directories: tuple[Path, ...], registry: Path | None, links: tuple[str, 
 
     An id that is there with another content is refused: exit status 2.
     """
-    from coldwarm.errors import printable
-    from coldwarm.private.masking import masked
     from coldwarm.publish import registry as registries
 
     told = dict(_link(text) for text in links)
@@ -40,7 +39,7 @@ def add(directories: tuple[Path, ...], registry: Path | None, links: tuple[str, 
         path = registry or registries.beside(folder)
         entry = registries.add(folder, path, told)
         sha256 = entry.artifacts.snapshot_index_sha256
-        click.echo(printable(masked(f"{entry.snapshot_id}: {sha256} in {path}")))
+        say(f"{entry.snapshot_id}: {sha256} in {path}")
 
 
 @command.command(name="list")
@@ -62,7 +61,7 @@ def list_(registry: Path, form: str) -> None:
         _options.print_record(record)
         return
     for line in snapshot.registered(record):
-        click.echo(line)
+        say(line)
 
 
 def _link(given: str) -> tuple[str, str]:

@@ -9,8 +9,7 @@ import rich_click as click
 
 from coldwarm.cli import _options
 from coldwarm.cli._commands import Measuring
-from coldwarm.errors import printable
-from coldwarm.private.masking import masked
+from coldwarm.cli._options import say
 
 if TYPE_CHECKING:
     from coldwarm.contracts.checked import Replication
@@ -117,15 +116,14 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
         _options.print_record(report)
     else:
         replication.render(report, PlainConsole())
-        click.echo()
-        click.echo(printable(masked(f"Report: {given['out_dir'] / repeating.REPORT}")))
+        say(f"Report: {given['out_dir'] / repeating.REPORT}", before="\n")
     if report.n_disagree or report.n_lost:
         return ExitCode.REGRESSION
     return ExitCode.FINE if report.n_agree else ExitCode.NOTHING_VALID
 
 
 def _tell(text: str) -> None:
-    click.echo(printable(masked(f"coldwarm: {text}")), err=True)
+    say(f"coldwarm: {text}", err=True)
 
 
 def _leave_out_verdicts(folder: Path, *, has_runs: bool) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from coldwarm.errors import printable
-from coldwarm.private.masking import masked
+from coldwarm.cli._options import say
 
 
 @click.command("sign")
@@ -46,4 +45,4 @@ def command(folder: Path, key: Path | None, *, keyless: bool) -> None:
         said = f"with the key SHA-256 {signed.fingerprint}"
         names = [layout.SIGNATURE, layout.PUBLIC_KEY]
     for text in (f"Signed {said}", *(f"  {folder / name}" for name in names)):
-        click.echo(printable(masked(text)))
+        say(text)

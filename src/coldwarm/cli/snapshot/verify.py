@@ -48,10 +48,10 @@ def command(
     or with --strict anything is only hashed; 5 the contents contradict each other; 6 the signature
     is not of it; 2 there is no snapshot.
     """
+    from coldwarm.cli._options import say
     from coldwarm.cli.snapshot import _views
     from coldwarm.contracts.reasons import because
-    from coldwarm.errors import ExitCode, printable
-    from coldwarm.private.masking import masked
+    from coldwarm.errors import ExitCode
     from coldwarm.publish import keyless
     from coldwarm.publish.package import is_packed_here
     from coldwarm.publish.unpacking import unpacked
@@ -69,5 +69,5 @@ def command(
         _options.print_record(found)
     else:
         for line in verification.lines(found):
-            click.echo(printable(masked(line)), err=not found.holds)
+            say(line, err=not found.holds)
     return ExitCode.FAILED if strict and found.holds and not found.proved else exit_code(found)

@@ -48,11 +48,11 @@ from coldwarm.errors import ContractError, NewerVersionError
 from coldwarm.private import masking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 R = TypeVar("R", bound=Record)
-V = TypeVar("V", bound="Record | Mapping[str, Any]")
+V = TypeVar("V", bound="Record | Mapping[str, Any] | Sequence[Any]")
 
 MAX_BYTES = 2**27
 """Larger files are refused: no artifact comes near it."""

@@ -64,7 +64,7 @@ def _refuse_wrong(found: Stored) -> None:
     try:
         for run in found.pointed:
             read_whole(found.index_of(run).parent)
-        faults = stored.held(found).faults
+        faults = found.held.faults
     except (ContractError, UsageError) as error:
         raise _invalid(str(error)) from None
     if faults:
@@ -79,10 +79,16 @@ def _collected(found: Stored) -> tuple[Verdicts, list[str]]:
     files = _files(found)
     made, places = redacting.redacted(files, found.kind, _masked)
     if not places:
-        return verdicts_of(Judged(found.kind, found.index, found.runs), files), []
+        return verdicts_of(_judged(found), files), []
     with redacting.written(made) as folder:
         again = _finished(folder, found.kind)
-        return verdicts_of(Judged(again.kind, again.index, again.runs), made), places
+        return verdicts_of(_judged(again), made), places
+
+
+def _judged(found: Stored) -> Judged:
+    """Return stored results as they are judged now."""
+    again, n_otherwise = found.again, len(found.held.otherwise)
+    return Judged(found.kind, again.index, found.runs, again.reasons, n_otherwise)
 
 
 def _files(found: Stored) -> dict[str, bytes]:

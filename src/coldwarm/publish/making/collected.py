@@ -83,7 +83,8 @@ def _read(path: Path) -> Run:
         raise fault(str(path), None, None, "its environment.json cannot be used; measure again")
     files = dict(_files(path, suite))
     _refuse_changed(path, suite, files)
-    return Run(suite.suite, suite, measured.environment, list(measured.cases.values()), files)
+    cases = list(measured.cases.values())
+    return Run(suite.suite, suite, measured.environment, cases, files, measured.otherwise)
 
 
 def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:

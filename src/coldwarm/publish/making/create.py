@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from packaging.utils import canonicalize_name
+
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
@@ -26,11 +28,12 @@ from coldwarm.publish import (
 )
 from coldwarm.publish.making import packages, privacy
 from coldwarm.publish.making.code import not_repeatable
+from coldwarm.publish.replicating import needed
 from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
@@ -216,16 +219,33 @@ def _lock(
         files[own[0]] = own[1]
     if request.sources is None:
         return sorted(pinned), because("no_index_asked")
-    asked = {name: version for name, version in pinned.items() if name != lock.OWN}
+    requires = request.code.requires if request.code else ()
+    locked = needed.of_pins(_roots(content, requires), pinned)
+    asked = {name: version for name, version in locked.items() if name != lock.OWN}
     try:
         python = ".".join(content.environments[0].python.version.split(".")[:2])
         found = packages.wheels(asked, python, request.sources)
     except packages.UnreachableError as error:
         return sorted(pinned), error.reason
-    requires = request.code.requires if request.code else ()
-    made = lock.pylock(pinned, content.environments[0], found, own, requires)
+    locked |= {name: pinned[name] for name in pinned.keys() & {lock.OWN}}
+    made = lock.pylock(locked, content.environments[0], found, own, requires)
     files[layout.LOCK] = made.text.encode()
     return made.missing, None
+
+
+def _roots(content: Content, requires: Sequence[str]) -> set[str]:
+    """Return what is needed to measure it again besides what coldwarm requires."""
+    measured = [run.measured for run in content.all_runs]
+    told = {
+        name
+        for run in measured
+        for case in run.cases.values()
+        for one in case.observations
+        for name in one.versions
+    }
+    return needed.of_runs(measured, known=False) | {
+        canonicalize_name(n) for n in (*told, *requires)
+    }
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

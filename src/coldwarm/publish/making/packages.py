@@ -19,7 +19,6 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from packaging.utils import canonicalize_name
 
 from coldwarm.contracts.reasons import because
-from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,7 +48,7 @@ class UnreachableError(Exception):
     def __init__(self, text: str) -> None:
         """Keep the reason."""
         super().__init__(text)
-        self.reason = because("index_silent", text=masked(text)[:_SHOWN])
+        self.reason = because("index_silent", text=text[:_SHOWN])
 
 
 class Sources(NamedTuple):

@@ -12,7 +12,9 @@ import zipfile
 from importlib import metadata
 from typing import TYPE_CHECKING, NamedTuple
 
+from packaging.markers import default_environment
 from packaging.metadata import Metadata
+from packaging.requirements import Requirement
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from coldwarm import registry
@@ -22,8 +24,6 @@ from coldwarm.publish.replicating.locked import OWN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
-
-    from packaging.requirements import Requirement
 
     from coldwarm.contracts.measured import Measured
     from coldwarm.publish.replicating.locked import Pinned
@@ -39,18 +39,22 @@ class Asked(NamedTuple):
     extras: frozenset[str] = frozenset()
 
 
-def of_runs(runs: Iterable[Measured]) -> set[str]:
+def of_runs(runs: Iterable[Measured], *, known: bool = True) -> set[str]:
     """Return the distributions of the backends and workloads that were measured, as known here.
+
+    Args:
+        runs: What was measured.
+        known: Whether every backend has to be one that is known here.
 
     Raises:
         UsageError: there is no such backend here.
     """
     cases = [case for run in runs for case in run.cases.values() if case.protocol.own is None]
     names = {case.protocol.backend for case in cases}
-    known = registry.backends()
-    for name in sorted(names - known.keys()):
-        raise registry.unknown("backend", name, known)
-    found = {one for name in names for one in known[name].distributions}
+    backends = registry.backends()
+    for name in sorted(names - backends.keys()) if known else ():
+        raise registry.unknown("backend", name, backends)
+    found = {one for name in names & backends.keys() for one in backends[name].distributions}
     used = {registry.BACKENDS: names, registry.WORKLOADS: {one.protocol.workload for one in cases}}
     for group, wanted in used.items():
         for point in metadata.entry_points(group=group):
@@ -136,6 +140,37 @@ def fetched(
             for one in _applying(chosen.get(asked.name, ()), asked.extras, environment)
         } - seen
     return [packages[name] for name in sorted(chosen)]
+
+
+def of_pins(roots: Iterable[str], pins: Mapping[str, str]) -> dict[str, str]:
+    """Return the pins that coldwarm and others need, as what is installed here says it.
+
+    All of them, where one that is needed is not installed here as it is pinned: then nothing tells
+    what it requires.
+
+    Args:
+        roots: Normalised names that are needed besides what coldwarm requires.
+        pins: Normalised names with their versions.
+    """
+    environment = {name: str(value) for name, value in default_environment().items()}
+    seen: set[Asked] = set()
+    waiting = {Asked(name) for name in (OWN, *roots) if name == OWN or name in pins}
+    while waiting:
+        seen |= waiting
+        found: set[Asked] = set()
+        for asked in waiting:
+            try:
+                installed = metadata.distribution(asked.name)
+            except metadata.PackageNotFoundError:
+                return dict(pins)
+            if pins.get(asked.name, installed.version) != installed.version:
+                return dict(pins)
+            requires = map(Requirement, installed.requires or ())
+            found |= _applying(requires, asked.extras, environment)
+        # What was not there when it was measured is not needed.
+        waiting = {one for one in found - seen if one.name in pins}
+    names = {one.name for one in seen}
+    return {name: version for name, version in pins.items() if name in names}
 
 
 def refuse_unhashed(packages: Iterable[Pinned]) -> None:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _PACKED = re.compile(rb"H4sI[A-Za-z0-9+/]{20,}={0,2}")
 """What gzip begins with, in base64."""
+_BARE = b"\x1f\x8b\x08" + bytes(5)
+"""The same where it has no name, no remark and no date."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ class Whole:
         for name, one in self.measured.items():
             files = below(self.files, f"{layout.RESULTS}/{name}/")
             if one.suite is not None and one.environment is not None:
-                made.append(Run(name, one.suite, one.environment, [*one.cases.values()], files))
+                cases = [*one.cases.values()]
+                made.append(Run(name, one.suite, one.environment, cases, files, one.otherwise))
         return sorted(made, key=lambda run: (run.suite.suite, run.suite.started_at))
 
     @cached_property
@@ -73,6 +76,29 @@ class Whole:
         """The runs, and the verdicts on patterns and claims."""
         found = [verdicts_of(one, below(self.files, f"{one.kind}/")) for one in self.judged]
         return Content(self.runs, found)
+
+    @cached_property
+    def published(self) -> dict[str, bytes]:
+        """The published results of all runs, and their index."""
+        return manifest.published_files(self.content)
+
+    @cached_property
+    def made(self) -> dict[str, bytes]:
+        """Every file of a contract that is made of others alone, as this version writes it."""
+        index, content = self.index, self.content
+        report = validation.report(index.snapshot_id, index.generated_at, *content)
+        made = {layout.VALIDATION: encode(report), **self.published}
+        for run in content.runs:
+            own = Content([run], [])
+            files = self.published if len(content.all_runs) == 1 else manifest.published_files(own)
+            made |= {f"{run.folder}/{path}": data for path, data in files.items()}
+        measured = {f"{layout.RESULTS}/{name}": one for name, one in self.measured.items()}
+        for judged in self.judged:
+            measured |= {f"{judged.kind}/{path}": one for path, one in judged.runs.items()}
+        for folder, one in measured.items():
+            if one.answers is not None:
+                made[f"{folder}/{layout.ANSWERS}"] = encode(one.answers)
+        return made
 
     @cached_property
     def manifest(self) -> BaselineManifest:
@@ -117,6 +143,7 @@ def followed(whole: Whole, again: Whole, views: Mapping[str, View], *, same: boo
         else:
             found.otherwise += map(by_other_rules, made)
         if not found.faults:
+            _written(again, found)
             _viewed(again, views, found, same=same)
     except (LookupError, TypeError, ValueError, ContractError, UsageError) as error:
         what = f"holds what nothing can be made of: {type(error).__name__}: {error}"
@@ -134,6 +161,19 @@ def _fewest(held: Callable[[Whole], Iterator[SnapshotFault]], *sides: Whole) -> 
         if least is None or len(found) < len(least):
             least = found
     return least or []
+
+
+def _written(again: Whole, found: Followed) -> None:
+    """Tell files that say the same as what the runs make, and are not the same bytes.
+
+    Blanks, the order of names and the last digits of a number are room for what nobody checks.
+    """
+    made = again.made
+    for path, data in again.files.items():
+        part = layout.part_of(path)
+        if part is None or not part.made or not part.contract or made.get(path) == data:
+            continue
+        found.not_made[path] = because("written_otherwise")
 
 
 def _viewed(whole: Whole, views: Mapping[str, View], found: Followed, *, same: bool) -> None:
@@ -168,10 +208,13 @@ def _unpacked(page: bytes) -> bytes:
     def plain(packed: re.Match[bytes]) -> bytes:
         try:
             member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-            data = member.decompress(base64.b64decode(packed[0]), MAX_BYTES)
+            told = base64.b64decode(packed[0])
+            data = member.decompress(told, MAX_BYTES)
         except (zlib.error, ValueError):
             return packed[0]
-        return data if member.eof and not member.unused_data else packed[0]
+        plainly = told.startswith(_BARE) and base64.b64encode(told) == packed[0]
+        alone = member.eof and not member.unused_data and plainly
+        return data if alone else packed[0]
 
     return _PACKED.sub(plain, page)
 
@@ -202,7 +245,7 @@ def _named(whole: Whole) -> Iterator[SnapshotFault]:
     wheels = {path for path in whole.files if path.startswith(f"{layout.HARNESS}/")}
     if wheels - {whole.manifest.nextstat.wheel_url}:
         yield contradiction(layout.MANIFEST, "nextstat.wheel_url", f"does not name {wheels.pop()}")
-    if whole.manifest.environment["lock"]["hashed"] != (layout.LOCK in whole.files):
+    if whole.manifest.environment["lock"]["hashed"] is not (layout.LOCK in whole.files):
         what = f"says otherwise than the files, of which {layout.LOCK} is one or is missing"
         yield contradiction(layout.MANIFEST, "environment.lock.hashed", what)
 
@@ -210,7 +253,7 @@ def _named(whole: Whole) -> Iterator[SnapshotFault]:
 def _made(whole: Whole) -> Iterator[SnapshotFault]:
     """Make everything once more, and compare."""
     content, index, files = whole.content, whole.index, whole.files
-    made = manifest.published_files(content)
+    made = whole.published
     start = f"{layout.PUBLISHED}/"
     for path in {**made, **{path: b"" for path in files if path.startswith(start)}}:
         if path not in made:

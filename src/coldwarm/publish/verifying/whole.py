@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -94,7 +94,7 @@ class Verified:
         """Return the record of it; ``path``: the folder or archive, as it was named."""
         rows = self.index.artifacts if self.index else []
         cases = [] if self.faults else self._cases()
-        not_judged = [left for one in self.judged for left in stored.judged(one).not_judged]
+        not_judged = [left for one in self.judged for left in one.again.not_judged]
         n_verdicts = sum(len(one.results) for one in self.judged) - len(not_judged)
         files = [] if self.faults else list(self._files())
         answers = Counter(one.answer for one in files)
@@ -276,15 +276,17 @@ def _measured(verified: Verified) -> Iterator[SnapshotFault]:
     names = {path.split("/")[1] for path in verified.files if path.startswith(f"{layout.RESULTS}/")}
     for name in sorted(names):
         folder = verified.folder / layout.RESULTS / name
+        otherwise: list[ContractError] = []
         for finding in validated(folder):
             if finding.error is not None:
                 yield told("content", verified.folder, finding.error)
-            for error in finding.otherwise:
-                verified.otherwise.append(told("content", verified.folder, error))
+            otherwise += finding.otherwise
+        verified.otherwise += [told("content", verified.folder, error) for error in otherwise]
         try:
             stored = reader.read(folder)
             verified.stored[name] = stored
-            verified.runs[name] = reading.computed_again(stored).measured
+            made = reading.computed_again(stored).measured
+            verified.runs[name] = replace(made, otherwise=tuple(otherwise))
         except ContractError as error:
             yield told("content", verified.folder, error)
         except UsageError:
@@ -328,9 +330,13 @@ def _wrong(verified: Verified, found: Stored) -> Iterator[SnapshotFault]:
             if finding.error is not None:
                 yield told("content", folder, finding.error)
             verified.otherwise += [told("content", folder, one) for one in finding.otherwise]
-    held = stored.held(found)
-    verified.otherwise += [told("content", folder, one) for one in held.otherwise]
-    yield from (told("content", folder, one) for one in held.faults)
+    verified.otherwise += [told("content", folder, one) for one in found.held.otherwise]
+    yield from (told("content", folder, one) for one in found.held.faults)
+
+
+def _today(one: Stored) -> Judged:
+    n_otherwise = len(one.held.otherwise)
+    return Judged(one.kind, one.again.index, one.runs, one.again.reasons, n_otherwise)
 
 
 def _following(verified: Verified) -> Iterator[SnapshotFault]:
@@ -341,7 +347,7 @@ def _following(verified: Verified) -> Iterator[SnapshotFault]:
         following.Whole(verified.folder, verified.index, runs, judged)
         for runs, judged in (
             (verified.stored, [Judged(o.kind, o.index, o.as_stored) for o in verified.judged]),
-            (verified.runs, [Judged(o.kind, o.index, o.runs) for o in verified.judged]),
+            (verified.runs, [_today(one) for one in verified.judged]),
         )
     )
     found = following.followed(whole, again, verified.views, same=verified.same_version())

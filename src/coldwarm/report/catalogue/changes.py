@@ -11,22 +11,36 @@ from coldwarm.report.reasons import words
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from rich.console import RenderableType
 
     from coldwarm.contracts.catalogue import ChangedVerdict, NotJudged
 
 
-def table(found: Sequence[ChangedVerdict], kind: str) -> RenderableType:
-    """Return the verdicts that changed, or that none did; ``kind``: pattern or claim."""
+def table(
+    found: Sequence[ChangedVerdict],
+    kind: str,
+    of_a: Collection[str] = (),
+    of_b: Collection[str] = (),
+) -> RenderableType:
+    """Return the verdicts that changed, or that none did.
+
+    Args:
+        found: Those that changed.
+        kind: Pattern or claim.
+        of_a: Those of which the verdict of A is not proved.
+        of_b: The same of B.
+    """
     if not found:
         return line("no verdict changed")
     made = Table(box=None, pad_edge=False, header_style="bold")
     for name in (kind, "A", "B"):
         made.add_column(name)
     for one in found:
-        made.add_row(line(one.name), *(line(told(text)) for text in (one.a, one.b)))
+        sides = ((one.a, one.name in of_a), (one.b, one.name in of_b))
+        said = [f"{told(text)}, not proved" if left else told(text) for text, left in sides]
+        made.add_row(line(one.name), *map(line, said))
     return made
 
 
@@ -35,6 +49,9 @@ def told(verdict: str | None) -> str:
     return "absent" if verdict is None else verdict.replace("_", " ")
 
 
-def not_judged(found: Sequence[NotJudged]) -> RenderableType:
-    """Return what was not judged again, a line each."""
-    return Group(*(line(f"{one.name}: not judged again, {words(one.reason)}") for one in found))
+def not_judged(found: Sequence[NotJudged], side: str = "") -> RenderableType:
+    """Return what was not judged again, a line each; ``side``: of two, of which."""
+    of_side = f" of {side}" if side else ""
+    return Group(
+        *(line(f"{one.name}{of_side}: not judged again, {words(one.reason)}") for one in found)
+    )

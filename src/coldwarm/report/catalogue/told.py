@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from coldwarm.catalogue.claims import claims
 from coldwarm.catalogue.patterns import patterns
 from coldwarm.contracts.catalogue import PatternResults
-from coldwarm.report import units
+from coldwarm.report import units, unproved
 from coldwarm.report.catalogue.claims import seen
 from coldwarm.report.catalogue.patterns import MEASURES, VERDICTS, figures, measured
 from coldwarm.report.page.surroundings import machine_line
@@ -66,10 +66,15 @@ def told(
     index: PatternResults | ClaimResults,
     environment: Environment | None,
     not_judged: Mapping[str, Reason] = MappingProxyType({}),
+    n_unproved: int = 0,
 ) -> Told:
     """Return what is told of patterns or of claims, and of where they were measured.
 
-    ``not_judged`` are those whose verdict was not judged again, and why.
+    Args:
+        index: The results, judged again.
+        environment: Where they were measured.
+        not_judged: Those whose verdict was not judged again, and why.
+        n_unproved: How many values were stored otherwise by another version.
     """
     if isinstance(index, PatternResults):
         found = _of_patterns(index, environment, patterns())
@@ -81,11 +86,12 @@ def told(
         else row
         for row in found.rows
     ]
-    return replace(found, rows=tuple(rows))
+    about = (*found.about, *unproved.rows(n_unproved))
+    return replace(found, about=about, rows=tuple(rows))
 
 
 def _left(reason: Reason) -> str:
-    return f"not judged again: {words(reason)}"
+    return f"not proved: not judged again, {words(reason)}"
 
 
 def _of_patterns(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import markdown
+from coldwarm.report import markdown, unproved
 from coldwarm.report.bench import text as bench
 from coldwarm.report.catalogue import text
 from coldwarm.report.compare import text as compared_text
@@ -85,6 +85,7 @@ def _about(measured: Measured, label: str) -> str:
         rows.append(("by", f"coldwarm {harness.version}"))
     if measured.suite is not None:
         rows.append(("run", measured.suite.run_id))
+    rows += unproved.rows(len(measured.otherwise))
     if label:
         return f"{label}:\n\n{markdown.terms(rows)}"
     return f"{markdown.terms(rows)}\n\n{_CHECK}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coldwarm.report import unproved
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.page.making import filled
 
@@ -97,7 +98,7 @@ def _said(measured: Measured) -> list[tuple[str, str]]:
         said.append(("run", measured.suite.run_id))
     if measured.environment is not None:
         said.append(("on", surroundings.machine_line(measured.environment)))
-    return said
+    return said + unproved.rows(len(measured.otherwise))
 
 
 def page_of_verdicts(verdicts: Sequence[Told]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm import installing
 from coldwarm.errors import printable, shorten
-from coldwarm.report import units
+from coldwarm.report import units, unproved
 from coldwarm.report.charts import every
 from coldwarm.report.charts.source import source
 from coldwarm.report.charts.workload import workloads
@@ -157,6 +157,7 @@ def _facts(measured: Measured, cases: Sequence[CaseResult]) -> Iterator[tuple[st
         harness = measured.environment.harness
         commit = f", commit {harness.git_commit[:12]}" if harness.git_commit else ""
         yield "by", f"coldwarm {harness.version}{commit}"
+    yield from unproved.rows(len(measured.otherwise))
 
 
 def _answer(workload: Workload, group: Group | None, drawn: list[Chart], where: str) -> Node:

@@ -106,6 +106,29 @@ class Stored:
         cases = (case for run in self.runs.values() for case in run.cases.values())
         return ours and all(map(reading.same_harness, cases))
 
+    @cached_property
+    def again(self) -> Again:
+        """All of it judged again.
+
+        Raises:
+            UsageError: as ``runs``.
+            ContractError: as ``runs``.
+        """
+        return judged(self)
+
+    @cached_property
+    def held(self) -> Found:
+        """What is stored, held against what the rules of today make of its evidence.
+
+        Raises:
+            UsageError: as ``runs``.
+            ContractError: as ``runs``.
+        """
+        made = Found()
+        index = str(self.folder / INDEXES[self.kind])
+        made.add(index, _differences(self), same=self.same_version)
+        return made
+
     def index_of(self, path: str) -> Path:
         """Return the index of a run that results point to.
 
@@ -122,8 +145,19 @@ class Stored:
 class Again:
     """Stored results, each judged again where that can be done."""
 
-    results: list[Result]
+    index: PatternResults | ClaimResults
+    """With these results."""
     not_judged: list[NotJudged]
+
+    @property
+    def results(self) -> Sequence[Result]:
+        """The results, in their order."""
+        return self.index.results
+
+    @property
+    def reasons(self) -> dict[str, Reason]:
+        """Why each was not judged again that was not."""
+        return {one.name: one.reason for one in self.not_judged}
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -212,7 +246,7 @@ def judged(stored: Stored, runs: Runs | None = None) -> Again:
         if against.code != "not_declared_here":
             against = _today(one, known) or against
         left.append(NotJudged(name=one.id, reason=against))
-    return Again(found, left)
+    return Again(replace(stored.index, results=found), left)
 
 
 def _today(one: Result, runs: Runs) -> Reason | None:
@@ -297,24 +331,12 @@ _PLAIN = {"versions", "measures"}
 """What every version makes alike of a result; all else follows from rules."""
 
 
-def held(found: Stored) -> Found:
-    """Hold stored results against what the rules of today make of their evidence.
-
-    Raises:
-        UsageError: a run is not there.
-        ContractError: a file does not keep its contract, or says what its observations do not say.
-    """
-    made = Found()
-    made.add(str(found.folder / INDEXES[found.kind]), _differences(found), same=found.same_version)
-    return made
-
-
 def _differences(found: Stored) -> Iterator[Wrong]:
     ids = [one.id for one in found.results]
     for place, name in enumerate(ids):
         if name in ids[:place]:
             yield Wrong(("results", place), f"has {name} for a second time", always=True)
-    now = list(_apart(found, judged(found)))
+    now = list(_apart(found, found.again))
     if found.same_version or not now:
         yield from now
         return

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.private.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -168,7 +167,7 @@ def relevant(
     """Return the settings that concern a program of these frameworks, their values to be shown."""
     concerned = {*frameworks, _EVERYWHERE} | ({"gpu"} if gpu else set())
     return {
-        name: masked(value)
+        name: value
         for name, value in sorted(settings.items())
         if any(re.fullmatch(_TUNING[one], name) for one in concerned if one in _TUNING)
         or not name.isupper()

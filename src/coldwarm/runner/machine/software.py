@@ -22,7 +22,6 @@ from typing import Any, Literal, NamedTuple
 import coldwarm
 from coldwarm.contracts.environment import Compiler, Gpu, Harness, Ptxas, ThreadPool
 from coldwarm.contracts.reasons import Reason, because, missing
-from coldwarm.private.masking import masked
 
 PtxasKind = Literal["path", "toolkit", "wheel", "triton"]
 TIMEOUT_S = 10.0
@@ -79,7 +78,7 @@ class _Inquiry:
             return None, because("no_answer", program=self._name, limit_s=TIMEOUT_S)
         if self._process.returncode != 0:
             last = (err.strip().splitlines() or [f"exit status {self._process.returncode}"])[-1]
-            return None, self._failed(masked(last)[:200])
+            return None, self._failed(last[:200])
         return out.strip(), None
 
 
@@ -142,7 +141,7 @@ def compiler(asked: Inquiries, reasons: dict[str, Reason]) -> Compiler | None:
     if not text:
         reasons["compiler"] = asked.compiler.silent
         return None
-    return Compiler(command=masked(asked.compiler_command), version=text.splitlines()[0])
+    return Compiler(command=asked.compiler_command, version=text.splitlines()[0])
 
 
 def gpus(asked: Inquiries, reasons: dict[str, Reason]) -> list[Gpu] | None:

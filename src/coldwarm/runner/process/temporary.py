@@ -58,7 +58,6 @@ def folder(place: str | None = None) -> Path:
         _lock(number)
         part.rename(path / _OWNER)  # where it is locked before anyone else can see it
         _owned[key] = path, number
-        atexit.register(_remove, key)
     return _owned[key][0]
 
 
@@ -82,8 +81,10 @@ def made() -> Iterator[Path]:
         yield Path(name)
 
 
-def _remove(key: tuple[int, str]) -> None:
-    if key[0] == os.getpid() and key in _owned:
+@atexit.register
+def remove() -> None:
+    """Remove the folders of this process, as its end does."""
+    for key in [one for one in _owned if one[0] == os.getpid()]:
         path, number = _owned.pop(key)
         shutil.rmtree(path, ignore_errors=True)
         os.close(number)

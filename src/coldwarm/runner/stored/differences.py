@@ -180,11 +180,15 @@ def _besides(mapping: dict[object, object], other: dict[object, object]) -> list
 
 
 def _same(said: object, held: object) -> bool:
-    if isinstance(said, float | int) and isinstance(held, float | int):
+    if type(said) is not type(held):
+        # A whole number may stand where a number with a point is meant, and no truth.
+        return {type(said), type(held)} == {int, float} and said == held
+    if isinstance(said, float) and isinstance(held, float):
         return abs(said - held) <= _ROUNDING * max(abs(said), abs(held))
     if isinstance(said, str) and isinstance(held, str):
-        # What was written is without names, and those of another user.
-        return said == held or (said != masking.MASK and masking.alike(said, held))
+        # What was written is without the names of this user: it is masked here as it was there.
+        # What is masked in it already stands for itself alone, and not for any text.
+        return said == held or masking.cleaned(said) == masking.cleaned(held)
     return bool(said == held)
 
 

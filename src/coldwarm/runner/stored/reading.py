@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from coldwarm import __version__
 from coldwarm.contracts.files import reader
 from coldwarm.contracts.files.codec import read_bytes
 from coldwarm.contracts.files.faults import dotted, fault
@@ -22,7 +23,7 @@ from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import again, declared, differences, of_run
 from coldwarm.runner.stored.observations import impossible, inconsistent
-from coldwarm.runner.stored.wrong import by_any_rules
+from coldwarm.runner.stored.wrong import Wrong, by_any_rules
 from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult, SuiteResult
-    from coldwarm.runner.stored.wrong import Wrong
 
 
 _ADVICE = "it was changed after it was measured: measure again, or restore the file"
@@ -166,6 +166,10 @@ def _by_itself(case: CaseResult) -> Iterator[Wrong]:
     yield from by_any_rules(declared.of_cautions(case))
     yield from inconsistent(case)
     yield from declared.wrong(case)
+    said = case.protocol.harness_version
+    if same_harness(case) and said != __version__:
+        what = f"says {said}, but harness_sha256 is that of {__version__}"
+        yield Wrong(("protocol", "harness_version"), what)
 
 
 def _computed(measured: Measured, found: Found) -> list[CaseResult]:
