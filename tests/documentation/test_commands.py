@@ -354,12 +354,11 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("coldwarm", "project"):
         _repository(place / name, place / "coldwarm" / "examples")
     shutil.copytree(place / "coldwarm", place / "project-of-last-week", symlinks=True)
-    reader.types(f"coldwarm {_BENCH} --out-dir out/mine")
-    shutil.copytree(place / "coldwarm" / "out", place / "project" / "out")
+    reader.types(f"coldwarm {_BENCH} --out-dir {place / 'mine'}")
     return place
 
 
-def _put(reader: Reader, text: str) -> None:
+def _put(reader: Reader, text: str, mine: Path) -> None:
     """Put results where a command reads some."""
     made = re.findall(r"--out(?:-dir)? (\S+)", text)
     for name in re.findall(r"(?<![\w/-])out/[\w.-]+", text):
@@ -367,7 +366,7 @@ def _put(reader: Reader, text: str) -> None:
             if "compare" in text:  # one run twice says nothing of a difference
                 reader.types(f"coldwarm {_BENCH} --out-dir {name}")
             else:
-                shutil.copytree(reader.folder / "out" / "mine", reader.folder / name)
+                shutil.copytree(mine, reader.folder / name)
 
 
 RUN = sorted(
@@ -386,6 +385,7 @@ def test_every_command_of_a_page_runs(page: str, fresh: Path, tmp_path: Path) ->
     if page in BRINGS:
         reader.types(f"pip install {BRINGS[page]}")
     for text in BEFORE.get(page, ()):
+        _put(reader, text, fresh / "mine")
         reader.types(text)
     wrong, section = [], 0
     for line in pages.lines(ROOT / page):
@@ -396,7 +396,7 @@ def test_every_command_of_a_page_runs(page: str, fresh: Path, tmp_path: Path) ->
         text = line.text
         for what, shorter in _SHORTER:
             text = re.sub(what, shorter, text)
-        _put(reader, text)
+        _put(reader, text, fresh / "mine")
         done = reader.type(text)
         if done.returncode not in {0, 1} or "Traceback" in done.stderr:
             wrong.append((line.place, text, done.returncode, done.stderr[-400:]))
