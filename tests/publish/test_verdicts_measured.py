@@ -212,11 +212,10 @@ def test_a_changed_verdict_is_told(
     code, out, _ = command("claims", "judge", folder, "--json")
     changed = [{"claim": "second-call-instant", "stored": "outdated", "judged": said}]
     assert (code, json.loads(out)) == (3, changed)
-    code, out, _ = command("claims", "compare", measured_verdicts[1], folder, "--json")
-    assert (code, json.loads(out)[0]["b"]) == (1, "outdated")
-    code, _, err = command("report", folder)
-    assert code == 3
-    assert "results[0].verdict" in err
+    for line in (("claims", "compare", measured_verdicts[1], folder), ("report", folder)):
+        code, out, err = command(*line)
+        assert (code, out) == (3, "")
+        assert "results[0].verdict" in err
 
 
 def test_a_report_of_it_is_one_file_without_network(
