@@ -149,7 +149,8 @@ def fit(x, y):
 def update(w):
     return w - 0.1 * w
 """,
-    "pyproject.toml": '[project]\nname = "fits"\nversion = "1"\n[tool.setuptools]\npackages = ["fits"]\n',
+    "pyproject.toml": '[project]\nname = "fits"\nversion = "1"\n'
+    '[tool.setuptools]\npackages = ["fits"]\n',
     "test_train.py": _TEST_TRAIN,
     "test_fit.py": "def test_fit(benchmark):\n    benchmark(sum, range(100))\n",
     "asv.conf.json": '{"version": 1, "project": "fits", "repo": ".", "branches": ["main"],'
