@@ -57,12 +57,14 @@ _SHORTER = (
     (r"(--then bench)", r"\1 --rounds 2"),
     (r"patterns run$", "patterns run key-reuse"),
     (r"claims run$", "claims run pmap-recipe-works"),
+    (r"^(python -m benchmarks.maintainer)", r"cd .coldwarm; \1"),
     (r"--count 10 --for 40m", "--count 1 --for 9s"),
     (r"--for 60m", "--for 9s"),
     (r"python -m tests.deceit$", "python -m tests.deceit temporary_arrays"),
     (r"jax,torch,numba\]", "jax,numba]"),
     (r"^make run$", "make run TORCH=0 ARGS='--backend numpy --min-runs 1 --max-runs 1'"),
     (r"bill optax/.*", "bill test_train.py"),
+    (r"uv tool install", "uv tool install --force"),
     (r'eval "\$\((.*=zsh_source .*)\)"|^(.*=fish_source coldwarm) \| source', r"\1\2"),
     (r"--input …", "--input x=f32[64,64]"),
     (r"out/DIRECTORY", "out/mine"),
@@ -147,7 +149,8 @@ def fit(x, y):
 def update(w):
     return w - 0.1 * w
 """,
-    "pyproject.toml": '[project]\nname = "fits"\nversion = "1"\n',
+    "pyproject.toml": '[project]\nname = "fits"\nversion = "1"\n'
+    '[tool.setuptools]\npackages = ["fits"]\n',
     "test_train.py": _TEST_TRAIN,
     "test_fit.py": "def test_fit(benchmark):\n    benchmark(sum, range(100))\n",
     "asv.conf.json": '{"version": 1, "project": "fits", "repo": ".", "branches": ["main"],'
