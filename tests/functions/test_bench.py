@@ -287,6 +287,18 @@ def test_random_numbers_without_a_seed_are_not_called_wrong(
     assert not any(one.call or one.ttfr for one in report.candidates)
 
 
+def test_a_seeded_one_beside_random_numbers_is_told_whose_they_are(desk: Desk) -> None:
+    desk.write("unseeded.py", UNSEEDED + "\ndef seeded():\n    return np.arange(3.0)\n")
+    code, report = desk.report("unseeded.py:drawn", "unseeded.py:seeded", WARM)
+    assert code == ExitCode.FAILED
+    held = {one.candidate: one.reason for one in report.candidates}
+    assert held["drawn"] is not None
+    assert held["drawn"].code == "not_reproducible"
+    assert held["seeded"] == because(
+        "reference_not_reproducible", *(held["seeded"] or held["drawn"]).parts, candidate="drawn"
+    )
+
+
 def test_a_wrong_answer_beside_a_seeded_one_is_still_wrong(desk: Desk) -> None:
     desk.write("unseeded.py", UNSEEDED)
     targets = [f"unseeded.py:{name}" for name in ("right", "wrong")]

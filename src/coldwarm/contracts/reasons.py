@@ -37,6 +37,7 @@ CODES: dict[str, str] = {
     # Processes, caches and the machine.
     "correctness_gate": "",
     "not_reproducible": "",
+    "reference_not_reproducible": "candidate",
     "gpu_unavailable": "",
     "missing_dependency": "name",
     "not_measured": "mode_names",

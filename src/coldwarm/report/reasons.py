@@ -22,6 +22,8 @@ WORDS: dict[str, str] = {
     # Processes, caches and the machine.
     "correctness_gate": "its answer is wrong{parts:place}",
     "not_reproducible": "its answer is another one in each process, so it cannot be checked",
+    "reference_not_reproducible": "it cannot be checked, as the answer of {candidate}, which it is"
+    " held against, changes from call to call",
     "gpu_unavailable": "no GPU of the kind that it needs is usable here",
     "missing_dependency": "{name} is not installed",
     "not_measured": "not measured: the run ended before {mode_names}",
@@ -607,6 +609,8 @@ ADVICE: dict[str, str] = {
     "not_carried": "make it inside the function, or leave it out of what is pickled (__getstate__)",
     "not_reproducible": "seed its random numbers (such as numpy.random.default_rng(0)), or give"
     " --no-check",
+    "reference_not_reproducible": "seed the random numbers of {candidate}, or name another one"
+    " first",
     "answers_differ": "where each process draws others, seed it or give --no-check",
     "index_silent": "make the snapshot where there is a network, or name an index with --index",
 }

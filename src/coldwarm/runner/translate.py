@@ -33,6 +33,7 @@ from coldwarm.runner import accounts
 from coldwarm.runner.machine import settings, telemetry
 from coldwarm.runner.process import replies
 from coldwarm.runner.process.replies import Counters, as_reason
+from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -276,7 +277,7 @@ def _gate(first: replies.Gate | None, *later: replies.Gate | None) -> Gate | Non
 
 def _of_answer(why: Reason | None) -> Reason:
     """Return why a process whose answer has failed its check counts for nothing."""
-    if why is not None and why.code == "not_reproducible":
+    if why is not None and outcome.is_wrong(why):
         return why
     return because("correctness_gate", *([why] if why and why.code in _OF_OTHER_DATA else []))
 

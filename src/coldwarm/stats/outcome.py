@@ -50,9 +50,12 @@ def _why_missing(missing: Sequence[CacheMode], observations: Sequence[Observatio
     return because("not_proved", rejected[-1], mode_names=names)
 
 
+_WRONG = {"correctness_gate", "not_reproducible", "reference_not_reproducible"}
+
+
 def is_wrong(reason: Reason | None) -> bool:
-    """Say whether a case gave a wrong answer, or one that changes, so that no time is told."""
-    return reason is not None and reason.code in {"correctness_gate", "not_reproducible"}
+    """Say whether a case gave a wrong answer, or one that nobody can check: no time is told."""
+    return reason is not None and reason.code in _WRONG
 
 
 def summary_of(

@@ -40,8 +40,9 @@ def checked(prepared: "Prepared", first: "Any") -> "dict[str, Any]":
     """Hold the first output against the reference, and hash the inputs."""
     gated = None if prepared.reference_path is None else prepared.backend.kept(first)
     held = _gate(prepared, gated)
-    if gated and held and not held["passed"] and not _is_reproducible(prepared, gated):
-        held["reason"] = {**because("not_reproducible"), "parts": [held["reason"]]}
+    if gated and held and not held["passed"]:
+        changing = _changing(prepared, gated)
+        held["reason"] = {**changing, "parts": [held["reason"]]} if changing else held["reason"]
     return {"gate": held, "input_sha256": _input_digest(prepared)}
 
 
@@ -118,16 +119,17 @@ def _gate(prepared: "Prepared", outputs: "list[Any] | None") -> "dict[str, Any] 
     return gate.check(outputs, prepared.reference_path, tolerance, finite=finite)
 
 
-def _is_reproducible(prepared: "Prepared", outputs: "list[Any]") -> bool:
-    """Say whether a candidate's own earlier process gave this answer, where that is known.
+def _changing(prepared: "Prepared", outputs: "list[Any]") -> "dict[str, Any] | None":
+    """Say whose answer depends on the process, as random numbers without a seed do.
 
-    Otherwise it depends on the process, as random numbers without a seed do, and nobody can call
-    it wrong.
+    A candidate's own does where its earlier process gave another one, the reference's where its
+    second call did. Nobody can call such an answer wrong, nor one that is held against it.
     """
-    path = prepared.job.get("own_answer")
-    if path is None:
-        return True
-    return bool(gate.check(outputs, path, prepared.job["tolerance"], finite=False)["passed"])
+    own, changing = prepared.job.get("own_answer"), prepared.job.get("changing_reference")
+    tolerance = prepared.job["tolerance"]
+    if own is not None and not gate.check(outputs, own, tolerance, finite=False)["passed"]:
+        return because("not_reproducible")
+    return because("reference_not_reproducible", candidate=changing) if changing else None
 
 
 def _input_digest(prepared: "Prepared") -> str:

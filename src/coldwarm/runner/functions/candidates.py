@@ -65,7 +65,11 @@ def cases(
         made.append(
             replace(
                 case,
-                job={**case.job, "own_answer": _own_answer(target, referred, path, work)},
+                job={
+                    **case.job,
+                    "own_answer": str(work / f"{target.label}.npz") if setting.check else None,
+                    "changing_reference": None if referred.repeats else reference,
+                },
                 filled=caches_of(target, work),
                 program=program_of(target),
                 since_ns=setting.since_ns,
@@ -76,16 +80,6 @@ def cases(
             )
         )
     return made
-
-
-def _own_answer(target: Target, referred: Inspection, path: str | None, work: Path) -> str | None:
-    """Return where the answer lies that a candidate gave in another process; ``None``: nowhere.
-
-    Where that of the reference changes from call to call, at ``path``, no other can be wrong.
-    """
-    if path is None:
-        return None
-    return str(work / f"{target.label}.npz") if referred.repeats else path
 
 
 def failures(
