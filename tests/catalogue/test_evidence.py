@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks import judged_again
 
 from coldwarm.catalogue.claims import claims
 from coldwarm.cli._verdicts import opened
@@ -129,6 +130,17 @@ def test_every_verdict_follows_from_the_evidence_again(kind: Kind) -> None:
             again = stored.judged(kept)
         assert again.verdicts == kept.verdicts, path
         assert not again.not_judged, path
+
+
+@pytest.mark.slow
+def test_what_is_judged_again_is_what_is_committed(tmp_path: Path) -> None:
+    archive = min(_archives("claims"), key=lambda path: path.stat().st_size)
+    with tarfile.open(archive) as opened_archive:
+        opened_archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    before = {path: path.read_bytes() for path in folder.rglob("*.json")}
+    judged_again.main([str(folder / "claims"), str(folder / "patterns")])
+    assert {path: path.read_bytes() for path in folder.rglob("*.json")} == before
 
 
 @pytest.mark.parametrize("kind", ["patterns", "claims"])

@@ -1,0 +1,88 @@
+"""Writes what follows from the samples of stored results anew, by the rules of today.
+
+``python -m benchmarks.judged_again FOLDER …`` takes extracted folders of ``coldwarm run``,
+``patterns run`` or ``claims run``. No sample is changed; of them a new snapshot can be made.
+"""
+
+from __future__ import annotations
+
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from coldwarm.contracts.catalogue import INDEXES
+from coldwarm.contracts.files import nextstat
+from coldwarm.contracts.files.codec import decode_as, encode
+from coldwarm.contracts.files.index import NAME
+from coldwarm.contracts.result import SuiteResult
+from coldwarm.runner.catalogue import stored
+from coldwarm.runner.stored import reading
+from coldwarm.stats import outcome
+
+PUBLISHED = "nextstat"
+
+
+def _save(path: Path, data: bytes) -> str:
+    path.write_bytes(data)
+    return sha256(data).hexdigest()
+
+
+def run(folder: Path) -> None:
+    """Write the cases of a run, its answers and its index."""
+    measured = reading.read(folder)
+    index = decode_as(SuiteResult, (folder / NAME).read_bytes())
+    cases = measured.cases
+    rows = [
+        replace(
+            row,
+            sha256=_save(folder / row.path, encode(cases[row.case])),
+            status=cases[row.case].status,
+            reason=cases[row.case].reason,
+        )
+        for row in index.cases
+    ]
+    index = replace(index, cases=rows)
+    if measured.answers is not None and index.answers_path is not None:
+        hashed = _save(folder / index.answers_path, encode(measured.answers))
+        index = replace(index, answers_sha256=hashed)
+    _save(folder / NAME, encode(index))
+    if (folder / PUBLISHED / nextstat.INDEX).is_file() and measured.environment is not None:
+        published = [
+            nextstat.Published(told, f"{name}.json", _save(at / f"{name}.json", encode(told)))
+            for case in cases.values()
+            for at in (folder / PUBLISHED,)
+            for name, told in outcome.published_of(case, measured.environment)
+        ]
+        whole = nextstat.suite(published, measured.environment, deterministic=index.deterministic)
+        _save(folder / PUBLISHED / nextstat.INDEX, encode(whole))
+
+
+def catalogue(folder: Path) -> None:
+    """Write the runs of patterns or claims, and their verdicts."""
+    kind = stored.kind_of(folder)
+    if kind is None:
+        sys.exit(f"{folder} holds neither patterns nor claims")
+    for path in stored.read(folder, kind).pointed:
+        run(folder / path)
+    found = stored.read(folder, kind)
+    turned = {name for name, said in found.verdicts.items() if found.again.verdicts[name] != said}
+    _save(folder / INDEXES[kind], encode(found.again.index))
+    print(
+        f"{folder}: {len(found.verdicts)} verdicts, turned: {', '.join(sorted(turned)) or 'none'}"
+    )
+
+
+def main(folders: list[str]) -> int:
+    """Write each folder anew."""
+    for folder in map(Path, folders):
+        if (folder / NAME).is_file():
+            run(folder)
+        else:
+            catalogue(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
