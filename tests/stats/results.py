@@ -13,11 +13,10 @@ from tests.contracts import samples
 from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import Block, Judgement, Observation, Phase
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.stored import again
 from coldwarm.stats.answers import answers
-from coldwarm.stats.outcome import is_wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

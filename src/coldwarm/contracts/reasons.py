@@ -535,6 +535,14 @@ class Reason(Record, frozen=True, kw_only=True, omit_defaults=True):
         return brief(self)
 
 
+def is_wrong(reason: Reason | None) -> bool:
+    """Say whether it is of a wrong answer, or of one that nobody can check: no time is told."""
+    return reason is not None and reason.code in _WRONG
+
+
+_WRONG = {"correctness_gate", "not_reproducible", "reference_not_reproducible"}
+
+
 def because(code: str, /, *parts: Reason, **values: Value) -> Reason:
     """Return a reason.
 

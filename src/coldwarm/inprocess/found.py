@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.caches.modes import EVERY_CALL
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.inprocess.result import NOT_ASKED, BenchResult
 from coldwarm.runner.schedule.options import COLD
 from coldwarm.stats.cautions import other_calls, partly_tried, two_levels, untried
@@ -75,7 +75,7 @@ def _printed(case: CaseResult) -> str:
 def _failure(case: CaseResult) -> Reason:
     if case.reason is None:
         return because("no_valid_process")
-    if case.reason.code == "correctness_gate":
+    if is_wrong(case.reason):
         gates = [one.gate.reason for one in case.observations if one.gate and one.gate.reason]
         return because("fresh_answer_differs", *gates[:1])
     return case.reason

@@ -9,7 +9,7 @@ from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import Status
 from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.files import codec, nextstat
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
 from coldwarm.runner.describe import protocol
 from coldwarm.runner.process.isolation import owners_of
@@ -54,7 +54,7 @@ def case_result(case: Case, ledger: Ledger, facts: Facts) -> CaseResult:
     """Return a case's result so far."""
     observations = ledger.of(case)
     status, reason = _status(case, ledger, facts)
-    wrong = outcome.is_wrong(reason)
+    wrong = is_wrong(reason)
     declared = protocol(case, facts.options)
     summary = outcome.summary_of(observations, reason, declared, case.inspected_call_s)
     seen_inputs = (seen.input_sha256 for seen in observations if seen.input_sha256)

@@ -28,12 +28,11 @@ from coldwarm.contracts.observation import (
     Telemetry,
     first_result_s,
 )
-from coldwarm.contracts.reasons import Reason, because, missing, together
+from coldwarm.contracts.reasons import Reason, because, is_wrong, missing, together
 from coldwarm.runner import accounts
 from coldwarm.runner.machine import settings, telemetry
 from coldwarm.runner.process import replies
 from coldwarm.runner.process.replies import Counters, as_reason
-from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -277,7 +276,7 @@ def _gate(first: replies.Gate | None, *later: replies.Gate | None) -> Gate | Non
 
 def _of_answer(why: Reason | None) -> Reason:
     """Return why a process whose answer has failed its check counts for nothing."""
-    if why is not None and outcome.is_wrong(why):
+    if why is not None and is_wrong(why):
         return why
     return because("correctness_gate", *([why] if why and why.code in _OF_OTHER_DATA else []))
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.observation import Counts, published
-from coldwarm.contracts.reasons import because
+from coldwarm.contracts.reasons import because, is_wrong
 from coldwarm.stats import many, ratio, summarise
 from coldwarm.stats.compare import control
 from coldwarm.stats.selection import counted, failure, warm_processes
@@ -48,14 +48,6 @@ def _why_missing(missing: Sequence[CacheMode], observations: Sequence[Observatio
     if not rejected:
         return because("not_measured", mode_names=names)
     return because("not_proved", rejected[-1], mode_names=names)
-
-
-_WRONG = {"correctness_gate", "not_reproducible", "reference_not_reproducible"}
-
-
-def is_wrong(reason: Reason | None) -> bool:
-    """Say whether a case gave a wrong answer, or one that nobody can check: no time is told."""
-    return reason is not None and reason.code in _WRONG
 
 
 def summary_of(

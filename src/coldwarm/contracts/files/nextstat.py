@@ -37,7 +37,7 @@ from coldwarm.contracts.published import (
     Timing,
     Warm,
 )
-from coldwarm.contracts.reasons import because, brief
+from coldwarm.contracts.reasons import because, brief, is_wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -117,9 +117,8 @@ def _result(
 
 def _publishable(case: CaseResult) -> list[Observation]:
     """Return the valid observations; none at all where any answer was wrong."""
-    wrong = case.reason is not None and case.reason.code == "correctness_gate"
     gates = [observation.gate for observation in case.observations]
-    if wrong or any(gate is not None and not gate.passed for gate in gates):
+    if is_wrong(case.reason) or any(gate is not None and not gate.passed for gate in gates):
         return []
     return [seen for seen in published(case.observations) if seen.status == "ok"]
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from coldwarm.caches import modes
 from coldwarm.contracts.base import WARM
-from coldwarm.contracts.reasons import because, together
+from coldwarm.contracts.reasons import because, is_wrong, together
 from coldwarm.runner.schedule import limits
 from coldwarm.runner.schedule.killed import from_outside
 from coldwarm.stats import outcome
@@ -70,7 +70,7 @@ def judged(case: CaseResult) -> list[Observation]:
 
     Of a wrong answer nothing is left that could be judged.
     """
-    if outcome.is_wrong(case.reason):
+    if is_wrong(case.reason):
         return case.observations
     declared = case.protocol.compiles
     if declared is not None:
@@ -103,7 +103,7 @@ def computed(case: CaseResult, observations: Sequence[Observation]) -> CaseResul
         comparisons=[],
         counts=made.counts,
         filled_by=[]
-        if outcome.is_wrong(reason)
+        if is_wrong(reason)
         else limits.filled_by(observations, on_request=any(one.code for one in case.filled_by)),
         observations=list(observations),
     )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from coldwarm.caches import modes
+from coldwarm.contracts.reasons import is_wrong
 from coldwarm.runner.schedule import limits
 from coldwarm.runner.stored.wrong import Wrong
-from coldwarm.stats import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def wrong(case: CaseResult) -> Iterator[Wrong]:
     """Yield what this version would have said otherwise of its limits and of the inspection."""
     yield from _limitations(case)
     own = case.protocol.own is not None
-    if case.inspected_call_s is None and own and not outcome.is_wrong(case.reason):
+    if case.inspected_call_s is None and own and not is_wrong(case.reason):
         yield Wrong(("inspected_call_s",), "is missing, and the function was inspected")
     if case.inspected_call_s is not None and not own:
         yield Wrong(("inspected_call_s",), "is of no function of the user's own")

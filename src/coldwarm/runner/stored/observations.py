@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from coldwarm.caches import modes
 from coldwarm.contracts.observation import PARTS, first_result_s
+from coldwarm.contracts.reasons import is_wrong
 from coldwarm.runner.stored.wrong import Wrong
 from coldwarm.stats.disturbances import must_be_flagged
-from coldwarm.stats.outcome import is_wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

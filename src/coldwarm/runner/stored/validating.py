@@ -17,6 +17,7 @@ from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import JOURNAL, read_lines
 from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.published import NextstatResult
+from coldwarm.contracts.reasons import is_wrong
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.schedule.killed import tried
 from coldwarm.runner.stored import differences, published, reading
@@ -141,7 +142,7 @@ def _journalled(measured: Measured) -> Iterator[tuple[str, CaseResult, list[Wron
 
 def _as_told(case: CaseResult, told: dict[tuple[str, int, int], Observation]) -> Iterator[Wrong]:
     kept = {(one.cache_mode, one.round, one.attempt): tried(one) for one in case.observations}
-    if outcome.is_wrong(case.reason):
+    if is_wrong(case.reason):
         told = {key: outcome.without_timing(one) for key, one in told.items()}
     for key in told.keys() | kept.keys():
         mode, round_, attempt = key
