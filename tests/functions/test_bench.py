@@ -308,6 +308,123 @@ def test_a_wrong_answer_beside_a_seeded_one_is_still_wrong(desk: Desk) -> None:
     assert held == {"right": None, "wrong": "correctness_gate"}
 
 
+STALE = """
+import functools
+import numpy as np
+
+KEPT = {}
+
+def work(x):
+    return np.sort(np.abs(np.fft.rfft(x)))
+
+def first(x):
+    return KEPT["first"] if KEPT else keep("first", x)
+
+def keep(key, x):
+    KEPT[key] = work(x)
+    return KEPT[key]
+
+def by_shape(x):
+    return KEPT[x.shape] if x.shape in KEPT else keep(x.shape, x)
+
+def by_kind(x):
+    return KEPT[x.dtype] if x.dtype in KEPT else keep(x.dtype, x)
+
+def by_length(x):
+    return KEPT[len(x)] if len(x) in KEPT else keep(len(x), x)
+
+def by_other(x, n):
+    return KEPT[n] if n in KEPT else keep(n, x * n)
+
+def by_default(x, kept=[]):
+    kept.append(work(x)) if not kept else None
+    return kept[0]
+
+def by_attribute(x):
+    if not hasattr(by_attribute, "kept"):
+        by_attribute.kept = work(x)
+    return by_attribute.kept
+
+class Fitted:
+    kept = None
+
+    def __call__(self, x):
+        if self.kept is None:
+            self.kept = work(x)
+        return self.kept
+
+fitted = Fitted()
+
+class Shape:
+    def __init__(self, x):
+        self.x = x
+
+    def __hash__(self):
+        return hash(self.x.shape)
+
+    def __eq__(self, other):
+        return self.x.shape == other.x.shape
+
+@functools.lru_cache
+def of_shape(one):
+    return work(one.x)
+
+def by_equality(x):
+    return of_shape(Shape(x))
+
+def closed():
+    kept = None
+
+    def inner(x):
+        nonlocal kept
+        kept = work(x) if kept is None else kept
+        return kept
+
+    return inner
+
+by_closure = closed()
+
+def zeros(x):
+    return np.zeros_like(x)
+
+def places(x):
+    return np.arange(x.size)[::-1]
+
+def unused(x, n):
+    return work(x)
+"""
+OF_ONE = ("--input", "x=f64[5000]", WARM)
+OF_TWO = (*OF_ONE, "--input", "n=3")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("first", "by_shape", "by_kind", "by_length", "by_other", "by_default", "by_attribute"),
+        *("fitted", "by_equality", "by_closure"),
+    ],
+)
+def test_what_answers_other_data_as_the_first_is_wrong_without_another_beside_it(
+    desk: Desk, name: str
+) -> None:
+    desk.write("stale.py", STALE)
+    code, report = desk.report(f"stale.py:{name}", *(OF_TWO if name == "by_other" else OF_ONE))
+    assert code == ExitCode.FAILED
+    (one,) = report.candidates
+    assert one.reason is not None
+    assert [one.reason.code, *(part.code for part in one.reason.parts)] == [
+        "correctness_gate",
+        "ignores_arguments",
+    ]
+
+
+@pytest.mark.parametrize("name", ["zeros", "places", "unused"])
+def test_what_need_not_depend_on_its_data_is_fine(desk: Desk, name: str) -> None:
+    desk.write("stale.py", STALE)
+    code, report = desk.report(f"stale.py:{name}", *(OF_TWO if name == "unused" else OF_ONE))
+    assert (code, [one.reason for one in report.candidates]) == (0, [None])
+
+
 def test_arguments_in_classes_are_renewed_too(desk: Desk) -> None:
     desk.write(
         "boxed.py",

@@ -119,6 +119,7 @@ CODES: dict[str, str] = {
     "of_argument": "name",
     "untried": "",
     "partly_tried": "argument_names other_names",
+    "answer_stays": "",
     "ignores_arguments": "argument_names",
     "wrong_for_others": "argument_names",
     "unlike_for_others": "argument_names",

@@ -107,8 +107,7 @@ class Inspection:
         """Call it twice and return what that showed."""
         self.backend.look()
         function, call, further = self.prepare()
-        told = {"kind": self.kind, "positional": self.positional, "placement": self.placement}
-        self.backend.adopt({**self.spec, **told}, function, call.copied(), self.order)
+        self._adopted(function, call.copied())
         before, spare = values.digest(list(call.flat)), call.copied()
         input_sha256 = values.digest(arguments.in_order(call.flat, self.order))
         function = self.backend.finishing(function)
@@ -153,6 +152,16 @@ class Inspection:
             "wrote": opened.wrote(self.job["watch"]),
             "afterwards": self._others(function, kind) if repeats and first else None,
         }
+
+    def written_first(self) -> "Callable[[Callable[..., Mapping[str, Any]]], None]":
+        """Return what writes the answers to other data before any other call."""
+        function, call, _ = self.prepare()
+        self._adopted(function, call.copied())
+        return self._others(self.backend.finishing(function), self.job["precision"])
+
+    def _adopted(self, function: "Callable[..., Any]", call: "arguments.Call") -> None:
+        told = {"kind": self.kind, "positional": self.positional, "placement": self.placement}
+        self.backend.adopt({**self.spec, **told}, function, call, self.order)
 
     def _others(
         self, function: "Callable[..., Any]", kind: str
@@ -252,6 +261,18 @@ def _described(value: "Any") -> str:
     if isinstance(value, bool | int | float | complex | str):
         return repr(value)[:40]
     return type(value).__name__
+
+
+def others(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Write the answers to other data, in a process that is called with nothing else.
+
+    So what a function keeps of its usual call cannot answer for them.
+    """
+    from coldwarm.functions.noise import beside
+
+    inspection = Inspection(job)
+    inspection.written_first()(beside)
+    return {"type": "others"}
 
 
 def report(job: "Mapping[str, Any]") -> "dict[str, Any]":

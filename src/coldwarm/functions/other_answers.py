@@ -74,6 +74,14 @@ def write(
             return
 
 
+def stays(answer_path: str) -> bool:
+    """Say whether an answer to some other data, as they were written, is the usual one."""
+    usual, _ = gate.stored(answer_path)
+    folder = answer_path + _ENDING
+    answers = (gate.stored(os.path.join(folder, one["file"])) for one in _known(answer_path))  # noqa: PTH118 - as above
+    return any(_same(arrays, usual) for arrays, _ in answers)
+
+
 def _write(
     path: str,
     call: "Callable[[tuple[Any, ...]], Any]",

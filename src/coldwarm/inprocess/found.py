@@ -75,14 +75,17 @@ def _printed(case: CaseResult) -> str:
 def _failure(case: CaseResult) -> Reason:
     if case.reason is None:
         return because("no_valid_process")
-    if is_wrong(case.reason):
+    if is_wrong(case.reason) and not case.reason.parts:
         gates = [one.gate.reason for one in case.observations if one.gate and one.gate.reason]
         return because("fresh_answer_differs", *gates[:1])
     return case.reason
 
 
-def _of_calls(observation: Observation) -> list[Reason]:
-    """Return what the warm calls of this process have shown besides their median."""
+def _of_calls(observation: Observation, *, alone: bool) -> list[Reason]:
+    """Return what the warm calls of this process have shown besides their median.
+
+    ``alone``: there is no fresh process that can tell what an earlier call has left.
+    """
     found = []
     for process in warm_processes([observation]):
         slower = process.steadiness.reason.code == "steady_slower"
@@ -93,6 +96,8 @@ def _of_calls(observation: Observation) -> list[Reason]:
     seen = observation.other_calls
     if seen is None:
         return found
+    if alone and seen.answer_changed is False:
+        found.append(because("answer_stays"))
     fault = untried(seen) or partly_tried(seen)
     return [*found, *other_calls(seen), *([] if fault is None else [fault])]
 
@@ -112,7 +117,7 @@ def _cautions(
     if compiled and warm_calls is not None:
         cautions.append(because("in_process_compiled", n_blocks=compiled))
     if in_process.observation is not None:
-        cautions += _of_calls(in_process.observation)
+        cautions += _of_calls(in_process.observation, alone=case is None)
     here = in_process.observation.settings if in_process.observation else {}
     if here:
         named = [f"{name}={value}" for name, value in here.items()]

@@ -114,6 +114,7 @@ def _case(way: Way, call: Call, in_process: InProcess, options: FreshOptions, wo
     with Guard() as guard:
         inspections = inspection.inspect([target], setting, guard, work)
         inspected, _ = inspections[0]
+        inspection.tell_others(target, inspected, setting, guard, work)
         if answer is not None and inspected.repeats and in_process.repeats:
             _hold_against(answer, (target, inspected, setting), guard, work)
     inspection.refuse_own_caches([target], inspections)

@@ -148,7 +148,9 @@ WORDS: dict[str, str] = {
     "untried": "not tried with other data: {parts}",
     "partly_tried": "tried with other data in {argument_names}, not in {other_names} ({parts})",
     "ignores_arguments": "with other data in {argument_names} its answer stays as it was, and the"
-    " reference's does not",
+    " right one does not",
+    "answer_stays": "with other data its answer was the same: it does not depend on them, or it is"
+    " that of an earlier call",
     "wrong_for_others": "with other data in {argument_names} its answer is wrong: {parts}",
     "unlike_for_others": "with changed data in {argument_names}, which it may not be made for, its"
     " answer is not the reference's: {parts}",

@@ -73,6 +73,8 @@ def run(request: Request, out_dir: Path, *, listener: Listener | None = None) ->
         reference = next(target for target in usable if target.label == chosen)
         seen = list(zip(usable, (one for one, _ in inspections), strict=True))
         inspection.tell_noise(seen, reference, setting, guard, work)
+        inspected = next(one for target, one in seen if target.label == chosen)
+        inspection.tell_others(reference, inspected, setting, guard, work)
         cases = candidates.cases(usable, inspections, chosen, setting, work)
         failed = [one for one in found if one.label in crashed]
         failures = candidates.failures(failed, inspections[0][0], cases[0], setting, crashed)

@@ -18,14 +18,14 @@ from coldwarm.caches import files
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
 from coldwarm.frameworks import opened
-from coldwarm.functions import backend, values
+from coldwarm.functions import backend, other_answers, values
 from coldwarm.functions import precision as precision_
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
 from coldwarm.runner.machine import gpus
 from coldwarm.runner.process import home, replies, space, temporary, view
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
-from coldwarm.runner.process.replies import Facts, Inspection, Marked, Noise
+from coldwarm.runner.process.replies import Facts, Inspection, Marked, Noise, Others
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
 from coldwarm.runner.schedule import killed
 from coldwarm.specs import Source
@@ -73,7 +73,7 @@ many times as long as its inspection took."""
 _SLOWER, _SLOWER_S = 2.0, 0.05
 """From what on a first call is far slower."""
 _LOOKED_AT_BYTES = 2**13
-Reply = TypeVar("Reply", Inspection, Marked, Facts, Noise)
+Reply = TypeVar("Reply", Inspection, Marked, Facts, Noise, Others)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
 
@@ -393,6 +393,21 @@ def tell_noise(
     with suppress(RefusedError):
         caches = caches_of(reference, work)
         ask(Noise, reference, setting, guard, caches, answer=path, precision=own)
+
+
+def tell_others(
+    reference: Target, inspected: Inspection, setting: Setting, guard: Guard, work: Path
+) -> None:
+    """Have the reference's answers to other data written by a process of their own.
+
+    That is done where one is the same as its usual answer: it may be what that call has left.
+    """
+    path = str(work / f"{reference.label}.npz")
+    if not setting.check or not inspected.repeats or not other_answers.stays(path):
+        return
+    with suppress(RefusedError):
+        caches = caches_of(reference, work)
+        ask(Others, reference, setting, guard, caches, answer=path, precision=inspected.precision)
 
 
 _CLEARLY = 0.01

@@ -227,6 +227,10 @@ class Noise(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     """How far the numbers of an answer move is written beside it."""
 
 
+class Others(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="others"):
+    """The answers to other data are written beside an answer."""
+
+
 class Marked(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="marked"):
     """The functions of a user's file that are marked."""
 
