@@ -469,7 +469,7 @@ def test_what_another_version_says_otherwise_is_told_by_every_command(
     ]
     for arguments in commands:
         done = copy.command(*arguments)
-        assert "says that another version of coldwarm measured it" in done.err, arguments
+        assert "another version of coldwarm measured it, as it says" in done.err, arguments
         assert "not proved and not shown" in done.err
 
 

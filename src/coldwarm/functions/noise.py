@@ -105,6 +105,15 @@ def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
     return {"type": "noise"}
 
 
+def others(job: "Mapping[str, Any]") -> "dict[str, Any]":
+    """Write the answers to other data, in a process that is called with nothing else.
+
+    So what a function keeps of its usual call cannot answer for them.
+    """
+    Inspection(job).written_first()(beside)
+    return {"type": "others"}
+
+
 def _steady(noise: "Array", again: "Array", share: float) -> "Array":
     """Leave out what differs from call to call by itself, as drawn numbers do."""
     import numpy as np

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Noise = Callable[[Callable[[], tuple[Any, ...]], Arrays], Mapping[str, Any]]
 
 _INDEX = "index.json"
-_ENDING = ".others"
 _MOST_ALONE = 4
 """Up to how many arguments each is varied alone, too."""
 _ENOUGH_S = 8.0
@@ -54,7 +53,7 @@ def write(
     All arguments are others, then each one alone; what is not answered twice alike, or not at all,
     is left out. ``noise`` tells of an answer to arguments how far its numbers move.
     """
-    folder = answer_path + _ENDING
+    folder = answer_path + gate.OTHERS
     os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - the style of the measured side
     began_s = _now_s()
     written: list[dict[str, Any]] = []
@@ -72,14 +71,6 @@ def write(
             _index(folder, written)
         if 2 * _now_s() - began_s - before_s > _ENOUGH_S:
             return
-
-
-def stays(answer_path: str) -> bool:
-    """Say whether an answer to some other data, as they were written, is the usual one."""
-    usual, _ = gate.stored(answer_path)
-    folder = answer_path + _ENDING
-    answers = (gate.stored(os.path.join(folder, one["file"])) for one in _known(answer_path))  # noqa: PTH118 - as above
-    return any(_same(arrays, usual) for arrays, _ in answers)
 
 
 def _write(
@@ -157,7 +148,7 @@ def checked(
         for one in known:
             other = others(numbers(job["seed"]))
             places = [other.order[n] for n in one["inputs"] if n < len(other.order)]
-            path = f"{reference_path}{_ENDING}/{one['file']}"
+            path = f"{reference_path}{gate.OTHERS}/{one['file']}"
             alike = len(places) == len(one["inputs"]) and set(places) <= set(other.places)
             if not alike or not _given_alike(path, other, places):
                 return {**found, "unchecked": because("other_data_differ")}
@@ -184,7 +175,7 @@ def _given_alike(path: str, other: "Other", places: "Sequence[int]") -> bool:
 
 def _known(reference_path: str) -> "list[Any]":
     """Return which answers of the reference there are."""
-    path = os.path.join(reference_path + _ENDING, _INDEX)  # noqa: PTH118 - as above
+    path = os.path.join(reference_path + gate.OTHERS, _INDEX)  # noqa: PTH118 - as above
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - as above
             found: list[Any] = wire.decode_bare(file.read())["answers"]

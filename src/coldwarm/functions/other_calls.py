@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 TRIES = 3
 """Calls of a kind, the quickest of which counts: a disturbance makes a call slower, never quicker.
 One that is not far slower is enough."""
+_MORE_TRIES, _MORE_TRIES_S = 10, 0.5
+"""How many at most on a busy machine, which disturbs short calls one after another, and in how many
+seconds."""
+_APART = (5**0.5 - 1) / 2
+"""Whose multiples lie far apart, however many there are."""
 _BEFORE = 2
 _USUAL, _USUAL_S, _LONGEST_S = 5, 0.2, 1.0
 _LONGEST_OTHER_S = 20.0
@@ -37,7 +42,7 @@ _FIGURES = ("other_arguments_s", "paused_s", "collecting_s")
 
 def _number(which: float) -> float:
     """Return which other data a try has, of this process alone."""
-    return (_OF_PROCESS + which / TRIES) % 1.0
+    return (_OF_PROCESS + which * _APART) % 1.0
 
 
 def told(
@@ -233,8 +238,11 @@ class _Tried:
     def _quickest_s(self, places: "list[int]") -> float:
         """Return the quickest of calls with other data in these places; it may be the only one."""
         known = self._seconds.setdefault(tuple(places), [])
-        for which in range(TRIES):
-            enough = known and (len(known) >= TRIES or self._usual_s > _LONGEST_S)
+        # Where nothing tells data from others, a further try may have those of an earlier one.
+        known_apart = all(_content(self._usual()[place]) for place in places)
+        for which in range(_MORE_TRIES if known_apart else TRIES):
+            tried = len(known) >= TRIES and sum(known) > _MORE_TRIES_S
+            enough = known and (tried or self._usual_s > _LONGEST_S)
             if enough or (known and not is_far(min(known), self._usual_s, OTHER_S)):
                 break
             try:
@@ -259,7 +267,14 @@ def _content(one: "Any") -> str:
     """Return what tells data from others; empty: nothing does, and they are taken for others."""
     if type(one) in _PLAIN:
         return repr(one)
-    return values.digest([one]) if values.is_array(one) else ""
+    if values.is_array(one):
+        return values.digest([one])
+    from pickle import dumps
+
+    try:
+        return dumps(one).hex()
+    except Exception:  # noqa: BLE001 - whatever the classes of a user raise
+        return ""
 
 
 def _digest(out: "Any") -> "str | None":

@@ -90,18 +90,18 @@ def withhold(values: Iterable[str]) -> None:
 
 def current() -> Known:
     """Return what is private in this process."""
-    return _current(frozenset(os.environ.items()), frozenset(_told))
+    return _current(frozenset(os.environ.items()), frozenset(_told), platform.node())
 
 
 @lru_cache(maxsize=8)
-def _current(variables: frozenset[tuple[str, str]], told: frozenset[str]) -> Known:
+def _current(variables: frozenset[tuple[str, str]], told: frozenset[str], node: str) -> Known:
     named = dict(variables)
     secret = {value for name, value in named.items() if is_secret_name(name)} | told
     parts = {part for value in secret for part in _parts(value)}
     parts |= {part for value in named.values() for part in _of_urls(value)}
     homes = {*_homes(named)}
     forms = {form for value in secret | parts for form in _forms(value) if form not in homes}
-    names = {*_names(named, homes)}
+    names = {*_names(named, homes, node)}
     return Known(
         tuple(sorted(forms, key=lambda form: (-len(form), form))),
         tuple(sorted(homes, key=lambda home: (-len(home), home))),
@@ -175,11 +175,11 @@ def _homes(variables: Mapping[str, str]) -> Iterator[str]:
                 yield form.rstrip("/")
 
 
-def _names(variables: Mapping[str, str], homes: Iterable[str]) -> Iterator[str]:
+def _names(variables: Mapping[str, str], homes: Iterable[str], node: str) -> Iterator[str]:
     users = [variables.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
     # A path from the folder of all homes on begins with the user's.
     users += [_account()[0], *(Path(home).name for home in homes)]
-    hosts = [platform.node(), variables.get("HOSTNAME", "")]
+    hosts = [node, variables.get("HOSTNAME", "")]
     hosts += [host.partition(".")[0] for host in hosts]
     for name in (*users, *hosts):
         if len(name) >= _FEWEST_OF_A_NAME and name.casefold() not in _GENERIC:

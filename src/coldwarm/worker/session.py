@@ -25,7 +25,7 @@ _OTHER_ROLES = {
     "inspect": ("coldwarm.functions.inspection", "report"),
     "marked": ("coldwarm.functions.inspection", "marked"),
     "noise": ("coldwarm.functions.noise", "report"),
-    "others": ("coldwarm.functions.inspection", "others"),
+    "others": ("coldwarm.functions.noise", "others"),
     "facts": ("coldwarm.functions.facts", "report"),
 }
 """Jobs that are answered by one message, and by what function."""

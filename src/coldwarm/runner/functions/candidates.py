@@ -50,6 +50,9 @@ def cases(
     made: list[Case] = []
     for target, (inspected, took_s) in zip(targets, inspections, strict=True):
         allowed = tolerance(target, inspected, referred, setting)
+        # Beside the answer of the process that asked, there is none of its own.
+        alone = setting.check and setting.against is None
+        own = str(work / f"{target.label}.npz") if alone else None
         workload = WorkloadSpec(
             name=setting.name,
             title=f"{setting.name}: functions of the user's own",
@@ -67,7 +70,7 @@ def cases(
                 case,
                 job={
                     **case.job,
-                    "own_answer": str(work / f"{target.label}.npz") if setting.check else None,
+                    "own_answer": own,
                     "changing_reference": None if referred.repeats else reference,
                 },
                 filled=caches_of(target, work),

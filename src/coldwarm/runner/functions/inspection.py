@@ -18,7 +18,7 @@ from coldwarm.caches import files
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import ExitCode
 from coldwarm.frameworks import opened
-from coldwarm.functions import backend, other_answers, values
+from coldwarm.functions import backend, values
 from coldwarm.functions import precision as precision_
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
@@ -403,11 +403,18 @@ def tell_others(
     That is done where one is the same as its usual answer: it may be what that call has left.
     """
     path = str(work / f"{reference.label}.npz")
-    if not setting.check or not inspected.repeats or not other_answers.stays(path):
+    if not setting.check or not inspected.repeats or not _stays(path):
         return
     with suppress(RefusedError):
         caches = caches_of(reference, work)
         ask(Others, reference, setting, guard, caches, answer=path, precision=inspected.precision)
+
+
+def _stays(path: str) -> bool:
+    """Say whether an answer to some other data is the usual one."""
+    usual, _ = gate.stored(path)
+    others = [gate.stored(str(file))[0] for file in Path(path + gate.OTHERS).glob("[0-9].npz")]
+    return any(gate.compare(one, usual, 0.0, finite=False)["passed"] for one in others)
 
 
 _CLEARLY = 0.01
