@@ -6,10 +6,12 @@ import hashlib
 import json
 import tomllib
 import zipfile
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from packaging.pylock import Pylock
+from packaging.utils import canonicalize_name
 from tests.publish import offered
 from tests.publish.conftest import QUICK, Call, environment, write_run
 from tests.publish.offered import sha256_of
@@ -18,6 +20,7 @@ from coldwarm.contracts.files.codec import load_as
 from coldwarm.contracts.snapshot import BaselineManifest
 from coldwarm.publish import layout, lock, wheel
 from coldwarm.publish.making import packages
+from coldwarm.publish.replicating import needed
 from coldwarm.runner import harness
 
 if TYPE_CHECKING:
@@ -165,6 +168,17 @@ def test_runs_of_two_environments_are_two_snapshots(run: Path, call: Call, tmp_p
 )
 def test_which_wheels_fit(file: str, fitting: bool) -> None:  # noqa: FBT001 - one expectation
     assert lock.fits(file, environment()) is fitting
+
+
+def test_pip_is_asked_for_what_is_needed_alone() -> None:
+    installed = {
+        canonicalize_name(one.metadata["Name"]): one.version for one in metadata.distributions()
+    }
+    found = needed.of_pins({"numpy"}, installed)
+    assert found.keys() >= {"coldwarm", "numpy", "msgspec", "cryptography"}
+    assert not found.keys() & {"pytest", "ruff", "mypy", "sphinx"}
+    other = installed | {"numpy": "0.0.1"}
+    assert needed.of_pins({"numpy"}, other) == other, "nothing tells what that version requires"
 
 
 def test_names_that_were_masked_are_not_asked_for(call: Call, tmp_path: Path, index: str) -> None:
