@@ -171,7 +171,7 @@ def test_which_wheels_fit(file: str, fitting: bool) -> None:  # noqa: FBT001 - o
 
 
 def test_pip_is_asked_for_what_is_needed_alone() -> None:
-    installed = {
+    installed: dict[str, str] = {
         canonicalize_name(one.metadata["Name"]): one.version for one in metadata.distributions()
     }
     found = needed.of_pins({"numpy"}, installed)
