@@ -74,7 +74,7 @@ def test_blocks_in_which_something_is_compiled_do_not_count(
         lambda: jax.jit(lambda x: x + 1)(jax.numpy.ones(next(sizes)))
     )
     assert result.warm is None
-    assert "nothing was compiled" in result.reasons["warm"]
+    assert "every call compiled" in result.reasons["warm"]
     assert result.in_process is not None
     assert all(block.compiles for block in result.in_process.blocks)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -190,8 +191,8 @@ def test_a_bench_that_succeeds_and_one_that_fails(planting: Planting) -> None:
         ended.append(planting.bench(own(planting, name), *inputs, *given(), *out, "--warm-only"))
         planting.assert_nothing_told(*ended)
     journal = (planting.out / "later" / "journal.jsonl").read_text()
-    assert '"stderr_tail":"Traceback' in journal
-    assert "Authorization: ***" in journal
+    # Of a traceback with so many texts the last part is kept.
+    assert re.search(r'"stderr_tail":"[^"]*Authorization: \*\*\*', journal)
 
 
 @pytest.mark.slow
