@@ -54,6 +54,7 @@ if system == "win32":
     for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "getuid", "geteuid"):
         delattr(os, name)
     os.supports_dir_fd = set()
+    shutil._use_fd_functions = False  # as it is there
 from coldwarm.cli import main
 main.main()
 """
