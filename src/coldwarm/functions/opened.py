@@ -165,6 +165,8 @@ def _asked_s(value: "Any", name: str) -> "float | None":
             float(value) if name == "__float__" else complex(value)
         elif numpy is None:
             return None
+        elif name == "__array__" and isinstance(value, numpy.ndarray):
+            value.__array__()  # which NumPy leaves out where it has an array already
         else:
             numpy.asarray(value)
         used_s = _used_s() - used_s
