@@ -17,11 +17,9 @@ from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import decode_as, encode
 from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.result import SuiteResult
+from coldwarm.runner import results
 from coldwarm.runner.catalogue import stored
 from coldwarm.runner.stored import reading
-from coldwarm.stats import outcome
-
-PUBLISHED = "nextstat"
 
 
 def _save(path: Path, data: bytes) -> str:
@@ -48,15 +46,13 @@ def run(folder: Path) -> None:
         hashed = _save(folder / index.answers_path, encode(measured.answers))
         index = replace(index, answers_sha256=hashed)
     _save(folder / NAME, encode(index))
-    if (folder / PUBLISHED / nextstat.INDEX).is_file() and measured.environment is not None:
-        published = [
-            nextstat.Published(told, f"{name}.json", _save(at / f"{name}.json", encode(told)))
-            for case in cases.values()
-            for at in (folder / PUBLISHED,)
-            for name, told in outcome.published_of(case, measured.environment)
-        ]
-        whole = nextstat.suite(published, measured.environment, deterministic=index.deterministic)
-        _save(folder / PUBLISHED / nextstat.INDEX, encode(whole))
+    if (folder / "nextstat" / nextstat.INDEX).is_file() and measured.environment is not None:
+        results.write_published(
+            lambda path, data: _save(folder / path, data),
+            [*cases.values()],
+            measured.environment,
+            deterministic=index.deterministic,
+        )
 
 
 def catalogue(folder: Path) -> None:

@@ -77,10 +77,9 @@ class Pending:
         exits = running.left_until_exit()
         if self._exits is not None and len(exits) > len(self._exits):
             new = [*exits]
-            for known in filter(
-                new.__contains__, self._exits
-            ):  # each call may register it once more
-                new.remove(known)
+            for known in self._exits:  # a call may register the same once more
+                if known in new:
+                    new.remove(known)
             names: dict[str, Any] = {"n_functions": len(new), "function_names": new[:_SHOWN]}
             raise UnfinishedError(because("functions_at_exit", **names))
         self._exits = exits

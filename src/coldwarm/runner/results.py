@@ -146,7 +146,7 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
                 reason=result.reason,
             )
         )
-    _write_published(save, results, facts)
+    write_published(save, results, facts.environment, deterministic=facts.options.deterministic)
     counts = {f"n_{s}": sum(row.status == s for row in rows) for s in get_args(Status)}
     said = Answers(
         run_id=facts.run_id,
@@ -177,12 +177,15 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
     return suite
 
 
-def _write_published(save: Save, results: Sequence[CaseResult], facts: Facts) -> None:
+def write_published(
+    save: Save, results: Sequence[CaseResult], environment: Environment, *, deterministic: bool
+) -> None:
+    """Write what others read of the cases, and their index."""
     published = []
     for result in results:
-        for name, expressed in outcome.published_of(result, facts.environment):
+        for name, expressed in outcome.published_of(result, environment):
             path = f"{name}.json"
             sha256 = save(f"nextstat/{path}", codec.encode(expressed))
             published.append(nextstat.Published(expressed, path, sha256))
-    index = nextstat.suite(published, facts.environment, deterministic=facts.options.deterministic)
+    index = nextstat.suite(published, environment, deterministic=deterministic)
     save(f"nextstat/{nextstat.INDEX}", codec.encode(index))
