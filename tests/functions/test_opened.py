@@ -220,6 +220,26 @@ def test_what_gives_its_number_at_once_is_there(hide: Callable[[Any], Any]) -> N
     assert opened.refuse_unknown(hide(Ready()), call_s=1.0) is None
 
 
+def test_a_thread_at_work_is_no_time_of_an_object_that_gives_its_number_at_once() -> None:
+    """A heartbeat, a server of metrics: it takes the interpreter's lock for milliseconds."""
+    done = threading.Event()
+
+    def compute() -> None:
+        while not done.is_set():
+            sum(range(20_000))
+
+    threads = [threading.Thread(target=compute) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(20):
+            opened.refuse_unknown([Ready() for _ in range(5)], call_s=1e-6)
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+
+
 @pytest.mark.parametrize(
     "value",
     [

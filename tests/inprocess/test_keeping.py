@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import coldwarm
 from coldwarm.functions import transfer
 from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import carrying, keeping
@@ -259,6 +260,34 @@ def test_memos_travel_empty(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "names"), NAMED.values(), ids=NAMED)
 def test_other_state_is_named(text: str, names: list[str]) -> None:
     assert keeping.kept(_cell(text)).others == names
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [*((text, None) for text in EMPTIED.values()), *NAMED.values()],
+    ids=[*EMPTIED, *NAMED],
+)
+def test_no_bench_shows_the_time_of_a_memo_as_that_of_the_work(
+    text: str, names: list[str] | None
+) -> None:
+    public: Any = coldwarm
+    found = public.Benchmark(processes=1)(_cell(text), 3)
+    cold = found.cold["cold_process_cold_cache"]
+    assert cold is not None, found.reasons
+    if names is None:
+        assert cold.seconds["first_call"].median >= WORK_S
+    else:
+        assert names[0] in "".join(found.notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [one for one in EMPTIED if one != "an lru_cache in a helper"])
+def test_a_notebook_without_fresh_processes_says_that_answers_may_be_kept(case: str) -> None:
+    """A table that does not depend on the data is there for every warm call, and is left out."""
+    public: Any = coldwarm
+    found = public.Benchmark(cold=False)(_cell(EMPTIED[case]), 3)
+    assert found.warm is None or found.warm.call_s.median >= WORK_S or found.notes, found
 
 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)

@@ -27,7 +27,7 @@ _ASKED_S, _ASKED_SHARE = 5e-4, 0.2
 _ASLEEP_S = 5e-3
 """Time that it sleeps, or waits for others, from which on that is no disturbance."""
 # As they were before the user's program.
-_used_s, _now_s = time.process_time, time.perf_counter
+_used_s, _own_s, _now_s = time.process_time, time.thread_time, time.perf_counter
 
 
 class UnfinishedError(TypeError):
@@ -154,13 +154,17 @@ def refuse_unknown(value: "Any", *, call_s: "float | None" = None) -> "dict[str,
 def _asked_s(value: "Any", name: str) -> "float | None":
     """Return the time that an object takes to give its numbers; ``None``: unknown.
 
-    What it waited for a processor does not count: that is of the machine.
+    What it waited for a processor does not count: that is of the machine. Where another thread is
+    at work already, such as a heartbeat, its time is not the object's: only the time of this
+    thread is, and for whom it waited is not known.
     """
     if not kinds.is_converted(name):
         return None
     numpy = sys.modules.get("numpy")
+    disturbed = running.is_runnable()
+    used = _own_s if disturbed else _used_s
     try:
-        began_s, used_s, queued_s = _now_s(), _used_s(), running.queued_s()
+        began_s, used_s, queued_s = _now_s(), used(), running.queued_s()
         if name in {"__float__", "__complex__"}:
             float(value) if name == "__float__" else complex(value)
         elif numpy is None:
@@ -169,9 +173,11 @@ def _asked_s(value: "Any", name: str) -> "float | None":
             value.__array__()  # which NumPy leaves out where it has an array already
         else:
             numpy.asarray(value)
-        used_s = _used_s() - used_s
+        used_s = used() - used_s
         awake_s = used_s + running.queued_s() - queued_s
         asleep_s = _now_s() - began_s - awake_s
-        return used_s + (asleep_s if asleep_s > _ASLEEP_S else 0.0)
+        if asleep_s <= _ASLEEP_S:
+            return used_s
+        return None if disturbed else used_s + asleep_s
     except Exception:  # noqa: BLE001 - whatever somebody else's class raises
         return None
