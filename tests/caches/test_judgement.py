@@ -153,6 +153,8 @@ def block(compiles: int | None) -> Block:
     [
         ([0, 0], True, "nothing_compiled: 2"),
         ([0, 2], False, "compiled_in_window: 2"),
+        ([0, 2, 0, 0], True, "nothing_compiled_since: 2, 2"),
+        ([0, 2, 1, 0], False, "compiled_in_window: 3"),
         ([1, 2], False, "every_call_compiled: 3, 2"),
         ([1], False, "compiled_in_window: 1"),
         ([0, None], False, "blocks_uncounted: 1, not_told: the backend"),

@@ -154,7 +154,10 @@ def _with_home(evidence: list[CacheEvidence]) -> list[CacheEvidence]:
 
 
 def judge_blocks(blocks: Sequence[Block]) -> Judgement:
-    """Judge the warm regime: there are blocks, and nothing was compiled in any."""
+    """Judge the warm regime: there are blocks, and in the later half of calls nothing compiled.
+
+    What was compiled before, such as another branch at the tenth call, belongs to the warm-up.
+    """
     uncounted = sum(block.compiles is None for block in blocks)
     compiled = sum(block.compiles or 0 for block in blocks)
     if not blocks:
@@ -168,9 +171,13 @@ def judge_blocks(blocks: Sequence[Block]) -> Judgement:
     each = all((block.compiles or 0) >= n for block, n in zip(blocks, calls, strict=True))
     if each and sum(calls) >= FEWEST_CALLS:
         return refuted(EVERY_CALL, n_programs=compiled, n_calls=sum(calls))
-    if compiled:
-        return refuted("compiled_in_window", n_programs=compiled)
-    return proved("nothing_compiled", n_blocks=len(blocks))
+    if not compiled:
+        return proved("nothing_compiled", n_blocks=len(blocks))
+    last = max(place for place, block in enumerate(blocks) if block.compiles)
+    n_since = sum(calls[last + 1 :])
+    if 2 * n_since >= sum(calls):
+        return proved("nothing_compiled_since", n_programs=compiled, n_calls=n_since)
+    return refuted("compiled_in_window", n_programs=compiled)
 
 
 def limitations(names: Iterable[str]) -> list[Reason]:

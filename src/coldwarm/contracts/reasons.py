@@ -106,6 +106,7 @@ CODES: dict[str, str] = {
     "every_call_compiled": "n_programs n_calls",
     "second_call_compiled": "n_programs",
     "nothing_compiled": "n_blocks",
+    "nothing_compiled_since": "n_programs n_calls",
     "no_glibc": "",
     "memory_returned": "gain_ratio n_faults",
     "memory_may_be_returned": "n_faults",

@@ -129,6 +129,8 @@ WORDS: dict[str, str] = {
         "every call compiles: a second one with the same arguments compiled {n_programs:# program}"
     ),
     "nothing_compiled": "0 compiles in {n_blocks:# block}",
+    "nothing_compiled_since": "{n_programs:# program} compiled during the warm-up, and none in the"
+    " {n_calls:# call} after it",
     "no_glibc": "the C library is not glibc, whose allocator alone can be taught to keep memory",
     "memory_returned": "its memory goes back to the system after each call, which then costs"
     " {n_faults:# page fault}; where it is kept, a call is {gain_ratio:.3g} times as fast",
