@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from coldwarm.contracts.answer import Answers
 from coldwarm.contracts.base import CACHE_MODES, FILLED, WARM
 from coldwarm.contracts.environment import (
     Cpu,
@@ -24,16 +25,17 @@ from coldwarm.contracts.observation import (
     CacheEvidence,
     FirstCallParts,
     Gate,
-    Judgement,
     Observation,
     Phase,
 )
 from coldwarm.contracts.protocol import Effort, Protocol
-from coldwarm.contracts.reasons import because
 from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
+from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.stored import again
+from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from coldwarm.contracts.base import CacheMode
@@ -42,7 +44,11 @@ CANDIDATES = ("numpy", "jax_jit_cpu", "torch_compile_cpu", "numba", "jax_eager_c
 ROUNDS = 10
 ZEROS = "0" * 64
 _BLOCKS = 4
-_PROVED = because("stated", text="made up")
+_BYTECODE = [
+    CacheEvidence(
+        owner="bytecode", files_before=0, files_after=40, new_files={"__pycache__/*.pyc": 40}
+    )
+]
 _PARTS = {"interpreter": 0.02, "import": 0.4, "device_init": 0.01, "setup": 0.01, "wrap": 0.001}
 
 
@@ -60,38 +66,68 @@ def write(
         for place in range(workloads)
         for name in CANDIDATES[:candidates]
     ]
-    cases = again.compared([again.computed(one, one.observations) for one in cases])
-    machine = encode(_environment())
-    environment_sha256 = _put(folder / "environment.json", machine)
-    rows = []
-    for one in cases:
-        stored = msgspec.structs.replace(one, environment_sha256=environment_sha256)
+    return stored(folder, cases, _environment(), "made_up")
+
+
+def stored(
+    folder: Path,
+    cases: Sequence[CaseResult],
+    environment: Environment,
+    suite: str,
+    *,
+    complete: bool = True,
+) -> Path:
+    """Leave in ``folder`` the index, the environment, the answers and the cases of a run.
+
+    As the program would: with what it computes of the processes.
+    """
+    machine = _put(folder / "environment.json", encode(environment))
+    rows, order = [], list[str]()
+    whole = again.compared([_computed(made, machine, order) for made in cases])
+    for one in whole:
         path = f"cases/{one.case}.json"
-        sha256 = _put(folder / path, encode(stored))
+        sha256 = _put(folder / path, encode(one))
         rows.append(
             SuiteCase(case=one.case, path=path, sha256=sha256, status=one.status, reason=one.reason)
         )
     statuses = [row.status for row in rows]
-    suite = SuiteResult(
-        suite="made_up",
-        run_id=f"made-up-{seed}",
+    said = Answers(run_id=folder.name, suite=suite, complete=complete, answers=answers(whole))
+    index = SuiteResult(
+        suite=suite,
+        run_id=folder.name,
         started_at="2026-01-02T03:04:05+00:00",
-        finished_at="2026-01-02T04:04:05+00:00",
-        complete=True,
+        finished_at="2026-01-02T03:05:05+00:00",
+        complete=complete,
         deterministic=True,
         seed=0,
         environment_path="environment.json",
-        environment_sha256=environment_sha256,
+        environment_sha256=machine,
         cases=rows,
         n_ok=statuses.count("ok"),
         n_warn=statuses.count("warn"),
         n_failed=statuses.count("failed"),
-        order=[],
-        wall_s=3600.0,
-        measured_s=3500.0,
+        order=order,
+        wall_s=1.0,
+        measured_s=1.0,
+        answers_path="answers.json",
+        answers_sha256=_put(folder / "answers.json", encode(said)),
     )
-    _put(folder / "suite.json", encode(suite))
+    _put(folder / "suite.json", encode(index))
     return folder
+
+
+def _computed(made: CaseResult, surroundings: str, order: list[str]) -> CaseResult:
+    """Return a case as the program computes it, its processes next in the order of the run."""
+    seen = []
+    for one in made.observations:
+        place, blocks = len(order), []
+        order.append(f"{made.case} {one.cache_mode} round {one.round}")
+        for block in one.blocks:
+            blocks.append(msgspec.structs.replace(block, order=len(order)))
+            order.append(f"{made.case} block")
+        seen.append(msgspec.structs.replace(one, case=made.case, order=place, blocks=blocks))
+    held = msgspec.structs.replace(made, environment_sha256=surroundings, observations=seen)
+    return again.computed(held, again.judged(held))
 
 
 def case(rng: np.random.Generator, workload: str, candidate: str, samples: int) -> CaseResult:
@@ -116,7 +152,7 @@ def case(rng: np.random.Generator, workload: str, candidate: str, samples: int) 
         dtype="f32",
         status="ok",
         baseline=not compiles,
-        dataset_id=workload,
+        dataset_id=f"{workload}_512_f32_seed0",
         protocol=_protocol(workload, candidate),
         environment_sha256=ZEROS,
         observations=observations,
@@ -151,7 +187,6 @@ def _process(
         at_s += duration_s
     by_name = {phase.name: phase for phase in phases}
     first = by_name["first_call"]
-    proved = Judgement(proved=True, reason=_PROVED)
     warm = mode == FILLED
     ends_s = first.start_s + first.duration_s
     return Observation(
@@ -170,8 +205,7 @@ def _process(
         ttfr_process_s=ends_s,
         first_call_parts=_parts(first.duration_s),
         blocks=_blocks(rng, call_s * slow, at_s, samples) if warm else [],
-        evidence=[CacheEvidence(owner="made_up")],
-        judgements={mode: proved, WARM: proved} if warm else {mode: proved},
+        evidence=_BYTECODE if mode == "first_ever" else [],
         gate=Gate(
             passed=True,
             max_abs_error=1e-6,
@@ -232,7 +266,7 @@ def _protocol(workload: str, candidate: str) -> Protocol:
             precision=0.05, min_runs=3, max_runs=ROUNDS, time_budget_s=None, timeout_s=60.0
         ),
         harness_version="0.1.0",
-        harness_sha256=ZEROS,
+        harness_sha256=harness_sha256(),
     )
 
 

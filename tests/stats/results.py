@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from benchmarks import made_up
 from tests.contracts import samples
 
-from coldwarm.contracts.answer import Answers
-from coldwarm.contracts.files.codec import encode
 from coldwarm.contracts.observation import Block, Judgement, Observation, Phase
 from coldwarm.contracts.reasons import because, is_wrong
-from coldwarm.contracts.result import CaseResult, SuiteCase, SuiteResult
-from coldwarm.runner.stored import again
-from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +20,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.environment import Environment
+    from coldwarm.contracts.result import CaseResult
 
 EMPTY: CacheMode = "cold_process_cold_cache"
 WARM: CacheMode = "warm_process"
@@ -103,70 +100,9 @@ def write(
     *,
     complete: bool = True,
 ) -> Path:
-    """Leave in ``folder`` the index, the environment, the answers and the cases of a run.
-
-    As the program would: with what it computes of the processes.
-    """
-    surroundings = _write(folder / "environment.json", encode(environment or samples.environment()))
-    rows = []
-    order: list[str] = []
-    whole = again.compared([_computed(made, surroundings, order) for made in cases])
-    for stored in whole:
-        path = f"cases/{stored.case}.json"
-        sha256 = _write(folder / path, encode(stored))
-        rows.append(
-            SuiteCase(
-                case=stored.case,
-                path=path,
-                sha256=sha256,
-                status=stored.status,
-                reason=stored.reason,
-            )
-        )
-    statuses = [row.status for row in rows]
-    said = Answers(run_id=folder.name, suite="quick", complete=complete, answers=answers(whole))
-    suite = SuiteResult(
-        suite="quick",
-        run_id=folder.name,
-        started_at="2026-01-02T03:04:05+00:00",
-        finished_at="2026-01-02T03:05:05+00:00",
-        complete=complete,
-        deterministic=True,
-        seed=0,
-        environment_path="environment.json",
-        environment_sha256=surroundings,
-        cases=rows,
-        n_ok=statuses.count("ok"),
-        n_warn=statuses.count("warn"),
-        n_failed=statuses.count("failed"),
-        order=order,
-        wall_s=1.0,
-        measured_s=1.0,
-        answers_path="answers.json",
-        answers_sha256=_write(folder / "answers.json", encode(said)),
-    )
-    _write(folder / "suite.json", encode(suite))
-    return folder
-
-
-def _computed(made: CaseResult, surroundings: str, order: list[str]) -> CaseResult:
-    """Return a case as the program computes it, its processes next in the order of the run."""
-    seen = []
-    for one in made.observations:
-        place, blocks = len(order), []
-        order.append(f"{made.case} {one.cache_mode} round {one.round}")
-        for block in one.blocks:
-            blocks.append(msgspec.structs.replace(block, order=len(order)))
-            order.append(f"{made.case} block")
-        seen.append(msgspec.structs.replace(one, case=made.case, order=place, blocks=blocks))
-    stored = msgspec.structs.replace(made, environment_sha256=surroundings, observations=seen)
-    return again.computed(stored, again.judged(stored))
-
-
-def _write(path: Path, data: bytes) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return hashlib.sha256(data).hexdigest()
+    """Leave a run of these cases in ``folder``, as the program would."""
+    machine = environment or samples.environment()
+    return made_up.stored(folder, cases, machine, "quick", complete=complete)
 
 
 def on(run: Path, command: Sequence[str]) -> list[str]:

@@ -195,6 +195,7 @@ DECEITS = (
     def f():
         return step, (Data(np.ones(2000)),)
 """,
+        said=("untried",),
         # Nobody but the factory can make such an argument once more.
         here=False,
         inputs={},
