@@ -158,7 +158,6 @@ def test_a_users_function_is_measured_as_it_is_and_told_how(desk: Desk) -> None:
     said = " ".join(done.out.split())
     for name, value in expected.items():
         assert f"{name}={value}" in said
-    assert "unset them, or name them wherever the figures are quoted" in said
 
 
 @pytest.mark.slow

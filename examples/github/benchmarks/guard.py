@@ -6,16 +6,13 @@ Write functions like these about your own package: `fits` stands for it.
 import fits
 import numpy as np
 
-_drawn = np.random.default_rng(1)
-X, Y = _drawn.standard_normal((2000, 20)), _drawn.standard_normal(2000)
-W = np.zeros(20, dtype=np.float32)
+
+def work() -> tuple:
+    """Return what users do all day, with its data: calls with other data are tried, too."""
+    drawn = np.random.default_rng(1)
+    return fits.fit, (drawn.standard_normal((2000, 20)), drawn.standard_normal(2000))
 
 
-def work() -> np.ndarray:
-    """Do once what users do all day."""
-    return fits.fit(X, Y)
-
-
-def step() -> np.ndarray:
-    """Do once what is compiled."""
-    return np.asarray(fits.update(W))
+def step() -> tuple:
+    """Return what is compiled."""
+    return fits.update, (np.zeros(20, dtype=np.float32),)
