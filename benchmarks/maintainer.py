@@ -145,7 +145,7 @@ def _parser() -> argparse.ArgumentParser:
 def repository(folder: Path) -> Path:
     """Make a repository of the package's source with a branch for each pull request."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
-    pip += ["--no-build-isolation", "--disable-pip-version-check", "--dest", str(folder)]
+    pip += ["--disable-pip-version-check", "--dest", str(folder)]
     subprocess.run([*pip, f"{PACKAGE}=={VERSION}"], check=True)
     with tarfile.open(next(folder.glob("*.tar.gz"))) as packed:
         packed.extractall(folder, filter="data")
