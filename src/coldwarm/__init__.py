@@ -13,10 +13,6 @@ import os
 import sys
 from importlib import import_module
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 __version__ = "0.1.0"
 
 _WHERE = {
@@ -68,23 +64,8 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
-def _adopt() -> None:
-    """Have the modules by which the doctor follows this process already, where it does.
-
-    They are kept out of what the program imports: there is no other way to them than its classes.
-    """
-    found = (
-        one for one in object.__subclasses__() if one.__module__ == f"{__name__}.doctor.recorder"
-    )
-    recorder: Any = next((one for one in found if one.__name__ == "Recorder"), None)
-    if recorder is not None:
-        own = recorder.begin.__builtins__["__import__"].__self__.modules
-        sys.modules.update({name: one for name, one in own.items() if name != __name__})
-        own[f"{__name__}.doctor"].__class__ = own[f"{__name__}.doctor"]._Called  # noqa: SLF001 - ours
-        vars(sys.modules[__name__]).update(
-            {name.rpartition(".")[2]: one for name, one in own.items() if name.count(".") == 1}
-        )
-
-
 if os.environ.get("COLDWARM_DOCTOR"):
-    _adopt()
+    _followed_by = f"{__name__}.doctor.recorder", "Recorder"
+    for _one in object.__subclasses__():
+        if (_one.__module__, _one.__name__) == _followed_by:
+            _one.adopted_by(sys.modules[__name__])  # type: ignore[attr-defined] # it is a Recorder

@@ -120,6 +120,21 @@ class Recorder:
             _forks.append(True)
             os.register_at_fork(after_in_child=_forked)
 
+    @staticmethod
+    def adopted_by(package: "Any") -> None:
+        """Give the package that the program imports the modules that follow it already.
+
+        They are kept out of what the program imports: there is no other way to them than classes.
+        """
+        begin: Any = Recorder.begin
+        own = begin.__builtins__["__import__"].__self__.modules
+        name = package.__name__
+        sys.modules.update({one: own[one] for one in own if one != name})
+        own[f"{name}.doctor"].__class__ = own[f"{name}.doctor"]._Called
+        vars(package).update(
+            {one.rpartition(".")[2]: held for one, held in own.items() if one.count(".") == 1}
+        )
+
     def _quiet(self, tell: "Callable[[], object]") -> "Callable[[], None]":
         return lambda: _quietly(self.journal, tell)
 
