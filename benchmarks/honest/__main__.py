@@ -166,8 +166,10 @@ def main(words: list[str]) -> int:
     counts = Counter(one["judged"] for one in found)
     print(dict(counts))
     if not words:
+        short = {"said", "exit_code"}
         told_of = [
-            {k: v for k, v in one.items() if k not in {"said", "exit_code"}} for one in found
+            {k: v for k, v in one.items() if one["judged"] != "fine" or k not in short}
+            for one in found
         ]
         text = json.dumps({"counts": counts, "cases": told_of}, indent=1)
         RESULT.write_text(f"{text}\n", "utf-8")
