@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 
 import coldwarm
-from coldwarm.contracts.reasons import CODES
-from coldwarm.report.reasons import ADVICE, CAUTION_ADVICE, WORDS
+from coldwarm.contracts.reasons import codes, declared
+from coldwarm.report.sentences import CAUTION_ADVICE
 
 PACKAGE = Path(coldwarm.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "refuses.md"
@@ -104,14 +104,15 @@ def test_a_quoted_block_has_the_words_of_the_program(one: Quoted) -> None:
     elif one.what == "advice of":
         assert is_said(CAUTION_ADVICE[one.of], one.text)  # type: ignore[index] # a KeyError tells
     else:
-        assert one.of in CODES
-        assert is_said(WORDS[one.of], one.text)
-        assert is_said(ADVICE.get(one.of, ""), one.text)
+        assert one.of in codes()
+        assert is_said(declared(one.of).sentence, one.text)
+        assert is_said(declared(one.of).advice, one.text)
 
 
 def test_every_reason_about_which_something_can_be_done_is_on_the_page() -> None:
     told = {one.of for one in quoted() if one.what == "code"}
-    assert sorted(ADVICE.keys() - REFUSES_NOTHING - told) == []
+    advised = {one for one in codes() if declared(one).advice and not one.startswith("doctor_")}
+    assert sorted(advised - REFUSES_NOTHING - told) == []
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_a_name_of_a_file_says_what_it_is() -> None:
 MASKING = {
     "contracts.files.codec": "records, and with them all JSON and the journal",
     "report.shown": "lines that a command says",
-    "report.reasons": "values in sentences",
+    "report.sentences": "values in sentences",
     "report.page.doctor": "texts of a page that are no record",
     "report.doctor.perfetto": "texts of a trace",
     "cli.main": "what goes wrong before anything else is loaded",

@@ -13,7 +13,7 @@ from _generate.evidence import version
 from _generate.rst import code, literal, plain, table
 from coldwarm.catalogue.patterns import SIDES, TIMED
 from coldwarm.report import units
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from coldwarm.cli import plan
 from coldwarm.contracts.observation import FirstCallParts, Judgement, Observation, Phase
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from coldwarm.cli import main
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.result import CaseResult
 from coldwarm.report import scenarios
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import inspect as types
 
-from coldwarm.contracts.reasons import CODES, UNITS, Reason, because
+from coldwarm.contracts.reasons import UNITS, Reason, because, codes, parameters
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import Record
@@ -24,10 +24,10 @@ def records(type_: type[Record]) -> st.SearchStrategy[Any]:
 
 def reasons() -> st.SearchStrategy[Reason]:
     """Return a strategy for reasons of any code, with values of its parameters' types."""
-    return st.sampled_from(sorted(CODES)).flatmap(
-        lambda code: st.fixed_dictionaries(
-            {name: _value(name) for name in CODES[code].split()}
-        ).map(lambda values: because(code, **values))
+    return st.sampled_from(sorted(codes())).flatmap(
+        lambda code: st.fixed_dictionaries({name: _value(name) for name in parameters(code)}).map(
+            lambda values: because(code, **values)
+        )
     )
 
 

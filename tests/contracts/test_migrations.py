@@ -20,7 +20,7 @@ from coldwarm.contracts.observation import Observation
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.contracts.result import CaseResult
 from coldwarm.report import markdown, terminal
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 
 RUN = Path(__file__).parent / "v1"
 CASE = RUN / "cases/numpy_matmul_512_f32.json"

@@ -8,8 +8,8 @@ from tests.doctor.reports import report, site
 from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import UsageError
-from coldwarm.report.doctor.changes import CHANGES
 from coldwarm.stats.doctor.failing import broken, limits
+from coldwarm.stats.doctor.rules import patterns
 
 
 def finding(pattern: str, n: int, line: int = 1) -> Finding:
@@ -28,17 +28,17 @@ def finding(pattern: str, n: int, line: int = 1) -> Finding:
 
 
 def test_names_and_numbers_are_read() -> None:
-    assert limits("recompile:3, missing-sync", CHANGES) == {
+    assert limits("recompile:3, missing-sync", patterns()) == {
         "recompile": 3,
         "missing-sync-timing": 0,
     }
-    assert limits("", CHANGES) == {}
+    assert limits("", patterns()) == {}
 
 
 @pytest.mark.parametrize("written", ["recompiles", "recompile:-1", "recompile:x"])
 def test_what_is_no_limit_is_refused(written: str) -> None:
     with pytest.raises(UsageError, match="--fail-on"):
-        limits(written, CHANGES)
+        limits(written, patterns())
 
 
 def test_recompiles_of_all_kinds_count_together() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen

@@ -13,10 +13,10 @@ from tests.doctor.journals import call, process, stage
 
 from coldwarm.doctor import sites
 from coldwarm.doctor.compiles import torch_reasons
-from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.told import evidence
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
+from coldwarm.stats.doctor.rules import change_of
 from coldwarm.stats.doctor.seen import Seen
 
 if TYPE_CHECKING:

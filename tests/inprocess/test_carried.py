@@ -22,7 +22,7 @@ from coldwarm.errors import UsageError
 from coldwarm.functions import transfer, values
 from coldwarm.functions.arguments import Call
 from coldwarm.inprocess import carrying, quiet, warm
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.sentences import with_advice
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.private.planted import SHAPES, Planted, body, shapes
 
+from coldwarm.contracts.reasons import codes, declared
 from coldwarm.private import known
 from coldwarm.private.masking import alike, cleaned, masked
-from coldwarm.report.reasons import ADVICE, WORDS
 from coldwarm.runner import describe
 
 
@@ -145,7 +145,11 @@ def test_ordinary_texts_stay_as_they_are(text: str) -> None:
 
 
 def test_what_coldwarm_says_itself_stays_as_it_is() -> None:
-    texts = [*WORDS.values(), *ADVICE.values(), *describe.WINDOWS.values(), describe.INTERLEAVING]
+    texts = [
+        *(text for code in codes() for text in declared(code)),
+        *describe.WINDOWS.values(),
+        describe.INTERLEAVING,
+    ]
     assert [text for text in texts if masked(text) != text] == []
 
 

@@ -11,7 +11,7 @@ from coldwarm.contracts.observation import Observation, Telemetry
 from coldwarm.contracts.reasons import Reason, because
 from coldwarm.contracts.summary import Caution, CautionKind
 from coldwarm.report import care
-from coldwarm.report.reasons import CAUTION_ADVICE, words
+from coldwarm.report.sentences import CAUTION_ADVICE, words
 from coldwarm.report.words import MODE_NAMES
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests.report import conftest
 
 from coldwarm.contracts.reasons import because
 from coldwarm.report import markdown, terminal
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.stats.answers import answers
 
 if TYPE_CHECKING:

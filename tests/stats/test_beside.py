@@ -9,7 +9,7 @@ import pytest
 from tests.stats.test_summarise import COLD, FILLED, WARM, observed, warm_blocks
 
 from coldwarm.contracts.observation import CacheEvidence, published
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.stats import faults
 from coldwarm.stats.selection import counted, is_beside, keeping
 from coldwarm.stats.summarise import compare_case, summarise

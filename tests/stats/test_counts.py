@@ -10,7 +10,7 @@ from tests.contracts import samples
 from coldwarm.contracts.observation import Counts
 from coldwarm.contracts.policy import CountLimit
 from coldwarm.contracts.reasons import because
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.stats.compare.counts import judge, n_failing, unheard
 from coldwarm.stats.counts import of_case
 

@@ -13,7 +13,7 @@ from benchmarks import more_rounds
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.runner.schedule.needs import SETTLED_DIFFERENT, SETTLED_SAME, _rounds_for
 from coldwarm.stats import serial
 from coldwarm.stats.bounded import difference

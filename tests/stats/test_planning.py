@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 from coldwarm.stats.plan.gathering import Group
 from coldwarm.stats.plan.jobs import Job, bounds, new_shapes_s, total_s

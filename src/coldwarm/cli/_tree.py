@@ -93,6 +93,6 @@ def _words(error: ColdwarmError) -> tuple[str, ...]:
 
     if not isinstance(error, RefusedError):
         return error.lines
-    from coldwarm.report.reasons import with_advice
+    from coldwarm.report.sentences import with_advice
 
     return (with_advice(error.reason),)

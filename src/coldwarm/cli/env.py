@@ -110,7 +110,7 @@ def _why(reasons: dict[str, Reason], name: str) -> str:
 
 def _words(reasons: dict[str, Reason], name: str) -> str:
     from coldwarm.contracts.reasons import because
-    from coldwarm.report.reasons import words
+    from coldwarm.report.sentences import words
 
     return words(reasons.get(name, because("unstated")))
 

@@ -12,7 +12,7 @@ from coldwarm.errors import printable
 from coldwarm.report import filled, units
 from coldwarm.report.figures import around
 from coldwarm.report.markdown import escaped
-from coldwarm.report.reasons import CAUTION_ADVICE, caution_words, counted, with_advice, words
+from coldwarm.report.sentences import CAUTION_ADVICE, caution_words, counted, with_advice, words
 from coldwarm.report.words import mode_name
 from coldwarm.runner.schedule.options import COLD
 

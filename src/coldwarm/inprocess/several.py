@@ -15,7 +15,7 @@ from coldwarm.functions import values
 from coldwarm.inprocess import carrying, sending
 from coldwarm.inprocess.sending import BY_NAME_ALONE
 from coldwarm.report.progress import open_progress
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.sentences import with_advice
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner import suite
 from coldwarm.runner.functions import candidates, inspection, request, targets

@@ -28,7 +28,7 @@ from coldwarm.frameworks.settings import told
 from coldwarm.functions import other_calls, values, varying, waiting
 from coldwarm.functions.opened import UnfinishedError
 from coldwarm.functions.pending import Pending, refuse_result
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.sentences import with_advice
 from coldwarm.runner import translate
 from coldwarm.runner.machine import settings
 from coldwarm.runner.process import replies

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.reasons import because
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.sentences import with_advice
 from coldwarm.stats import summarise
 from coldwarm.stats.compare.comparable import failure
 from coldwarm.stats.intervals import group_medians

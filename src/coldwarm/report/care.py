@@ -14,7 +14,7 @@ from coldwarm.report.figures import (
     peak_memory,
     reached,
 )
-from coldwarm.report.reasons import (
+from coldwarm.report.sentences import (
     CAUTION_ADVICE,
     advice,
     caution_words,

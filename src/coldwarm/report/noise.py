@@ -8,7 +8,7 @@ from rich.text import Text
 
 from coldwarm.report import terminal, units
 from coldwarm.report.bench.words import metric_name
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from rich.text import Text
 from coldwarm.contracts.base import READINGS
 from coldwarm.contracts.reasons import because
 from coldwarm.report import answers, filled, units
-from coldwarm.report.reasons import CAUTION_ADVICE, words
+from coldwarm.report.sentences import CAUTION_ADVICE, words
 from coldwarm.report.shown import line
 from coldwarm.report.terminal import WIDEST, filled_by, listing, print_blocks, said, table, title
 from coldwarm.report.units import count

@@ -23,7 +23,7 @@ from coldwarm.contracts.base import WARM
 from coldwarm.errors import printable
 from coldwarm.report import units
 from coldwarm.report.figures import group_name, headline
-from coldwarm.report.reasons import counted, with_advice
+from coldwarm.report.sentences import counted, with_advice
 from coldwarm.report.share import Share
 from coldwarm.report.words import mode_name
 from coldwarm.runner.listener import Listener

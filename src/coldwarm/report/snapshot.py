@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.reasons import distinct
 from coldwarm.errors import printable
 from coldwarm.report import units
-from coldwarm.report.reasons import with_advice, words
+from coldwarm.report.sentences import with_advice, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -19,7 +19,7 @@ from coldwarm.report.figures import (
     ratio,
     reached,
 )
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.sentences import with_advice
 from coldwarm.report.words import (
     HEADINGS,
     LOOP_HEADINGS,

@@ -185,12 +185,12 @@ def command(
     from coldwarm.cli.doctor._written import Written
     from coldwarm.clock import Clock
     from coldwarm.errors import ExitCode, UsageError
-    from coldwarm.report.doctor.changes import CHANGES
     from coldwarm.runner.doctor import reading, starting, warming
     from coldwarm.stats.doctor.failing import limits
+    from coldwarm.stats.doctor.rules import patterns
 
     _refuse(context, hook=hook, left=left, then=then)
-    allowed = limits(fail_on or "", CHANGES)
+    allowed = limits(fail_on or "", patterns())
     command_line = [*(["-m", module] if module else []), *program]
     written = Written(form, out, perfetto, verbose)
     if hook or left is not None:

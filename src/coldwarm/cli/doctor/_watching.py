@@ -161,7 +161,7 @@ def _write_warmup(
 ) -> None:
     """Write the script that compiles beforehand, and say so."""
     from coldwarm.report.doctor.warmup import script
-    from coldwarm.report.reasons import counted
+    from coldwarm.report.sentences import counted
     from coldwarm.runner.doctor import warming
     from coldwarm.stats.doctor.kept import programs
 

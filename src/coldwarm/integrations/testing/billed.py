@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.integrations.testing.bill import OTHER, OUTSIDE
-from coldwarm.report.reasons import counted
+from coldwarm.report.sentences import counted
 from coldwarm.report.units import duration
 
 if TYPE_CHECKING:

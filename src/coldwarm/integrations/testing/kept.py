@@ -12,7 +12,7 @@ from coldwarm.contracts.base import WARM
 from coldwarm.integrations import telling
 from coldwarm.integrations.figures import exported
 from coldwarm.integrations.formats import pyperf
-from coldwarm.report.reasons import counted
+from coldwarm.report.sentences import counted
 from coldwarm.report.units import duration
 from coldwarm.stats.selection import warm_processes
 

@@ -13,7 +13,7 @@ from coldwarm.integrations import opening
 from coldwarm.integrations.testing import judging, kept, telling, turns
 from coldwarm.integrations.testing.asked import MOST
 from coldwarm.report.compare import refusals
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.sentences import with_advice
 from coldwarm.runner.functions import bench
 from coldwarm.runner.functions.request import Request
 from coldwarm.runner.process import temporary

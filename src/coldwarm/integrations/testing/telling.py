@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report.compare.words import change
 from coldwarm.report.figures import around
-from coldwarm.report.reasons import counted, with_advice
+from coldwarm.report.sentences import counted, with_advice
 from coldwarm.report.units import duration, significant
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import figures, units
 from coldwarm.report.compare import counts
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.sentences import with_advice
 from coldwarm.report.words import HEADINGS
 from coldwarm.stats.ratio import CONFIDENCE
 

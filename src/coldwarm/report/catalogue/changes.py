@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.table import Table
 
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from coldwarm.report.catalogue.patterns import measured_with, under
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from coldwarm.report import units
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:

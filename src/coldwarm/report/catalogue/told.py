@@ -14,7 +14,7 @@ from coldwarm.report import units, unproved
 from coldwarm.report.catalogue.claims import seen
 from coldwarm.report.catalogue.patterns import MEASURES, VERDICTS, figures, measured
 from coldwarm.report.page.surroundings import machine_line
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from coldwarm.report.catalogue import changes
 from coldwarm.report.compare import terminal
-from coldwarm.report.reasons import counted, words
+from coldwarm.report.sentences import counted, words
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from coldwarm.report import units
 from coldwarm.report.compare.words import figure as named
-from coldwarm.report.reasons import counted, with_advice, words
+from coldwarm.report.sentences import counted, with_advice, words
 from coldwarm.report.shown import line
 from coldwarm.report.terminal import airy_table
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.errors import shorten
 from coldwarm.report import units
-from coldwarm.report.reasons import counted, words
+from coldwarm.report.sentences import counted, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import units
 from coldwarm.report.figures import bounds
-from coldwarm.report.reasons import counted
+from coldwarm.report.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.errors import printable
 from coldwarm.report.compare.words import disagreement
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.sentences import with_advice
 from coldwarm.stats.compare.comparable import FAILED
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from coldwarm.report.compare.words import (
     summary,
 )
 from coldwarm.report.markdown import code, escaped, table, terms
-from coldwarm.report.reasons import with_advice
+from coldwarm.report.sentences import with_advice
 from coldwarm.report.shown import annotation
 
 if TYPE_CHECKING:

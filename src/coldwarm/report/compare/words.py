@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coldwarm.contracts.policy import DIRECTIONS
 from coldwarm.report import units
 from coldwarm.report.compare import limits
-from coldwarm.report.reasons import counted, with_advice
+from coldwarm.report.sentences import counted, with_advice
 from coldwarm.report.words import mode_name
 from coldwarm.stats.ratio import CONFIDENCE
 

@@ -6,7 +6,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from coldwarm.report import units
-from coldwarm.report.reasons import counted, words
+from coldwarm.report.sentences import counted, words
 from coldwarm.report.shown import line
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.report.doctor.summary import place
-from coldwarm.report.reasons import counted
+from coldwarm.report.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.report import units
-from coldwarm.report.doctor.changes import change_of
-from coldwarm.report.reasons import counted
+from coldwarm.report.sentences import counted
+from coldwarm.stats.doctor.rules import change_of
 from coldwarm.stats.doctor.small import SMALL, is_small
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from coldwarm.report import units
-from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.learning import pattern_of
 from coldwarm.report.doctor.memory import most, temporary
 from coldwarm.report.doctor.misses import missed
@@ -24,8 +23,9 @@ from coldwarm.report.doctor.summary import (
     place,
 )
 from coldwarm.report.doctor.told import evidence
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
+from coldwarm.stats.doctor.rules import change_of
 from coldwarm.stats.doctor.small import SMALL, is_small
 
 if TYPE_CHECKING:

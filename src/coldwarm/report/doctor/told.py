@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coldwarm.report.doctor.changes import change_of
 from coldwarm.report.doctor.learning import page_of, pattern_of
 from coldwarm.report.doctor.saving import estimate
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
+from coldwarm.stats.doctor.rules import change_of
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import DoctorReport, Finding

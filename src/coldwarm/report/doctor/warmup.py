@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from coldwarm.errors import visible
 from coldwarm.report import units
 from coldwarm.report.doctor.summary import place
-from coldwarm.report.reasons import counted
+from coldwarm.report.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from coldwarm.report.compare import words as told
 from coldwarm.report.page.making import filled
 from coldwarm.report.page.surroundings import Folded
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,7 +24,7 @@ from coldwarm.report.doctor.summary import (
 from coldwarm.report.doctor.terminal import reads, row, stages
 from coldwarm.report.doctor.told import told
 from coldwarm.report.page.making import filled
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from coldwarm.contracts.observation import PARTS
 from coldwarm.errors import printable
 from coldwarm.report.charts.columns import Columns
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coldwarm.report import units
 from coldwarm.report.figures import group_name
-from coldwarm.report.reasons import words
+from coldwarm.report.sentences import words
 from coldwarm.report.words import mode_name
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from coldwarm.contracts.base import WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.report import units
 from coldwarm.report.figures import cold_figure, comparison, group_name, headline
-from coldwarm.report.reasons import with_advice, words
+from coldwarm.report.sentences import with_advice, words
 from coldwarm.report.words import MODE_NAMES, mode_name
 from coldwarm.stats.drawn.gates import gates
 from coldwarm.stats.drawn.rejected import rejects

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import Finding
-from coldwarm.stats.doctor import rules
+from coldwarm.stats.doctor.rules import modules
 from coldwarm.stats.doctor.small import is_small
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     from coldwarm.stats.doctor.drafts import Draft
     from coldwarm.stats.doctor.seen import Seen
-
-    Rule = Callable[[Seen], Iterator[Draft]]
-
 
 _WITHOUT_COST = {"doctor_ended": -1, "doctor_once": 2}
 """By the reason why there is no cost: where such a finding stands, if not in the middle."""
@@ -42,15 +36,9 @@ def ranked(found: Iterable[Finding], total_s: float) -> list[Finding]:
     return sorted(found, key=rank)
 
 
-@cache
-def _rules() -> Sequence[Rule]:
-    names = sorted(module.name for module in iter_modules(rules.__path__))
-    return [import_module(f"{rules.__name__}.{name}").findings for name in names if name[0] != "_"]
-
-
 def findings(seen: Seen) -> list[Finding]:
     """Return what every rule finds."""
-    drafts = [draft for rule in _rules() for draft in rule(seen)]
+    drafts = [draft for rule in modules() for draft in rule.findings(seen)]
     drafts.sort(key=lambda one: (-(one.cost_s or 0.0), one.site, one.pattern))
     return [_finding(seen, one) for one in drafts]
 

@@ -11,7 +11,39 @@ from coldwarm.stats.doctor.seen import Line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from coldwarm.contracts.doctor import Finding
     from coldwarm.stats.doctor.seen import Seen
+
+REASONS = {
+    "doctor_break": "torch.compile ends a graph here: {text}",
+}
+PARAMETERS = {
+    "doctor_break": "text why",
+}
+CHANGES = {
+    "torch-graph-break": "move this out of the compiled function, or write it with what"
+    " torch.compile can trace",
+}
+_OUT = "move this out of the compiled function"
+_OF_DATA = (
+    "keep it as a tensor, and choose by it with torch.where; where only arithmetic uses it, "
+    "torch._dynamo.config.capture_scalar_outputs = True is enough"
+)
+"""With an `if` that depends on it, that setting still ends the graph."""
+_BREAKS = {
+    "Dynamic shape operator": (
+        "use torch.where or a mask, which keep the shape, or set "
+        "torch._dynamo.config.capture_dynamic_output_shape_ops = True"
+    ),
+    "Unsupported Tensor.item() call with capture_scalar_outputs=False": _OF_DATA,
+    "Data-dependent branching": (
+        "choose with torch.where or torch.cond, or move what decides out of the compiled function"
+    ),
+    "logging.Logger method not supported for non-export cases": _OUT,
+    "Failed to trace builtin operator": _OUT,
+    "Attempted to call function marked as skipped": _OUT,
+}
+"""By PyTorch's names of reasons to end a graph; each was tried with PyTorch 2.13."""
 
 DELIBERATE = {
     "Call to `torch._dynamo.graph_break()`",
@@ -42,3 +74,8 @@ def findings(seen: Seen) -> Iterator[Draft]:
             says=because("doctor_break", text=row["text"], why=why),
             null_reasons=dict.fromkeys(("cost_s", "saving_s"), because("doctor_untimed")),
         )
+
+
+def change(finding: Finding) -> str:
+    """Return what to change, by PyTorch's reason to end the graph."""
+    return _BREAKS.get(str(finding.says.values.get("why")), CHANGES[finding.pattern])

@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Call, Line, Place, Seen
 
+REASONS = {
+    "doctor_pending": "{clock}() was read {n_reads:# time} while results were still being computed",
+    "doctor_thrown_away": "{clock}() was read {n_reads:# time} after calls whose results are"
+    " not kept: nothing waited until they were computed",
+    "doctor_first_call": "of the {interval_s:time} between two readings of {clock}(),"
+    " {compiled_s:time} were compiling",
+    "doctor_wrong_figure": "it makes a figure wrong, and costs no time",
+}
+PARAMETERS = {
+    "doctor_pending": "clock n_reads caller",
+    "doctor_first_call": "clock compiled_s interval_s caller",
+}
+CHANGES = {
+    "missing-sync-timing": "wait before the clock is read: jax.block_until_ready(result)",
+    "first-call-in-timing": "call once before the clock starts, or give the first call a figure of"
+    " its own",
+}
+
 MOST_COMPILING = 0.25
 """Of an interval: where more of it is compiling, it is no time of calls."""
 

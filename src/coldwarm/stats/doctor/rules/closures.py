@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Seen
 
+REASONS = {
+    "doctor_closure": "{function} is kept on disk, and takes another compiled function from around"
+    " it: what is kept is never found again",
+    "saving_kept": "the time of this compilation, in each later process",
+}
+CHANGES = {
+    "numba-cache-closure": "define both functions at the top level of a module",
+}
+
 
 def findings(seen: Seen) -> Iterator[Draft]:
     """Name each function with a cache that closes over another compiled one."""

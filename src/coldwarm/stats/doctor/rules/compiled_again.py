@@ -12,14 +12,158 @@ from coldwarm.stats.doctor.drafts import Draft
 from coldwarm.stats.doctor.of_torch import code_of, code_of_value, limits_of
 from coldwarm.stats.doctor.sites import kind_of
 from coldwarm.stats.doctor.spent import estimate, freed_s, spent_s
-from coldwarm.stats.doctor.values import kind_of_types, kind_of_values
+from coldwarm.stats.doctor.values import have_one_rank, hold_objects, kind_of_types, kind_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coldwarm.contracts.doctor import CauseKind
+    from coldwarm.contracts.doctor import CauseKind, Finding
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.doctor.seen import Call, Line, Seen
+    from coldwarm.stats.doctor.values import TypeKind, ValueKind
+
+_PLAIN = "pass it as a plain argument: leave it out of static_argnums and static_argnames"
+_LAYOUT = "convert to one dtype and layout before the call, or declare the signatures"
+REASONS = {
+    "doctor_static": "{function} was compiled again {n_again:# time}: its argument"
+    " `{argument}` is static and took {n_values:# value}, such as {before}, then {now}",
+    "doctor_no_array": "{function} was compiled again {n_again:# time}: its argument"
+    " `{argument}` is no array and took {n_values:# value}, such as {before}, then {now}",
+    "doctor_shape": "{function} was compiled again {n_again:# time}: `{argument}` had"
+    " {n_values:# shape}, such as {before}, then {now}",
+    "doctor_dtype": "{function} was compiled again {n_again:# time}: `{argument}` was"
+    " {before}, then {now}",
+    "doctor_weak_type": "{function} was compiled again {n_again:# time}: `{argument}` was"
+    " {before}, then {now}",
+    "doctor_tree": "{function} was compiled again {n_again:# time}: the structure of"
+    " `{argument}` changed, such as from {before} to {now}",
+    "doctor_type": "{function} was compiled again {n_again:# time}: `{argument}` was"
+    " {before}, then {now}",
+    "doctor_functions": "{function} was compiled again {n_again:# time}: its argument"
+    " `{argument}` took {n_values:# function}, and each of them is a type of its own",
+    "doctor_commitment": "{function} was compiled again {n_again:# time}: `{argument}` was"
+    " put on a device once and not the other time",
+    "doctor_sharding": "{function} was compiled again {n_again:# time}: `{argument}` lay in"
+    " {before}, then in {now}",
+    "doctor_context": "{function} was compiled again {n_again:# time}: the setting"
+    " `{argument}` was {before}, then {now}",
+    "doctor_transform": "{function} was compiled again {n_again:# time}, as part of {before},"
+    " then of {now}",
+    "doctor_new_function": "{function} was compiled again {n_again:# time}: each time `jit`"
+    " got another function object of the same code",
+    "doctor_new_closure": "{function} was compiled again {n_again:# time}: each time `jit`"
+    " got another function object of the same code, which holds `{argument}`: {before}, then {now}",
+    "doctor_number": "{function} was compiled again {n_again:# time}: `{argument}` is a"
+    " Python number and took {n_values:# value}, such as {before}, then {now}",
+    "doctor_no_tensor": "{function} was compiled again {n_again:# time}: `{argument}` is no"
+    " tensor and took {n_values:# value}, such as {before}, then {now}",
+    "doctor_guard": "{function} was compiled again {n_again:# time}: each time a guard of"
+    " torch.compile failed, such as {argument}",
+    "doctor_gave_up": "then torch.compile gave up: calls that fit none of these programs run"
+    " uncompiled (limit {n_programs}, torch._dynamo.config.{setting})",
+    "doctor_unknown": "{function} was compiled again {n_again:# time}, and nothing that is"
+    " watched differed",
+    "doctor_also": "`{argument}` changed {n_times:# time}, such as from {before} to {now}",
+    "doctor_too": "`{argument}` changed {n_times:# time}",
+    "doctor_more": "{n_arguments:# more argument} changed",
+    "doctor_taken": "`{argument}`, which it takes from around it, was another object",
+    "saving_other": "{other_names} differed at the same time: both must change",
+    "saving_unknown": "it depends on what differed, which is not known",
+}
+ADVICE = {
+    "doctor_guard": "keep what it names the same in each call, or give what changes as a tensor",
+}
+PARAMETERS = {
+    **dict.fromkeys(
+        [
+            "doctor_static",
+            "doctor_no_array",
+            "doctor_shape",
+            "doctor_dtype",
+            "doctor_weak_type",
+            "doctor_tree",
+            "doctor_type",
+            "doctor_functions",
+            "doctor_commitment",
+            "doctor_sharding",
+            "doctor_context",
+            "doctor_transform",
+            "doctor_new_function",
+            "doctor_new_closure",
+            "doctor_number",
+            "doctor_no_tensor",
+            "doctor_guard",
+            "doctor_unknown",
+        ],
+        "function n_again n_read argument n_values before now",
+    ),
+    "doctor_also": "argument before now n_times",
+}
+CHANGES = {
+    "varying-static-arg": _PLAIN,
+    "shape-change": "pad to a few fixed sizes, or sort what is of one size together",
+    "dtype-change": "make it of one dtype before the call",
+    "weak-type-flip": "start from an array of the dtype that comes back, such as jnp.asarray(0.0,"
+    " x.dtype)",
+    "tree-change": "give the same keys and lengths in each call; begin with all of them",
+    "numba-signatures": _LAYOUT,
+    "recompile-by-commitment": "put the argument on its device before the first call, with"
+    " jax.device_put",
+    "context-change": "set it once, before the first call",
+    "transform-of-traced": "apply jit outside of the transformation",
+    "fresh-callable": "make the function once, outside of what is called again, and keep what jit"
+    " returns",
+    "jit-in-loop": "move the function and its jit out of the loop",
+    "recompile": "set JAX_EXPLAIN_CACHE_MISSES=1, and JAX says what differed",
+    "torch-changing-scalar": "pass it as a tensor; a loop or a branch that depends on it goes"
+    " outside of what is compiled",
+}
+_STATIC: dict[ValueKind, str] = {
+    "whole": (
+        "pass it as a plain argument (leave it out of static_argnums and static_argnames); where"
+        " it makes a shape, pad to a few fixed sizes"
+    ),
+    "number": _PLAIN,
+    "sizes": "pad to a few fixed sizes, so that it takes few values",
+    "text": "let it take few values: each of them is compiled for itself",
+    "callable": "make the function once, and pass the same one in each call",
+    "object": (
+        "keep one instance, or give its class _eq_ and _hash_; what changes in it becomes an"
+        " argument"
+    ),
+    "values": "pass what changes in it as an argument of its own",
+}
+"""Of a static argument, by what its values are."""
+_ONE_RANK = "give it one number of dimensions, with reshape before the call"
+_NUMBA: dict[TypeKind, str] = {
+    "function": "give it one function, or declare a signature with numba.types.FunctionType",
+    "length": "pass an array instead of a tuple of changing length",
+    "ndim": _ONE_RANK,
+    "array": _LAYOUT,
+    "number": "convert to one type before the call, with int() or float()",
+    "omitted": "pass it in each call, with a value of one type",
+    "other": "pass values of one type in each call",
+}
+_TELLS = {
+    "jax": CHANGES["recompile"],
+    "torch": "set TORCH_LOGS=recompiles, and PyTorch says what differed",
+    "numba": "see what its attribute `signatures` has more after each of these calls",
+}
+"""Where nothing that is watched differed: what shows more, by framework."""
+_ONE_OBJECT = "make the function or object in it once, such as an optimizer, and keep it"
+_IS_ARRAY = "make it an array with jnp.asarray: its value is no part of a program then"
+_EACH = {
+    "dtype-change",
+    "weak-type-flip",
+    "numba-signatures",
+    "recompile-by-commitment",
+    "torch-changing-scalar",
+    "varying-static-arg",
+}
+"""Where the change is said of one argument, and others that changed with it need it, too."""
+_ATTRIBUTES = ("self.", "len(self.")
+_ATTRIBUTE = "keep it as a tensor (a buffer), or outside of what is compiled"
+_OTHER = "choose by it outside of what is compiled"
 
 FEWEST: dict[CauseKind, int] = {
     "static": 3,
@@ -208,3 +352,69 @@ def _made_in_loop(seen: Seen, site: Line, call: Call) -> bool:
     loop = seen.sources.loop(site.path, site.line)
     path, line = call.function.get("path"), int(call.function.get("line", 0))
     return loop is not None and path == site.path and loop[0] <= line <= loop[1]
+
+
+def change(finding: Finding) -> str:
+    """Return what to change, by what was one thing and then another."""
+    says, cause = finding.says, finding.cause
+    before, now = (cause.before, cause.now) if cause is not None else ("", "")
+    if finding.pattern == "torch-changing-scalar":
+        if cause is not None and cause.argument.startswith(_ATTRIBUTES):
+            return _ATTRIBUTE
+        if says.code != "doctor_number":
+            return _OTHER
+    if says.code == "doctor_new_closure" or (says.code == "doctor_new_function" and says.parts):
+        return _with_arguments(finding, before, now)
+    change = _change(finding, before, now)
+    if finding.pattern not in _EACH:
+        return change
+    return "; ".join([change, *_of_others(finding, change)])
+
+
+def _change(finding: Finding, before: str, now: str) -> str:
+    """Return what to change of an argument that was one thing, and then another."""
+    general = _general(finding.pattern, before, now)
+    if finding.pattern == "recompile":
+        return _TELLS.get(finding.framework, general)
+    if finding.pattern == "numba-signatures":
+        return _NUMBA[kind_of_types(before, now)]
+    kind = kind_of_values(before, now)
+    if finding.pattern != "varying-static-arg":
+        return general
+    is_number = kind in {"whole", "number"}
+    return _IS_ARRAY if is_number and finding.says.code == "doctor_no_array" else _STATIC[kind]
+
+
+def _general(pattern: str, before: str, now: str) -> str:
+    if pattern == "shape-change" and not have_one_rank(before, now):
+        return _ONE_RANK
+    if pattern == "tree-change" and hold_objects(before, now):
+        return _ONE_OBJECT
+    return CHANGES[pattern]
+
+
+def _of_others(finding: Finding, change: str) -> Iterator[str]:
+    """Say what to change of the other arguments that changed."""
+    same: list[str] = []
+    for one in finding.says.parts:
+        name, before, now = (str(one.values.get(at, "")) for at in ("argument", "before", "now"))
+        its = _change(finding, before, now) if before or now else change
+        if name and its != change:
+            yield f"of `{name}`, {its}"
+        else:
+            same.append(f"`{name}`" if name else "the others")
+    if same:
+        yield f"the same for {', '.join(same)}"
+
+
+def _with_arguments(finding: Finding, before: str, now: str) -> str:
+    """Return what to change where a function that is made anew holds what changes."""
+    says = finding.says
+    held = [str(one.values.get("argument", "")) for one in (says, *says.parts)]
+    held = held[says.code != "doctor_new_closure" :]
+    is_named = all(map(str.isidentifier, held))
+    given = ", ".join(f"`{one}`" for one in held) if is_named else "what it holds"
+    is_text = bool(before or now) and kind_of_values(before, now) == "text"
+    what = "a static argument" if is_text else "an argument"
+    change = CHANGES[finding.pattern].partition(", and keep")[0]
+    return f"{change}, and give it {given} as {what}: else it keeps the first value"

@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Call, Line, Loop, Place, Seen
 
+REASONS = {
+    "doctor_new_body": "{function} was compiled {n_compiles:# time} outside of `jit`: each"
+    " time its body was another function object",
+    "doctor_operations": "this loop dispatched {n_operations:# operation} one by one, outside"
+    " of `jit`",
+}
+ADVICE = {
+    "doctor_new_body": "put what the line is part of under jax.jit, and make that once",
+}
+CHANGES = {
+    "no-jit-hot-loop": "put what the loop repeats into one function under jax.jit",
+}
+
 FEWEST_TURNS, FEWEST = 100, 250
 """Of a loop, and of operations in it, to be worth a word."""
 TO_COMPILED = 5

@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Call, Line, Loop, Seen
 
+REASONS = {
+    "doctor_eager_shapes": "this loop's operations outside of `jit` were compiled again"
+    " {n_again:# time}: an array had {n_shapes:# shape}, such as {before}, then {now}",
+}
+ADVICE = {
+    "doctor_eager_shapes": "pad to one fixed size, with a mask, and put what the loop repeats into"
+    " one function under jax.jit",
+}
+PARAMETERS = {
+    "doctor_eager_shapes": "n_again n_read n_shapes before now",
+}
+
 FEWEST = 10
 """How often one operation at one line was compiled again for another size, to be worth a word:
 layers of a network, and the grids of a multigrid method, have fewer sizes."""

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+REASONS = {
+    "doctor_effect": "{call}() ran {n_times:# time} while its function was traced, and does"
+    " not run when the compiled function is called",
+    "doctor_draw": "{call}() drew random numbers while {function} was traced: each call of the"
+    " compiled function gets the same ones",
+}
+ADVICE = {
+    "doctor_draw": "pass a key to the function, and draw with jax.random",
+}
+CHANGES = {
+    "side-effect-in-traced": "use jax.debug.print, or return the value",
+}
+
 _GENERATORS = ("default_rng", "RandomState", "Random", "SystemRandom")
 _NO_FIGURES = ("print", "input", "open")
 """What may well be meant to happen once for each compilation; a clock in a trace is not."""

@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Seen
 
+REASONS = {
+    "doctor_error": "{error} was raised here",
+}
+CHANGES = {
+    "traced-branch": "use jax.lax.cond or jnp.where",
+    "boolean-mask-index": "use jnp.where(mask, x, 0), or jnp.nonzero with size=",
+    "numpy-on-traced": "use jax.numpy inside of jit",
+    "traced-shape": "make it a static argument, or work on the full length with a mask",
+    "use-after-donation": "use what the function returns, not the argument that was given away",
+}
+
 PATTERNS = {
     "TracerBoolConversionError": "traced-branch",
     "NonConcreteBooleanIndexError": "boolean-mask-index",

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Call, Line, Loop, Seen
 
+REASONS = {
+    "doctor_growing": "{call} made arrays of {n_lengths:# length}, each compiled for itself",
+}
+CHANGES = {
+    "growing-array-concat": "collect the parts in a list and join them once, or write into an"
+    " array of full length",
+}
+
 FEWEST = 4
 """Lengths for which something was compiled."""
 JOINS = ("concatenate", "append", "stack", "vstack", "hstack")

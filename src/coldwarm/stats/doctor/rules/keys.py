@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Seen
 
+REASONS = {
+    "doctor_key": "{name} uses a key that {first} has used: the same random numbers come again",
+}
+CHANGES = {
+    "key-not-split-in-loop": "split the key in each turn: key, now = jax.random.split(key)",
+    "key-constant-in-loop": "make the key once before the loop, and split it in each turn",
+    "key-reuse": "split the key, and use each part once",
+}
+
 _TWICE = 2
 
 

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Call, Line, Seen
 
+REASONS = {
+    "doctor_list": "{function} takes the list `{argument}` as {n_numbers:# argument} of their own",
+    "saving_share": "what {equations_share:.0%} of the program took to compile: equations that"
+    " each number has",
+}
+CHANGES = {
+    "list-argument": "make it one array with jnp.asarray before the call",
+}
+
 FEWEST = 64
 
 

@@ -16,6 +16,26 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Call, Seen
 
+REASONS = {
+    "doctor_constants": "{function} holds {constants_bytes:size} of arrays that it takes from"
+    " outside of its arguments",
+    "doctor_equations": "this loop gave {n_equations} of the {n_all:# equation} of {function}",
+    "doctor_donation": "{function} takes {argument_names} and gives it back in other memory:"
+    " {state_bytes:size} that it could use again",
+    "saving_turns": "what the loop took to compile, by its share of the equations, less one turn"
+    " of {n_turns}",
+    "doctor_memory": "it costs memory",
+}
+PARAMETERS = {
+    "doctor_equations": "function n_equations n_all",
+    "doctor_donation": "function state_bytes argument_names",
+}
+CHANGES = {
+    "large-constant-capture": "pass the array as an argument",
+    "python-loop-unrolled": "use jax.lax.scan or jax.lax.fori_loop for the loop",
+    "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",
+}
+
 LARGE_BYTES = 2**20
 """Of constants, and of state that could be given away."""
 FEWEST_EQUATIONS = 100

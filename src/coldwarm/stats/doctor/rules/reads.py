@@ -14,6 +14,19 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.doctor.seen import Line, Place, Seen
 
+REASONS = {
+    "doctor_reads": "the loop reads from the device {n_reads:# time}; the program waited for"
+    " it {n_waited:# time}, {blocked_s:time} in all, which is {each_s:time} a read",
+    "doctor_reads_ready": "the loop reads from the device {n_reads:# time}, and"
+    " {n_ready:# time} the value was ready: it hardly waits here, and with a device that"
+    " works beside the host it would",
+    "doctor_overlap": "how much the host could do meanwhile is not known",
+}
+CHANGES = {
+    "host-sync-in-loop": "keep the values on the device and read them after the loop, or every so"
+    " many steps",
+}
+
 FEWEST = 20
 OFTEN = 0.5
 """Reads for each call of a compiled function in the same loop."""

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+REASONS = {
+    "doctor_changes": "{function} was traced, and changes `{what}`: that happens when it is"
+    " compiled, and not when it is called",
+}
+
 _CHANGING = {"append", "extend", "add", "update", "insert", "setdefault"}
 """Methods of lists, sets and dicts that change them."""
 _KNOWN = {"shape", "ndim", "size", "dtype", "aval"}

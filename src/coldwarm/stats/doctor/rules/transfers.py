@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.seen import Call, Line, Seen
 
+REASONS = {
+    "doctor_transfers": "{call} sent {n_transfers:# array} from the host, {sent_bytes:size} in all",
+}
+CHANGES = {
+    "device-transfer-in-loop": "send it once before the loop, with jax.device_put",
+}
+
 FEWEST = 5
 """Times that the same array was sent again."""
 LARGE_BYTES = 2**16

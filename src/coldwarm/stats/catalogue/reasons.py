@@ -1,0 +1,21 @@
+"""What is said of patterns and claims."""
+
+REASONS = {
+    "index_silent": "no package index gave an answer: {text}",
+    "tpu_unavailable": "no TPU is usable here",
+    "not_seen": "not measured: {what}",
+    "not_declared_here": "this version of coldwarm has no such pattern or claim",
+    "judged_by_other_file": "its file is not the one that it was measured by; the rule of today"
+    " says {verdict}",
+    "declared_otherwise": "its file is not the one that it was measured by",
+    "facts_as_stated": "both sides have shown what the pattern says",
+    "facts_otherwise": "the two sides have not shown what the pattern says",
+    "no_verdict_on": "nothing was measured that decides on {metric}{parts}",
+    "counted": "{n_do} against {n_dont} {count_name}",
+}
+ADVICE = {
+    "index_silent": "make the snapshot where there is a network, or name an index with --index",
+}
+PARAMETERS = {
+    "counted": "count_name n_do n_dont",
+}
