@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import CacheEvidence, Judgement
 
 OWNER = HOME
-OF_EARLIER = "files_of_earlier"
+_OF_EARLIER = "files_of_earlier"
 """The code of the judgement that a process read what an earlier one had written."""
-LEFT = "files_left_by_earlier"
+_LEFT = "files_left_by_earlier"
 """The code of the judgement that a process did not write what an earlier one had."""
 SHOWN = 5
 LIMITATIONS = (because("files_unseen"),)
@@ -43,11 +43,11 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
         return refuted("uncounted", owner=OWNER, count_names=["hits"])
     if evidence.hits:
         return refuted(
-            OF_EARLIER, owner=OWNER, n_files=evidence.hits, file_names=_named(evidence, "file_")
+            _OF_EARLIER, owner=OWNER, n_files=evidence.hits, file_names=_named(evidence, "file_")
         )
     left = _named(evidence, "left_")
     if left:
-        return refuted(LEFT, owner=OWNER, file_names=left)
+        return refuted(_LEFT, owner=OWNER, file_names=left)
     if evidence.files_before:
         return refuted("files_before", owner=OWNER, n_files=evidence.files_before)
     without = _named(evidence, "without_")

@@ -27,7 +27,7 @@ LIMITATIONS = (because("inductor_compiler"), because("inductor_preprocessor"))
 SETTING = CacheSetting(owner=OWNER, variables={"TORCHINDUCTOR_CACHE_DIR": "DIR"})
 
 # Machine code: with a filled cache none of these may appear.
-EXECUTABLES = ("so", "o", "gch", "cubin", "hsaco")
+_EXECUTABLES = ("so", "o", "gch", "cubin", "hsaco")
 _KERNELS = ("so", "cubin", "hsaco")
 """What a compiled graph consists of, and a precompiled header does not."""
 _HEADERS = ("gch", "pch")
@@ -86,7 +86,7 @@ def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgem
         judged = counts.refuted("no_new_header", owner=OWNER, n_compiles=compiled)
     if not judged.proved:
         return judged
-    new = {name: evidence.new_files.get(f".{name}", 0) for name in EXECUTABLES}
+    new = {name: evidence.new_files.get(f".{name}", 0) for name in _EXECUTABLES}
     if mode == FILLED and any(new.values()):
         kinds = [f".{name}" for name, number in new.items() if number]
         again = {"n_hits": hits, "n_files": sum(new.values())}

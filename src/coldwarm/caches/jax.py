@@ -31,7 +31,7 @@ SETTING = CacheSetting(
         "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "all",
     },
 )
-SURELY_NOT_KEPT_S = 0.5
+_SURELY_NOT_KEPT_S = 0.5
 """Half of the compile time from which JAX keeps a program by itself: no other run comes near it."""
 
 
@@ -59,7 +59,7 @@ def kept_by_default(evidence: CacheEvidence) -> Literal["all", "some", "none"] |
         return None
     if quick == 0:
         return "all"
-    return "none" if longest_s < SURELY_NOT_KEPT_S else "some"
+    return "none" if longest_s < _SURELY_NOT_KEPT_S else "some"
 
 
 def judge(mode: CacheMode, evidence: CacheEvidence, *, compiles: bool) -> Judgement:

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 EVERY_CALL = "every_call_compiled"
 """The code of the judgement that a function compiles whenever it is called."""
-FEWEST_CALLS = 2
+_FEWEST_CALLS = 2
 """Calls below which nothing can be said of every one."""
 
 
-class Owner(Protocol):
+class _Owner(Protocol):
     """What a file of this folder offers for the cache that it is named after.
 
     A backend that has such a cache names it in ``caches``, and the watch of its framework returns
@@ -56,7 +56,7 @@ class Owner(Protocol):
     #   kept_by_default(evidence), how much of what a process compiled is kept so.
 
 
-def variables(owner: Owner, root: Path, cache_settings: CacheSettings) -> dict[str, str]:
+def variables(owner: _Owner, root: Path, cache_settings: CacheSettings) -> dict[str, str]:
     """Return the variables that move an owner's cache under ``root``, with these settings."""
     by_default = getattr(owner, "by_default", owner.isolate)
     moved: dict[str, str] = owner.isolate(root)
@@ -90,9 +90,9 @@ def settings(evidence: Iterable[CacheEvidence], *, on_request: bool) -> list[Cac
 
 
 @cache
-def owners() -> dict[str, Owner]:
+def owners() -> dict[str, _Owner]:
     """Return every cache owner in this folder by its name."""
-    found: dict[str, Owner] = {}
+    found: dict[str, _Owner] = {}
     for module in pkgutil.iter_modules(coldwarm.caches.__path__):
         loaded = importlib.import_module(f"coldwarm.caches.{module.name}")
         if hasattr(loaded, "OWNER"):
@@ -100,7 +100,7 @@ def owners() -> dict[str, Owner]:
     return found
 
 
-def owner(name: str) -> Owner:
+def owner(name: str) -> _Owner:
     """Return one owner.
 
     Raises:
@@ -169,7 +169,7 @@ def judge_blocks(blocks: Sequence[Block]) -> Judgement:
         return Judgement(proved=False, reason=reason)
     calls = [block.batch * len(block.samples_s) for block in blocks]
     each = all((block.compiles or 0) >= n for block, n in zip(blocks, calls, strict=True))
-    if each and sum(calls) >= FEWEST_CALLS:
+    if each and sum(calls) >= _FEWEST_CALLS:
         return refuted(EVERY_CALL, n_programs=compiled, n_calls=sum(calls))
     if not compiled:
         return proved("nothing_compiled", n_blocks=len(blocks))

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     Facts = Mapping[str, bool | int | float | str | None]
 
-Side = Literal["do", "dont"]
-SIDES: tuple[Side, ...] = get_args(Side)
-Timed = Literal["first_result_s", "first_call_s", "warm_call_s"]
-Counted = Literal[
+_Side = Literal["do", "dont"]
+SIDES: tuple[_Side, ...] = get_args(_Side)
+_Timed = Literal["first_result_s", "first_call_s", "warm_call_s"]
+_Counted = Literal[
     "programs", "equations", "instructions", "peak_rss_bytes", "kernels", "signatures"
 ]
-TIMED: tuple[Timed, ...] = get_args(Timed)
-COUNTED: tuple[Counted, ...] = get_args(Counted)
+TIMED: tuple[_Timed, ...] = get_args(_Timed)
+COUNTED: tuple[_Counted, ...] = get_args(_Counted)
 FACTS = "facts"
 """Of a pattern whose sides are not timed: they run once, and return what they have seen."""
 
@@ -74,7 +74,7 @@ class PatternSpec:
     """When the DON'T is right after all."""
     docs: tuple[str, ...]
     """Pages of the framework's documentation that show the DO."""
-    code: Mapping[Side, str] = field(hash=False)
+    code: Mapping[_Side, str] = field(hash=False)
     """The text of each side."""
     articles: tuple[Article, ...] = ()
     """Empty: taught by practice alone."""
@@ -95,7 +95,7 @@ class PatternSpec:
     holds: Callable[[Facts, Facts], bool] | None = None
     """Whether the facts of DO and DON'T are as stated; pure."""
 
-    def target(self, side: Side) -> str:
+    def target(self, side: _Side) -> str:
         """Return a side as the measuring takes a factory of the user's own."""
         return f"{side}={self.source.path}:{side}"
 
@@ -174,7 +174,7 @@ def _spec(module: ModuleType) -> PatternSpec:
         mechanism=one_line(declared["MECHANISM"]),
         exception=one_line(declared["EXCEPTION"]),
         docs=tuple(declared["DOCS"]),
-        code=code_of(path, SIDES),
+        code=_code_of(path, SIDES),
         **optional,
     )
 
@@ -184,7 +184,7 @@ def one_line(paragraph: str) -> str:
     return " ".join(paragraph.split())
 
 
-def code_of(path: Path, names: Sequence[Side]) -> dict[Side, str]:
+def _code_of(path: Path, names: Sequence[_Side]) -> dict[_Side, str]:
     """Return the text of functions of a file, as it stands there."""
     text = path.read_text(encoding="utf-8")
     found = {

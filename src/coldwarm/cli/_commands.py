@@ -20,8 +20,8 @@ from coldwarm.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FILE = "pyproject.toml"
-CONFIGURED = ("bench", "compare", "run")
+_FILE = "pyproject.toml"
+_CONFIGURED = ("bench", "compare", "run")
 _NOT_DEFAULTS = {"help", "json", "out-dir", "resume"}
 """What belongs to one call of a command."""
 _TYPES: dict[type, tuple[tuple[type, ...], str]] = {
@@ -78,7 +78,7 @@ class Configured(click.RichCommand):
 
     def _defaults(self) -> dict[str, Any]:
         folder = Path.cwd()
-        path = next((p for at in (folder, *folder.parents) if (p := at / FILE).is_file()), None)
+        path = next((p for at in (folder, *folder.parents) if (p := at / _FILE).is_file()), None)
         if path is None:
             return {}
         table = _table(path, str(self.name))
@@ -100,7 +100,7 @@ class ConfiguredMeasuring(Configured, Measuring):
 def origins(context: click.Context) -> dict[str, str]:
     """Return the file's name for each option of a call whose value came from it."""
     return {
-        name.replace("-", "_"): FILE
+        name.replace("-", "_"): _FILE
         for name, option in _options(context.command).items()
         if (source := context.get_parameter_source(str(option.name)))
         if source.name == "DEFAULT_MAP"
@@ -128,8 +128,8 @@ def _table(path: Path, command: str) -> Mapping[str, Any]:
         table = table.get(name, {})
         if not isinstance(table, dict):
             raise UsageError(f"{shown}: {'.'.join(names[: depth + 1])} must be a table")
-        if name == "coldwarm" and (unknown := sorted(table.keys() - set(CONFIGURED))):
-            known = ", ".join(CONFIGURED)
+        if name == "coldwarm" and (unknown := sorted(table.keys() - set(_CONFIGURED))):
+            known = ", ".join(_CONFIGURED)
             raise UsageError(f"{shown}: tool.coldwarm.{unknown[0]} is unknown; known are {known}")
     return table
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Any]
 
-Verdict = TypeVar("Verdict", bound=str)
-Kind = TypeVar("Kind", bound=str)
-MOST_RUNS = 10_000
+_Verdict = TypeVar("_Verdict", bound=str)
+_Kind = TypeVar("_Kind", bound=str)
+_MOST_RUNS = 10_000
 _MOST_THREADS = 65_536
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -99,10 +99,10 @@ timeout = click.option(
     "--timeout", type=Duration(), default=300.0, help="For one process; default 300s."
 )
 min_runs = click.option(
-    "--min-runs", type=click.IntRange(1, MOST_RUNS), help="Processes of each mode, at least."
+    "--min-runs", type=click.IntRange(1, _MOST_RUNS), help="Processes of each mode, at least."
 )
 max_runs = click.option(
-    "--max-runs", type=click.IntRange(1, MOST_RUNS), help="Processes of each mode, at most."
+    "--max-runs", type=click.IntRange(1, _MOST_RUNS), help="Processes of each mode, at most."
 )
 leave_out_private = click.option(
     "--leave-out-private",
@@ -214,7 +214,7 @@ def parts(values: Iterable[str], option: str) -> list[str]:
     return split
 
 
-def failures(values: Iterable[str], known: Sequence[Verdict]) -> dict[Verdict, float]:
+def failures(values: Iterable[str], known: Sequence[_Verdict]) -> dict[_Verdict, float]:
     """Return the verdicts that fail, with the differences that they must exceed.
 
     Raises:
@@ -222,7 +222,7 @@ def failures(values: Iterable[str], known: Sequence[Verdict]) -> dict[Verdict, f
     """
     from coldwarm.contracts.summary import COUNT_NAMES
 
-    limits: dict[Verdict, float] = {}
+    limits: dict[_Verdict, float] = {}
     for part in parts(values, "--fail-on"):
         name, colon, share = part.partition(":")
         direction = next((verdict for verdict in known if verdict == name), None)
@@ -237,15 +237,15 @@ def failures(values: Iterable[str], known: Sequence[Verdict]) -> dict[Verdict, f
 
 
 def failures_by_kind(
-    values: Iterable[str], known: Sequence[Verdict], kinds: Sequence[Kind]
-) -> tuple[dict[Verdict, float], dict[Kind, dict[Verdict, float]]]:
+    values: Iterable[str], known: Sequence[_Verdict], kinds: Sequence[_Kind]
+) -> tuple[dict[_Verdict, float], dict[_Kind, dict[_Verdict, float]]]:
     """Return as ``failures`` does what is for all figures, and what is for one kind of them.
 
     Raises:
         BadParameter: as ``failures``.
     """
     of_all: list[str] = []
-    of_kind: dict[Kind, list[str]] = {}
+    of_kind: dict[_Kind, list[str]] = {}
     for part in parts(values, "--fail-on"):
         name, _, rest = part.partition(":")
         kind = next((one for one in kinds if one == name), None)

@@ -212,7 +212,7 @@ class PrivateReport(Record, frozen=True, kw_only=True):
 _GIB = 2**30
 
 
-def essentials(environment: Environment) -> dict[str, Any]:
+def _essentials(environment: Environment) -> dict[str, Any]:
     """Return what must agree before figures of two runs may be put together.
 
     Left out: times, steal, the reasons of missing values, and the harness's checkout
@@ -236,7 +236,7 @@ def essentials(environment: Environment) -> dict[str, Any]:
 
 def fingerprint(environment: Environment) -> str:
     """Return the SHA-256 (64 hex digits) of the essentials of an environment."""
-    text = msgspec.json.encode(essentials(environment), order="sorted")
+    text = msgspec.json.encode(_essentials(environment), order="sorted")
     return hashlib.sha256(text).hexdigest()
 
 
@@ -245,7 +245,7 @@ def differences(before: Environment, after: Environment) -> list[Difference]:
 
     Of distributions that one side left out, nothing is known.
     """
-    old, new = _flat("", essentials(before)), _flat("", essentials(after))
+    old, new = _flat("", _essentials(before)), _flat("", _essentials(after))
     if before.n_distributions_left_out or after.n_distributions_left_out:
         for name in old.keys() ^ new.keys():
             if name.startswith("distributions."):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from coldwarm.doctor.places import Now, Places
 
-CLOCKS = (
+_CLOCKS = (
     *("perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic", "monotonic_ns"),
     *("process_time", "process_time_ns"),
 )
@@ -47,7 +47,7 @@ class Clocks:
 
     def wanted(self) -> "dict[Any, Callable[..., None]]":
         """Return the functions whose calls are to be told, and by whom they are taken."""
-        return {getattr(time, name): self.read for name in CLOCKS}
+        return {getattr(time, name): self.read for name in _CLOCKS}
 
     def jax_is_here(self) -> None:
         """Look for JAX's arrays from now on. Before a clock is read: loading this takes time."""

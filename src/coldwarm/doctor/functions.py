@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Cause = dict[str, Any]
 
-KEPT = 16
+_KEPT = 16
 """Signatures of one function that later ones are compared with, the last ones."""
 _OPERATION = "prim_fun"
 """How JAX calls the function of an operation outside of ``jit``."""
@@ -44,7 +44,7 @@ class _Known:
 
     def add(self, signature: "Signature") -> None:
         self.signatures.append(signature)
-        del self.signatures[:-KEPT]
+        del self.signatures[:-_KEPT]
 
 
 def _ref(kept: "Any") -> "Any":

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Done = tuple[str, float, float]
 
-WORTH_S = 0.001
+_WORTH_S = 0.001
 """Imports that take less are not written."""
 _now_s = time.perf_counter
 _FROZEN = "<frozen importlib._bootstrap>"
@@ -96,7 +96,7 @@ class Imports:
 
     def _write(self, name: str, begin_s: float, inner: "list[Done]") -> None:
         end_s = _now_s()
-        if end_s - begin_s < WORTH_S and not inner:
+        if end_s - begin_s < _WORTH_S and not inner:
             return
         users = sites.kind(_origin(sys.modules.get(name))) == sites.USERS
         found: list[Done] = inner if users else [(name, begin_s, end_s)]
@@ -104,7 +104,7 @@ class Imports:
             self._mine.open[-1][2].extend(found)
             return
         for one, from_s, to_s in found:
-            if to_s - from_s >= WORTH_S:
+            if to_s - from_s >= _WORTH_S:
                 self._journal.write(
                     "import",
                     name=one,

@@ -29,9 +29,9 @@ REPORT, BESIDE = ".json", ".journal"
 """What the name of a report ends with, and what the name of its folder has behind it."""
 LINES, COUNTS = ".jsonl", ".counts"
 """What the names of a process's two files end with."""
-MOST_BYTES = 32 * 2**20
+_MOST_BYTES = 32 * 2**20
 """Of lines; what comes after is not written, and the last line says so."""
-MOST_ROWS = 100_000
+_MOST_ROWS = 100_000
 """Kept for one reader, the last ones."""
 SLOTS, FIELDS = 2**16, 4
 """Of the file of counts: places, and 64-bit numbers of each."""
@@ -137,8 +137,8 @@ class Reader:
 
     def take(self, row: "dict[str, Any]") -> None:
         """Keep a row."""
-        if len(self.rows) >= MOST_ROWS:
-            gone = MOST_ROWS // 2
+        if len(self.rows) >= _MOST_ROWS:
+            gone = _MOST_ROWS // 2
             self.n_gone += gone
             del self.rows[:gone]
         self.rows.append(row)
@@ -154,7 +154,7 @@ class Reader:
 class Journal:
     """What one process notes: rows, each told to the readers, and counts by place."""
 
-    most_of_a_place = MOST_ROWS
+    most_of_a_place = _MOST_ROWS
     """Calls of one place that are told one by one; later ones are counted."""
 
     def __init__(self) -> None:
@@ -230,7 +230,7 @@ class FileJournal(Journal):
         except OSError:
             pass  # there are file systems without
         os.rename(f"{stem}.new", stem + LINES)
-        self._left = MOST_BYTES
+        self._left = _MOST_BYTES
         self._mine = os.fstat(self._file)[1:3]
         with open(stem + COUNTS, "w+b") as file:
             # Taken at once: a full disk would end the program when it is written to.

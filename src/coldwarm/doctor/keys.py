@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _CHECK, _MAKE = "_check_prng_key", "_key"
 _NO_USE = {"fold_in", "key_data", "key_impl", "clone", "wrap_key_data"}
 """Functions that use a key together with something else, or only look at it."""
-MOST_KEYS = 200_000
+_MOST_KEYS = 200_000
 """Whose uses are remembered."""
-MOST_LINES = 100
+_MOST_LINES = 100
 """Pairs of places that are written."""
 
 
@@ -74,12 +74,12 @@ class Keys:
         before = self._used.get(value)
         if before is not None:
             self._tell(name, before, (stack, _offsets(frame)), self._made.get(value))
-        elif len(self._used) < MOST_KEYS:
+        elif len(self._used) < _MOST_KEYS:
             self._used[value] = stack, _offsets(frame)
 
     def _make(self, key: "Any", frame: "FrameType | None") -> None:
         value, stack = _value(key), sites.stack(frame)
-        if value is not None and stack and len(self._made) < MOST_KEYS:
+        if value is not None and stack and len(self._made) < _MOST_KEYS:
             known = self._made.setdefault(value, [stack, 0])
             known[1] += known[0][0] == stack[0]
 
@@ -95,7 +95,7 @@ class Keys:
         lines = (*stack,) if apart is None else (first[apart], stack[apart])
         pair = lines, made[0][0] if made else None
         self._told[pair] = self._told.get(pair, 0) + 1
-        if self._told[pair] == 1 and len(self._told) <= MOST_LINES:
+        if self._told[pair] == 1 and len(self._told) <= _MOST_LINES:
             self._journal.write(
                 "key",
                 name=name,

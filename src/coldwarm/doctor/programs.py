@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     Chain = tuple[Site, ...]
     """Lines of the user's that called each other, the innermost first."""
 
-MOST_EQUATIONS = 20_000
-FEWEST_EQUATIONS = 200
+_MOST_EQUATIONS = 20_000
+_FEWEST_EQUATIONS = 200
 """From so many on it is asked which lines they are from."""
 _TRACES = "trace_to_jaxpr"
 """A function of JAX that traces another."""
@@ -39,7 +39,7 @@ def looked_into(lowered: "Any") -> "dict[str, Any] | None":
     inputs = [_bytes(var.aval) for var in jaxpr.invars]
     return {
         "equations": n_all,
-        "lines": _lines(jaxpr) if FEWEST_EQUATIONS <= n_all <= MOST_EQUATIONS else [],
+        "lines": _lines(jaxpr) if _FEWEST_EQUATIONS <= n_all <= _MOST_EQUATIONS else [],
         "constants_bytes": sum(map(_bytes, closed.consts)),
         "constants_line": _first_use(jaxpr, closed.consts),
         "input_bytes": sum(inputs),

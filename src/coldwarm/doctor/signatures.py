@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Leaf = dict[str, Any]
 
-MOST_LEAVES = 400
+_MOST_LEAVES = 400
 """Of one call that are described; those after them are not compared."""
 VALUES = "COLDWARM_DOCTOR_VALUES"
 """The variable that asks for values of static arguments, and of what functions take."""
@@ -83,7 +83,7 @@ def of_call(
     called as the user calls them.
     """
     found = Signature()
-    names = argument_names(function, len(args))
+    names = _argument_names(function, len(args))
     n_args = len(args)
     static = getattr(info, "static_argnums", ()) or ()
     fixed_places = {place if place >= 0 else place + n_args for place in static}
@@ -101,19 +101,19 @@ def of_call(
         found.behind = tuple(found.static)
         known = {name: fixed(name, leaf) for name, leaf in given.items() if id(leaf) not in passed}
         found.static = {**known, **found.static}
-    found.context = context()
+    found.context = _context()
     return found
 
 
 def _given(wrapped: "Around") -> "dict[str, Any]":
     """Return the parts of a user's arguments, by name."""
-    names = argument_names(wrapped.function, len(wrapped.args))
+    names = _argument_names(wrapped.function, len(wrapped.args))
     named = {**dict(zip(names, wrapped.args, strict=True)), **wrapped.kwargs}
     tree_util = sys.modules["jax.tree_util"]
     found: dict[str, Any] = {}
     try:
         for name, value in named.items():
-            for path, leaf in tree_util.tree_flatten_with_path(value)[0][:MOST_LEAVES]:
+            for path, leaf in tree_util.tree_flatten_with_path(value)[0][:_MOST_LEAVES]:
                 found[name + tree_util.keystr(path)] = leaf
     except Exception:
         return {}  # a class of the user's that cannot be taken apart here
@@ -139,7 +139,7 @@ def of_values(values: "Mapping[str, Any]") -> Signature:
     return found
 
 
-def argument_names(function: "Any", n_args: int) -> "list[str]":
+def _argument_names(function: "Any", n_args: int) -> "list[str]":
     """Return the names of positional arguments, as the function's author wrote them."""
     import inspect
 
@@ -177,7 +177,7 @@ def _describe(
                 depth = max(depth, _depth(leaf))
             found.n_leaves += 1
             passed.add(id(leaf))
-            if len(found.leaves) < MOST_LEAVES:
+            if len(found.leaves) < _MOST_LEAVES:
                 users = given.get(id(leaf)) if hasattr(leaf, "shape") else None
                 place = name + tree_util.keystr(path)
                 found.leaves[users if users and users not in found.leaves else place] = described
@@ -238,7 +238,7 @@ def shown(leaf: "Leaf") -> str:
     return f"{dtype}[{sizes}]"
 
 
-def context() -> "dict[str, Any]":
+def _context() -> "dict[str, Any]":
     """Return JAX's settings, among which are those that programs depend on, by name."""
     holders = getattr(sys.modules["jax"].config, "_value_holders", {})
     now = {name: holder.value for name, holder in holders.items() if hasattr(holder, "value")}

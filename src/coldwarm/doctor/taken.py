@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-LARGE_BYTES = 2**20
+_LARGE_BYTES = 2**20
 """Of an array that is worth a word."""
 _MOST_WRAPPERS = 8
 _LONGEST = 10_000
@@ -128,7 +128,7 @@ def captured(function: "Any") -> "list[str]":
         return []
     found = {name: getattr(function, "__globals__", {}).get(name) for name in code.co_names}
     found |= _closure(function)
-    return [name for name, value in found.items() if _n_bytes(value) >= LARGE_BYTES]
+    return [name for name, value in found.items() if _n_bytes(value) >= _LARGE_BYTES]
 
 
 def _n_bytes(value: "Any") -> int:

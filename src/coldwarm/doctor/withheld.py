@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-MASK = "***"
+_MASK = "***"
 _NAMES = (
     *("PASS", "SECRET", "TOKEN", "CREDENTIAL", "COOKIE", "KEY", "BEARER", "AUTH", "JWT", "DSN"),
     *("PWD", "SIGNATURE", "LICENSE", "LICENCE", "WEBHOOK", "SAS", "PIN", "OTP", "PAT"),
@@ -58,13 +58,13 @@ def command(arguments: "Sequence[str]") -> "list[str]":
         if given:
             name, equals, _ = one.partition("=")
             if not _is_option(name):
-                found.append(MASK)
+                found.append(_MASK)
             elif name.startswith("--") or len(one) == len("-x"):
-                found.append(name + (equals and f"={MASK}"))
+                found.append(name + (equals and f"={_MASK}"))
             else:
-                found.append(name[:2] + MASK)  # ``-pX``
+                found.append(name[:2] + _MASK)  # ``-pX``
         elif one == "-c":
-            return [*found, one, MASK]
+            return [*found, one, _MASK]
         else:
             found.append(one)
             given = arguments[at - 1] == "-m" or not _is_option(one)
@@ -109,7 +109,7 @@ class Withheld:
         """Return a line of JSON without them."""
         for value in self._values:
             if value in raw:
-                raw = raw.replace(value, MASK)
+                raw = raw.replace(value, _MASK)
         for begin in _TOKENS:
             if begin in raw:
                 raw = _without(raw, begin)
@@ -122,7 +122,7 @@ def _without(raw: str, begin: str) -> str:
     done = head
     for part in rest:
         length = _user(part) if begin == "://" else _token(part, done)
-        done += begin + (MASK + part[length:] if length else part)
+        done += begin + (_MASK + part[length:] if length else part)
     return done
 
 

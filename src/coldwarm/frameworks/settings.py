@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-FRAMEWORKS = ("jax", "torch", "numba")
+_FRAMEWORKS = ("jax", "torch", "numba")
 _PREFIXES = ("JAX_", "XLA_", "NUMBA_", "TORCH", "PYTORCH_", "OMP_", "MKL_", "OPENBLAS_", "KMP_")
 
 _JAX: "dict[str, Any]" = {
@@ -55,7 +55,7 @@ def found() -> "dict[str, Any]":
     """Return the frameworks that are loaded, variables, and configured values by name."""
     configured = {**_python(), **dict(_jax()), **dict(_numba()), **dict(_torch())}
     return {
-        "loaded": [name for name in FRAMEWORKS if name in sys.modules],
+        "loaded": [name for name in _FRAMEWORKS if name in sys.modules],
         "variables": {k: v for k, v in os.environ.items() if k.startswith(_PREFIXES)},
         "configured": {name: str(value)[:200] for name, value in configured.items()},
     }

@@ -217,7 +217,7 @@ class CompileWatch(EagerWatch):
 
     def _caches(self) -> "tuple[int, int, int]":
         """Return hits, misses and bypasses of Inductor's and AOTAutograd's caches together."""
-        hits, misses, bypasses = hits_misses_bypasses()
+        hits, misses, bypasses = _hits_misses_bypasses()
         return max(hits, self._hit_events), misses, bypasses
 
     def _counted(self) -> "dict[str, Any]":
@@ -266,7 +266,7 @@ class CompileWatch(EagerWatch):
         return _PART_OF.get(name)
 
 
-def hits_misses_bypasses() -> "tuple[int, int, int]":
+def _hits_misses_bypasses() -> "tuple[int, int, int]":
     """Return the counts of Inductor's and AOTAutograd's caches together."""
     inductor, autograd = _counters("inductor"), _counters("aot_autograd")
 

@@ -146,7 +146,7 @@ def computing(kind: type) -> "str | None":
     """
     names = (*_CONVERTED, *_COMPUTING)
     found = next((name for name in names if _defers(kind, name)), None)
-    return found or next(iter(kept_properties(kind)), None)
+    return found or next(iter(_kept_properties(kind)), None)
 
 
 def is_converted(name: str) -> bool:
@@ -154,7 +154,7 @@ def is_converted(name: str) -> bool:
     return name in {"__array__", "__array_interface__", "__float__", "__complex__"}
 
 
-def kept_properties(kind: type) -> "list[str]":
+def _kept_properties(kind: type) -> "list[str]":
     """Return the properties of a user's own class that are kept once they were computed."""
     return [
         name

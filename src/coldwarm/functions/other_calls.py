@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from coldwarm.functions.varying import Other
 
-TRIES = 3
+_TRIES = 3
 """Calls of a kind, the quickest of which counts: a disturbance makes a call slower, never quicker.
 One that is not far slower is enough."""
 _MORE_TRIES, _MORE_TRIES_S = 10, 0.5
@@ -131,7 +131,7 @@ def _paused_s(
 ) -> float:
     """Return the quickest of some calls after a pause; one that is not far slower is enough."""
     least_s = float("inf")
-    for _ in range(TRIES):
+    for _ in range(_TRIES):
         arguments = usual()
         _sleep(_PAUSE_S)
         least_s = min(least_s, _once_s(call, arguments))
@@ -240,8 +240,8 @@ class _Tried:
         known = self._seconds.setdefault(tuple(places), [])
         # Where nothing tells data from others, a further try may have those of an earlier one.
         known_apart = all(_content(self._usual()[place]) for place in places)
-        for which in range(_MORE_TRIES if known_apart else TRIES):
-            tried = len(known) >= TRIES and sum(known) > _MORE_TRIES_S
+        for which in range(_MORE_TRIES if known_apart else _TRIES):
+            tried = len(known) >= _TRIES and sum(known) > _MORE_TRIES_S
             enough = known and (tried or self._usual_s > _LONGEST_S)
             if enough or (known and not is_far(min(known), self._usual_s, OTHER_S)):
                 break

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-STEPS = 20
+_STEPS = 20
 
 
 def work(x: "np.ndarray") -> "np.ndarray":
     """Return a sum over 8192 numbers, found twenty times; nothing in it is parallel."""
     out = x[:0]
-    for _ in range(STEPS):
+    for _ in range(_STEPS):
         out = np.sqrt(x * x + 1.0).sum(keepdims=True)
     return out

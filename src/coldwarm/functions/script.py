@@ -16,20 +16,20 @@ class ReachedError(BaseException):
     """The script has come to the call that is measured; it needs to go no further."""
 
 
-class Nothing:
+class _Nothing:
     """A result of nothing: whatever is asked of it is nothing again, and reads as such."""
 
-    def __getattr__(self, name: str) -> "Nothing":
+    def __getattr__(self, name: str) -> "_Nothing":
         """Return nothing."""
         if name.startswith("__"):
             raise AttributeError(name)
         return self
 
-    def __call__(self, *_arguments: "Any", **_named: "Any") -> "Nothing":
+    def __call__(self, *_arguments: "Any", **_named: "Any") -> "_Nothing":
         """Return nothing."""
         return self
 
-    def __getitem__(self, _key: "Any") -> "Nothing":
+    def __getitem__(self, _key: "Any") -> "_Nothing":
         """Return nothing."""
         return self
 
@@ -53,7 +53,7 @@ class Nothing:
         """Take any format, such as that of a number."""
         return repr(self)
 
-    def _with(self, _other: "Any") -> "Nothing":
+    def _with(self, _other: "Any") -> "_Nothing":
         return self
 
     def _than(self, _other: "Any") -> bool:
@@ -68,7 +68,7 @@ _expected: "list[int]" = []
 """Calls that are still to come; the last of them ends the import. Empty: all are passed."""
 
 
-def bench(*_arguments: "Any", **_named: "Any") -> Nothing:
+def bench(*_arguments: "Any", **_named: "Any") -> _Nothing:
     """Measure nothing; end the import where this is the call that it was for.
 
     Raises:
@@ -78,10 +78,10 @@ def bench(*_arguments: "Any", **_named: "Any") -> Nothing:
         _expected[0] -= 1
         if _expected[0] == 0:
             raise ReachedError
-    return Nothing()
+    return _Nothing()
 
 
-def make(*_arguments: "Any", **_named: "Any") -> "Callable[..., Nothing]":
+def make(*_arguments: "Any", **_named: "Any") -> "Callable[..., _Nothing]":
     """Return what ``coldwarm.Benchmark`` does: here, what measures nothing."""
     return bench
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from coldwarm.runner.process.replies import Inspection
     from coldwarm.runner.schedule.case import Case
 
-AGAINST = "the answer in the process that asked"
+_AGAINST = "the answer in the process that asked"
 
 
 def measure(
@@ -109,7 +109,7 @@ def _case(way: Way, call: Call, in_process: InProcess, options: FreshOptions, wo
         seed=0,
         timeout_s=options.timeout_s,
         arguments=str(way.folder),
-        against=AGAINST,
+        against=_AGAINST,
     )
     with Guard() as guard:
         inspections = inspection.inspect([target], setting, guard, work)

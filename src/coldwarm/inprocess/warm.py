@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 BLOCK_S = 0.1
 BLOCKS = 10
 """Blocks of warm calls at least; three times as many where the calls are not steady."""
-FEWEST_BLOCKS = 3
+_FEWEST_BLOCKS = 3
 """Blocks in which every call compiled, after which no other would do otherwise."""
 _FIRST_BLOCK_S = 0.05
 _SHARED = because("shared_process")
@@ -300,7 +300,7 @@ def _blocks(calls: _Warm, ends_s: float | None) -> list[Block]:
         blocks.append(calls.block(len(blocks), batch, seconds))
         clean = [one.samples_s for one in blocks if one.compiles == 0 and one.batch == batch]
         enough = sum(map(len, clean)) >= FEWEST_SAMPLES
-        every = len(blocks) >= FEWEST_BLOCKS and judge_blocks(blocks).reason.code == EVERY_CALL
+        every = len(blocks) >= _FEWEST_BLOCKS and judge_blocks(blocks).reason.code == EVERY_CALL
         late = ends_s is not None and _now_s() >= ends_s
         if every or (late and (enough or len(blocks) >= BLOCKS)):
             break

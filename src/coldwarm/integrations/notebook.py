@@ -24,14 +24,14 @@ _AWAITS = (
 )
 
 
-def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython may be any version
+def _load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython may be any version
     """Give IPython the magics."""
-    magics = Magics(shell)
+    magics = _Magics(shell)
     shell.register_magic_function(magics.doctor, "cell", "doctor")
     shell.register_magic_function(magics.ttfr, "cell", "ttfr")
 
 
-class Magics:
+class _Magics:
     """What a cell can be given to by its first line."""
 
     def __init__(self, shell: Any) -> None:  # noqa: ANN401 - as above

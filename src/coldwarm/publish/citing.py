@@ -24,7 +24,7 @@ _KEYWORDS = ("benchmark", "just-in-time compilation", "cold start", "reproducibi
 _CONFORMS = "https://w3id.org/ro/crate/1.1"
 
 
-class Described(NamedTuple):
+class _Described(NamedTuple):
     """What a snapshot is called, by whom and when."""
 
     snapshot_id: str
@@ -68,11 +68,11 @@ def described(
     content: Content,
     authors: Sequence[str],
     licence: str | None,
-) -> Described:
+) -> _Described:
     """Return what is told of a snapshot."""
     models = {one.cpu.model for one in content.environments if one.cpu.model}
     suites = {run.suite.suite for run in content.runs}
-    return Described(
+    return _Described(
         snapshot_id,
         generated_at,
         tuple(authors),
@@ -96,7 +96,7 @@ def refuse(authors: Sequence[str], licence: str | None) -> None:
         raise UsageError(f"--license {licence[:80]!r} is no SPDX identifier, such as CC-BY-4.0")
 
 
-def citation(about: Described) -> bytes:
+def citation(about: _Described) -> bytes:
     """Return ``CITATION.cff``, whose YAML is written as JSON strings."""
     lines = [
         "cff-version: 1.2.0",
@@ -116,7 +116,7 @@ def citation(about: Described) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def zenodo(about: Described) -> bytes:
+def zenodo(about: _Described) -> bytes:
     """Return ``.zenodo.json``."""
     document: dict[str, Any] = {
         "title": about.title,
@@ -132,7 +132,7 @@ def zenodo(about: Described) -> bytes:
     return _json(document)
 
 
-def crate(about: Described, files: Mapping[str, bytes]) -> bytes:
+def crate(about: _Described, files: Mapping[str, bytes]) -> bytes:
     """Return ``ro-crate-metadata.json`` over the files of a snapshot.
 
     It is written here and not by a library, so that the same snapshot has the same bytes: of two

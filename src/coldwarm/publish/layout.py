@@ -52,7 +52,7 @@ RESULTS = "results"
 PUBLISHED = "nextstat"
 HARNESS = "harness"
 CODE = "code"
-VERDICTS = ("patterns/patterns.json", "claims/claims.json")
+_VERDICTS = ("patterns/patterns.json", "claims/claims.json")
 """The indexes of patterns and claims; their folders are called as what they hold."""
 REGISTRY = "snapshot_registry.json"
 """The registry beside snapshots; in none of them."""
@@ -220,7 +220,7 @@ PARTS: tuple[Part, ...] = (
 
 def lacking(paths: Collection[str]) -> list[Part]:
     """Return what a snapshot of these paths has to have besides."""
-    judged = any(path in VERDICTS for path in paths)
+    judged = any(path in _VERDICTS for path in paths)
     measured = not judged or any(path.startswith(f"{RESULTS}/") for path in paths)
     return [
         part

@@ -28,7 +28,7 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]*")
 
 
-class Locked(NamedTuple):
+class _Locked(NamedTuple):
     """A lock, and what it lacks."""
 
     text: str
@@ -96,7 +96,7 @@ def pylock(
     found: Mapping[str, Wheel],
     wheel: tuple[str, bytes] | None,
     requires: Sequence[str] = (),
-) -> Locked:
+) -> _Locked:
     """Return the lock: every distribution with the wheels that fit the measured interpreter.
 
     Args:
@@ -126,7 +126,7 @@ def pylock(
             lines += _package(name, version, [_wheel(wheel_)])
     if requires:
         lines += ["", "[tool.coldwarm]", f"code-requires = {json.dumps(list(requires))}"]
-    return Locked("\n".join(lines) + "\n", missing)
+    return _Locked("\n".join(lines) + "\n", missing)
 
 
 def _marker(environment: Environment, python: str) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
     from coldwarm.publish.runs import Content, Run, Verdicts
 
-REPOSITORY = "https://github.com/coldwarm/coldwarm"
+_REPOSITORY = "https://github.com/coldwarm/coldwarm"
 UNKNOWN = "unknown"
 """Where the published contracts have no null."""
 
@@ -95,12 +95,12 @@ def manifest(
     return BaselineManifest(
         snapshot_id=snapshot_id,
         deterministic=settings.deterministic,
-        harness=ManifestHarness(repo=REPOSITORY, git_commit=_commit(content)),
+        harness=ManifestHarness(repo=_REPOSITORY, git_commit=_commit(content)),
         nextstat=ManifestProgram(
             version=first.harness.version,
             wheel_sha256=sha256_of(files[settings.wheel]) if settings.wheel else UNSET,
             wheel_url=settings.wheel or UNSET,
-            source=ManifestSource(repo=REPOSITORY, git_commit=_commit(content)),
+            source=ManifestSource(repo=_REPOSITORY, git_commit=_commit(content)),
         ),
         environment={
             "python": first.python.version,
@@ -215,7 +215,7 @@ def index(
         git=Git(
             sha=_commit(content),
             ref=UNKNOWN,
-            repository=REPOSITORY,
+            repository=_REPOSITORY,
         ),
         workflow=dict(workflow),
         artifacts=[

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
 
 MOST_FILES = 20_000
-DEEPEST = 8
+_DEEPEST = 8
 """Folders on the way to a file."""
 LONGEST = 512
 """Characters of a path below the folder."""
-MOST_BYTES = 2**29
+_MOST_BYTES = 2**29
 """Of one file."""
-MOST_BYTES_IN_ALL = 2**32
+_MOST_BYTES_IN_ALL = 2**32
 _CHUNK_BYTES = 2**20
 
 
@@ -58,7 +58,7 @@ class Entry(NamedTuple):
     """Why it is not opened; ``None``: it is a file that may be."""
 
 
-class Digest(NamedTuple):
+class _Digest(NamedTuple):
     """What a file's bytes are, in short."""
 
     n_bytes: int
@@ -87,8 +87,8 @@ def entries(folder: Path) -> Iterator[Entry]:
                 folders.append(f"{path}/")
                 continue
             in_all += status.st_size
-            if n_files > MOST_FILES or in_all > MOST_BYTES_IN_ALL:
-                most = because("too_much", n_files=MOST_FILES, limit_bytes=MOST_BYTES_IN_ALL)
+            if n_files > MOST_FILES or in_all > _MOST_BYTES_IN_ALL:
+                most = because("too_much", n_files=MOST_FILES, limit_bytes=_MOST_BYTES_IN_ALL)
                 yield Entry(path, status.st_size, most)
                 return
             yield Entry(path, status.st_size, reason)
@@ -112,8 +112,8 @@ def refused_name(path: str) -> Reason | None:
         return because("name_not_plain")
     if len(path) > LONGEST:
         return because("path_too_long", n_characters=LONGEST)
-    if path.count("/") >= DEEPEST:
-        return because("too_deep", n_folders=DEEPEST)
+    if path.count("/") >= _DEEPEST:
+        return because("too_deep", n_folders=_DEEPEST)
     return None
 
 
@@ -125,8 +125,8 @@ def _refused(path: str, status: os.stat_result) -> Reason | None:
     kind = _kind(status)
     if kind is not None:
         return because("no_plain_file", kind=kind)
-    if stat.S_ISREG(status.st_mode) and status.st_size > MOST_BYTES:
-        return because("too_large", limit_bytes=MOST_BYTES)
+    if stat.S_ISREG(status.st_mode) and status.st_size > _MOST_BYTES:
+        return because("too_large", limit_bytes=_MOST_BYTES)
     return None
 
 
@@ -137,7 +137,7 @@ def _kind(status: os.stat_result) -> str | None:
     return next((named for is_kind, named in _KINDS if is_kind(status.st_mode)), None)
 
 
-def read_limited(folder: Path, path: str, most_bytes: int = MOST_BYTES) -> bytes:
+def read_limited(folder: Path, path: str, most_bytes: int = _MOST_BYTES) -> bytes:
     """Return the bytes of a regular file below a folder, which no part of the path is a link of.
 
     Raises:
@@ -146,17 +146,17 @@ def read_limited(folder: Path, path: str, most_bytes: int = MOST_BYTES) -> bytes
     return b"".join(_chunks(folder, path, most_bytes))
 
 
-def digest(folder: Path, path: str) -> Digest:
+def digest(folder: Path, path: str) -> _Digest:
     """Return size and SHA-256 of a regular file below a folder.
 
     Raises:
         ContractError: as ``read_limited``.
     """
     found, n_bytes = hashlib.sha256(), 0
-    for chunk in _chunks(folder, path, MOST_BYTES):
+    for chunk in _chunks(folder, path, _MOST_BYTES):
         n_bytes += len(chunk)
         found.update(chunk)
-    return Digest(n_bytes, found.hexdigest())
+    return _Digest(n_bytes, found.hexdigest())
 
 
 @contextmanager

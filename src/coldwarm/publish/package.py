@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-SUFFIX = ".tar.gz"
+_SUFFIX = ".tar.gz"
 _HEAD = b"\x1f\x8b\x08" + bytes(5) + b"\x02\xff"
 """Of gzip: no name, no date, no remark; how well it is compressed, and no system."""
 _CHUNK_BYTES = 2**20
 _SIGNATURES = (layout.SIGNATURE, layout.PUBLIC_KEY, layout.BUNDLE)
 
 
-class Packed(NamedTuple):
+class _Packed(NamedTuple):
     """An archive that was written."""
 
     path: Path
@@ -36,7 +36,7 @@ class Packed(NamedTuple):
     n_files: int
 
 
-def package(folder: Path, target: Path | None = None) -> Packed:
+def package(folder: Path, target: Path | None = None) -> _Packed:
     """Write the archive of a snapshot, and ``….sha256`` beside it as ``sha256sum`` reads it.
 
     The archive holds the files that the index names, the index, and its signatures, in order of
@@ -59,13 +59,13 @@ def package(folder: Path, target: Path | None = None) -> Packed:
             files[name] = read_inside(folder, name)
     _refuse_others(folder, set(files))
     archive = _packed(index.snapshot_id, files)
-    path = target or next_to(folder) / f"{index.snapshot_id}{SUFFIX}"
+    path = target or next_to(folder) / f"{index.snapshot_id}{_SUFFIX}"
     digest = sha256_of(archive)
     if path.exists() and path.read_bytes() != archive:
         raise UsageError(f"{path} is there and is not this archive; name another with --out")
     replace_file(path, archive)
     replace_file(path.with_name(f"{path.name}.sha256"), f"{digest}  {path.name}\n".encode())
-    return Packed(path, digest, len(archive), len(files))
+    return _Packed(path, digest, len(archive), len(files))
 
 
 def _indexed(folder: Path, index: SnapshotIndex) -> dict[str, bytes]:

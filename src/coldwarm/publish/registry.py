@@ -52,7 +52,7 @@ def add(folder: Path, path: Path, links: Mapping[str, str]) -> RegisteredSnapsho
         ContractError: the folder is no snapshot, or the registry does not keep its contract.
         StorageError: the registry cannot be written.
     """
-    entry = entry_of(folder, links)
+    entry = _entry_of(folder, links)
     known = load(path).snapshots if path.exists() else []
     for other in known:
         if other.snapshot_id == entry.snapshot_id and other.artifacts != entry.artifacts:
@@ -69,7 +69,7 @@ def add(folder: Path, path: Path, links: Mapping[str, str]) -> RegisteredSnapsho
     return entry
 
 
-def entry_of(folder: Path, links: Mapping[str, str]) -> RegisteredSnapshot:
+def _entry_of(folder: Path, links: Mapping[str, str]) -> RegisteredSnapshot:
     """Return what a registry says of a snapshot.
 
     Raises:

@@ -29,7 +29,7 @@ LENGTH_BYTES = 64
 _MOST_KEY_BYTES = 2**16
 
 
-class Signed(NamedTuple):
+class _Signed(NamedTuple):
     """What was signed, and with which key."""
 
     snapshot_id: str
@@ -37,7 +37,7 @@ class Signed(NamedTuple):
     """Of the public key: see ``fingerprint``."""
 
 
-def sign(folder: Path, key: Path) -> Signed:
+def sign(folder: Path, key: Path) -> _Signed:
     """Sign the index of a snapshot; an earlier signature is replaced.
 
     Raises:
@@ -60,7 +60,7 @@ def sign(folder: Path, key: Path) -> Signed:
     public = private.public_key()
     replace_file(folder / PUBLIC_KEY, written(public))
     replace_file(folder / SIGNATURE, private.sign(data))
-    return Signed(index.snapshot_id, fingerprint(public))
+    return _Signed(index.snapshot_id, fingerprint(public))
 
 
 def index_bytes(folder: Path) -> bytes:

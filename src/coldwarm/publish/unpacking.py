@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MOST_BYTES_UNPACKED = 2**30
-MOST_RATIO = 100
+_MOST_BYTES_UNPACKED = 2**30
+_MOST_RATIO = 100
 """Of what is unpacked to what was packed, beyond the first ``_FREE_BYTES``."""
 _FREE_BYTES = 2**24
 _MOST_HEADER_BYTES = 2**20
@@ -102,7 +102,7 @@ class _Stream:
             data += self._member.decompress(packed, size - len(data))
         self._left -= len(data)
         if self._left < 0:
-            raise ArchiveError(because("archive_too_large", limit_bytes=MOST_BYTES_UNPACKED))
+            raise ArchiveError(because("archive_too_large", limit_bytes=_MOST_BYTES_UNPACKED))
         if full := data.rstrip(b"\0"):
             self._ends_at = self._n_bytes + len(full)
         self._n_bytes += len(data)
@@ -146,14 +146,14 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 def _unpack(path: Path, folder: Path) -> None:
     packed_bytes = path.stat().st_size
-    most_bytes = min(MOST_BYTES_UNPACKED, _FREE_BYTES + MOST_RATIO * packed_bytes)
+    most_bytes = min(_MOST_BYTES_UNPACKED, _FREE_BYTES + _MOST_RATIO * packed_bytes)
     try:
         with path.open("rb") as raw:
             stream: Any = _Stream(raw, most_bytes)
             with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Entry) as archive:
                 for number, entry in enumerate(archive):
                     if number >= opening.MOST_FILES:
-                        many = because("too_much", n_files=number, limit_bytes=MOST_BYTES_UNPACKED)
+                        many = because("too_much", n_files=number, limit_bytes=_MOST_BYTES_UNPACKED)
                         raise ArchiveError(many)
                     _place(archive, entry, folder)
                 if not stream.ends_after(archive.offset):

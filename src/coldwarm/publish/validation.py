@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.summary import Summary
     from coldwarm.publish.runs import Run, Verdicts
 
-HEADLINES = ("ttfr", "ttfr_process", "total")
+_HEADLINES = ("ttfr", "ttfr_process", "total")
 """The figures of a cold cache mode that are listed with their provenance."""
 
 
@@ -150,7 +150,7 @@ def _figures(run: Run, case: CaseResult) -> Iterator[ProvenFigure]:
         )
 
     for cold in case.cold:
-        for name in HEADLINES:
+        for name in _HEADLINES:
             if name in cold.seconds:
                 yield figure(cold.cache_mode, name, cold.seconds[name])
     if case.warm is not None and case.warm.call_s is not None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     OfCases = list[tuple[CaseResult, Caution]]
 
 
-DRIFTS = "drifts_across"
+_DRIFTS = "drifts_across"
 
 
 class Remark(NamedTuple):
@@ -177,7 +177,7 @@ def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> 
     """Say a kind once, the candidates of equal figures together."""
     figures: dict[str, list[str]] = {}
     for case, caution in _of_kind(cases, kind):
-        if caution.reason.code == DRIFTS:
+        if caution.reason.code == _DRIFTS:
             continue
         figures.setdefault(_figure(caution), []).append(case.candidate)
     if not figures:
@@ -193,7 +193,7 @@ def _by_candidate(cases: Sequence[CaseResult], kind: CautionKind, what: str) -> 
 
 def _drifting(cases: Sequence[CaseResult]) -> list[Remark]:
     """Say whose warm calls change by themselves, by how much."""
-    found = [one for one in _of_kind(cases, "unsteady") if one[1].reason.code == DRIFTS]
+    found = [one for one in _of_kind(cases, "unsteady") if one[1].reason.code == _DRIFTS]
     texts = [f"{case.candidate}: {words(caution.reason)}" for case, caution in found]
     advice_ = CAUTION_ADVICE["unsteady"]
     return [Remark(KINDS["unsteady"], f"{'; '.join(texts)}; {advice_}")] if texts else []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _HEADINGS = ["in", "pairs", "interval", "shows in half", "shows in 19 of 20", "equal ones"]
 _MINUTES_FROM_S = 120.0
-FEW = 10
+_FEW = 10
 """Pairs below which the noise itself is hardly known."""
 
 
@@ -90,8 +90,8 @@ def _notes(report: NoiseReport) -> list[tuple[str, str]]:
             " does not change meanwhile; --time measures for longer"
         )
         notes.append(("*", text))
-    few = min((one.pairs for one in report.figures if one.pair_s is not None), default=FEW)
-    if few < FEW:
+    few = min((one.pairs for one in report.figures if one.pair_s is not None), default=_FEW)
+    if few < _FEW:
         text = f"{few} pairs say little of the noise: what is said here may be off by a factor"
         notes.append(("few", f"{text} of two; --time measures for longer"))
     return notes

@@ -50,7 +50,7 @@ _Row = tuple[str, list[str], str]
 """Of a case: its name, its figures, its status."""
 
 
-class Progress(Listener):
+class _Progress(Listener):
     """A listener that shows what it hears, and never raises because of it."""
 
     def __init__(self, console: Console) -> None:
@@ -66,16 +66,16 @@ class Progress(Listener):
         """Stop showing and leave the terminal as it was."""
 
 
-def open_progress(console: Console) -> Progress:
+def open_progress(console: Console) -> _Progress:
     """Return the live display for a terminal or a notebook, and plain lines for anything else."""
     display = _of_notebook()
     if display is not None:
-        return NotebookProgress(console, display)
+        return _NotebookProgress(console, display)
     able = console.is_terminal and not console.is_dumb_terminal
     return LiveProgress(console) if able else PlainProgress(console)
 
 
-class PlainProgress(Progress):
+class PlainProgress(_Progress):
     """One line for each round, and one for each process that did not end well."""
 
     def __init__(self, console: Console) -> None:
@@ -137,7 +137,7 @@ class PlainProgress(Progress):
             self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
-class LiveProgress(Progress):
+class LiveProgress(_Progress):
     """A display that redraws itself when something happened."""
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
@@ -261,7 +261,7 @@ def _of_notebook() -> Callable[..., Any] | None:
     return show
 
 
-class NotebookProgress(LiveProgress):
+class _NotebookProgress(LiveProgress):
     """The live display in a notebook: one output of the cell, which changes in place."""
 
     def __init__(self, console: Console, display: Callable[..., Any]) -> None:

@@ -48,7 +48,7 @@ _SHARES: dict[CautionKind, str] = {
 
 _SIDES = {"case": "this case", "baseline": "the baseline"}
 
-WRITTEN: dict[str, Callable[[Any], str]] = {
+_WRITTEN: dict[str, Callable[[Any], str]] = {
     "drift": lambda change: f"{'falling' if change < 0 else 'rising'} {abs(change):.1%}",
     "mode": mode_name,
     "side": lambda side: _SIDES.get(side, side),
@@ -94,7 +94,7 @@ class _Words(Formatter):
             return ", ".join(value)
         if format_spec.startswith("# "):
             return counted(value, format_spec[2:])
-        write = WRITTEN.get(format_spec)
+        write = _WRITTEN.get(format_spec)
         return str(super().format_field(value, format_spec)) if write is None else write(value)
 
 

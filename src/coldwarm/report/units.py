@@ -10,7 +10,7 @@ import math
 from typing import Literal
 
 MISSING = "–"
-DIGITS = 3
+_DIGITS = 3
 
 _SECONDS = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"), (60.0, "min"), (3600.0, "h"))
 _BYTES = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
@@ -27,7 +27,7 @@ _HUNDRED = 100
 _SECONDS_FROM = 100.0
 
 
-def significant(value: float, digits: int = DIGITS) -> str:
+def significant(value: float, digits: int = _DIGITS) -> str:
     """Write a number that is not negative with three significant digits, or as many as given.
 
     Below a thousandth and from a million up in powers of ten, as ``1.23e-05``.
@@ -72,7 +72,7 @@ def size(n_bytes: float) -> str:
         ValueError: as ``significant``.
     """
     scale, name = _fitting(_rounded(n_bytes), _BYTES) if n_bytes else _BYTES[0]
-    digits = DIGITS if n_bytes >= _HUNDRED * scale else _FEW_DIGITS
+    digits = _DIGITS if n_bytes >= _HUNDRED * scale else _FEW_DIGITS
     return f"{significant(n_bytes / scale, digits)} {name}"
 
 
@@ -124,10 +124,10 @@ def spread(share: float) -> str:
     return f"±{one_decimal}%" if len(one_decimal) <= len("9.9") else f"±{percent:.0f}%"
 
 
-Direction = Literal["faster", "slower"]
+_Direction = Literal["faster", "slower"]
 
 
-def factor(low: float, high: float, direction: Direction) -> str:
+def factor(low: float, high: float, direction: _Direction) -> str:
     """Write the bounds of a ratio of times as ``2.1–2.6× faster``: below 1 turned round.
 
     Raises:
@@ -151,7 +151,7 @@ def times(number: float) -> str:
     """
     if number > _LARGEST_FACTOR:
         return f">{_LARGEST_FACTOR}×"
-    return f"{significant(number, DIGITS if number < _CLOSE_FACTOR else _FEW_DIGITS)}×"
+    return f"{significant(number, _DIGITS if number < _CLOSE_FACTOR else _FEW_DIGITS)}×"
 
 
 def count(number: int) -> str:
@@ -173,7 +173,7 @@ def clock(seconds: float) -> str:
 
 def _rounded(value: float) -> float:
     """Round to the digits that are shown, so that 999.6 becomes 1000 before a unit is chosen."""
-    return float(f"{value:.{DIGITS - 1}e}")
+    return float(f"{value:.{_DIGITS - 1}e}")
 
 
 def _fitting(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:

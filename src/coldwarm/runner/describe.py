@@ -35,13 +35,13 @@ WINDOWS = {
     "steady": "each sample: the calls of a batch, the synchronisation on each output, and its"
     " release; garbage collection is off in the window and done before it",
 }
-BUILT = {
+_BUILT = {
     "build": "the user's factory: all that it does to make the function and its arguments, imports"
     " included, until they are finished; part of the time to the first result",
     "setup": "nothing: the factory makes the arguments",
 }
 """What differs where a factory makes the function."""
-MADE_BEFOREHAND = {
+_MADE_BEFOREHAND = {
     "make": "a process of its own before the case's first one, with empty caches: the phases up"
     " to wrap, then making and writing what is loaded; published under made, part of no other"
     " window",
@@ -50,7 +50,7 @@ MADE_BEFOREHAND = {
     + WINDOWS["first_call"],
 }
 """What differs where something is made beforehand."""
-WHOLE_LOOPS = {
+_WHOLE_LOOPS = {
     "first_call": "the first step of the loop and the synchronisation on its own output",
     "remaining_calls": "the other steps, each synchronised on its own output and stamped; keeping"
     " the outputs and asking for the count of compiles in between are inside, and in no step",
@@ -60,7 +60,7 @@ WHOLE_LOOPS = {
 }
 """What differs where a call is a whole loop."""
 _SHORT_US = SHORT_CALL_S * 1e6
-WARMUP_POLICY = (
+_WARMUP_POLICY = (
     "the C allocator is as every program has it, and nothing large is allocated between the second"
     " call and the last block; every call is kept; where a process becomes"
     " steady is detected afterwards; the first block holds single calls, later blocks batch calls"
@@ -86,8 +86,8 @@ def _variables(case: Case, options: Options) -> dict[str, str]:
 
 def windows(backend: BackendSpec, *, scenario: bool = False, built: bool = False) -> dict[str, str]:
     """Return, for each timed window of a backend, what is inside it and what is outside."""
-    differing = (MADE_BEFOREHAND if backend.prepares else {}) | (WHOLE_LOOPS if scenario else {})
-    return WINDOWS | differing | (BUILT if built else {})
+    differing = (_MADE_BEFOREHAND if backend.prepares else {}) | (_WHOLE_LOOPS if scenario else {})
+    return WINDOWS | differing | (_BUILT if built else {})
 
 
 def protocol(case: Case, options: Options) -> Protocol:
@@ -111,7 +111,7 @@ def protocol(case: Case, options: Options) -> Protocol:
         data_layout=case.workload.layout,
         windows=windows(case.backend, scenario=case.workload.scenario, built=_is_built(case)),
         sync_policy=case.backend.sync_policy,
-        warmup_policy=WARMUP_POLICY,
+        warmup_policy=_WARMUP_POLICY,
         allocator="as_it_is",
         cache_settings="keep_all",
         interleaving=INTERLEAVING,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.protocol import OwnCandidate
     from coldwarm.contracts.reasons import Reason
 
-KEPT = frozenset(
+_KEPT = frozenset(
     {
         *("coldwarm", "numpy", "scipy", "threadpoolctl", "jax", "jaxlib", "flatbuffers"),
         *("ml-dtypes", "opt-einsum", "torch", "triton", "numba", "llvmlite", "mkl", "cupy"),
@@ -92,7 +92,7 @@ def reason_without(reason: Reason) -> Reason:
 
 def is_kept(name: str) -> bool:
     """Say whether the version of a distribution is one that figures depend on."""
-    return name in KEPT or name.startswith(("nvidia-", "jax-cuda", "cupy-"))
+    return name in _KEPT or name.startswith(("nvidia-", "jax-cuda", "cupy-"))
 
 
 def is_place(value: str) -> bool:

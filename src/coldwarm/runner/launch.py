@@ -49,25 +49,25 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         # Such calls show their cost at the end of a cold process, and disturb nothing after them.
         "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
         "made": str(slot.root / made.OWNER) if prepared else None,
-        "watch": watched(place, slot) if slot.mode in _EMPTY else None,
+        "watch": _watched(place, slot) if slot.mode in _EMPTY else None,
     }
 
 
-def watched(place: Place, slot: Slot) -> dict[str, Any]:
+def _watched(place: Place, slot: Slot) -> dict[str, Any]:
     """Return what a process is to tell of the files that it opens; see ``frameworks.opened``."""
     since_ns = place.since_ns if slot.case.since_ns is None else slot.case.since_ns
     return {
         "since_ns": since_ns,
         "program": slot.case.program,
         "before_ns": time.time_ns(),
-        "folders": ours(place),
+        "folders": _ours(place),
         "known": sorted(slot.hidden),
         "wrote": sorted(slot.case.wrote),
         "most": files.SHOWN,
     }
 
 
-def ours(place: Place) -> list[str]:
+def _ours(place: Place) -> list[str]:
     """Return the folders in which the run has its own files."""
     return [os.path.realpath(place.work), *temporary.own()]
 
@@ -159,7 +159,7 @@ def begin(place: Place, slot: Slot) -> Begun:
     try:
         hidden = slot.hidden if slot.mode in _EMPTY else ()
         found = variables(place, case, slot.mode, slot.root, slot.cache_settings, hidden=hidden)
-        seen = view.make(slot.root, hidden, ours(place), again=slot.mode not in _EMPTY)
+        seen = view.make(slot.root, hidden, _ours(place), again=slot.mode not in _EMPTY)
         copies = artifacts.lay(place.work, case, slot.root)
         before = _listings(slot, owners_of(case.backend, case.device, slot.mode))
     except OSError as error:

@@ -29,7 +29,7 @@ _MOST_EVENTS = 10_000
 
 
 @dataclass
-class Earlier:
+class _Earlier:
     """What the journal of an earlier part holds."""
 
     header: Header
@@ -62,7 +62,7 @@ class Earlier:
         )
 
 
-def read(lines: Iterable[Entry | Fault], header: Header, path: Path) -> Earlier:
+def read(lines: Iterable[Entry | Fault], header: Header, path: Path) -> _Earlier:
     """Return what the lines of a journal in ``path`` say, which began with ``header``.
 
     What was killed from outside counts as tried and not as failed: it may be tried again.
@@ -70,7 +70,7 @@ def read(lines: Iterable[Entry | Fault], header: Header, path: Path) -> Earlier:
     Raises:
         ResumeError: they say what no run has written.
     """
-    earlier = Earlier(header)
+    earlier = _Earlier(header)
     _event({"total_s": header.options.get("time_budget_s")}, path)
     for line in lines:
         if isinstance(line, Fault):

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
 
-MAX_ATTEMPTS = 3
-ENOUGH = 2
+_MAX_ATTEMPTS = 3
+_ENOUGH = 2
 """Processes in which every call compiled, after which no other would do otherwise."""
-OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 1, 5)}
+_OTHER_CALLS: dict[bool, tuple[int, ...]] = {False: (0, 1, 2), True: (0, 1, 5)}
 """Which of a case's processes show what calls take that the timed loop does not make: a third of a
 second in each, and what most of three show is not by chance. Within a time budget (``True``) the
 third waits until there are as many processes as a verdict needs."""
-COLD_ORDER: tuple[CacheMode, ...] = (
+_COLD_ORDER: tuple[CacheMode, ...] = (
     "first_ever",
     "cold_process_cold_cache",
     "cold_process_warm_cache",
@@ -88,7 +88,7 @@ class Rounds:
                 if not self.ledger.done(case, mode, round_):
                     self._make(case, round_)
         staying = wanted.get("warm_process", ())
-        for mode in COLD_ORDER:
+        for mode in _COLD_ORDER:
             cases = [
                 case
                 for case in wanted.get(mode, ())
@@ -99,7 +99,7 @@ class Rounds:
                 self._cold(case, mode, round_)
         for case in shuffle(list(filled := wanted.get(FILLED, ())), len(filled)):
             self._beside.by_default(case, round_)
-        for _ in range(MAX_ATTEMPTS):
+        for _ in range(_MAX_ATTEMPTS):
             self._warm(shuffle(list(staying), len(staying)), round_, shuffle)
 
     def __post_init__(self) -> None:
@@ -204,7 +204,7 @@ class Rounds:
         elif mode == "warm_process":  # nothing is asked of its start, so it may be a quick one
             root = self._filled.get(case.id) or case.filled or fresh
         stayed = len(self.ledger.good(case, "warm_process"))
-        shows = OTHER_CALLS[self.place.options.time_budget_s is not None]
+        shows = _OTHER_CALLS[self.place.options.time_budget_s is not None]
         return Slot(
             case,
             mode,
@@ -242,8 +242,8 @@ class Rounds:
     def _may_try(self, case: Case, mode: CacheMode, round_: int) -> bool:
         """Say whether a mode's process of a round may be started, for the first time or again."""
         contradicted = self.ledger.contradicted(case, mode, round_)
-        fine = self.ledger.failure(case) is None and contradicted < MAX_ATTEMPTS
-        hopeless = mode == WARM and self.ledger.refuted(case, mode, modes.EVERY_CALL) >= ENOUGH
+        fine = self.ledger.failure(case) is None and contradicted < _MAX_ATTEMPTS
+        hopeless = mode == WARM and self.ledger.refuted(case, mode, modes.EVERY_CALL) >= _ENOUGH
         return fine and not hopeless and not self.late()
 
     def _keep(self, slot: Slot) -> None:

@@ -153,7 +153,7 @@ class Turns:
         """Keep what the processes have shown, for how many blocks later ones have."""
         for running in live:
             name = running.slot.case.id
-            if is_even(running.blocks):
+            if _is_even(running.blocks):
                 self._even.add(name)
             if (warmed_s := warmup_s(running.blocks)) is not None:
                 self._warmup_s[name] = min(self._warmup_s.get(name, warmed_s), warmed_s)
@@ -180,7 +180,7 @@ class Turns:
         return made
 
 
-def is_even(blocks: Sequence[Block]) -> bool:
+def _is_even(blocks: Sequence[Block]) -> bool:
     """Say whether the later half of the calls take about as long on average as in the middle."""
     samples = [sample for block in blocks for sample in block.samples_s]
     later = samples[len(samples) // 2 :]

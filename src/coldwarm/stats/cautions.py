@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from coldwarm.contracts.summary import CautionKind
     from coldwarm.stats.steady.levels import TwoLevels
 
-COLLECTING = 0.1
+_COLLECTING = 0.1
 """From what share of a call on the collector is worth a caution."""
-FEW_PROCESSES = 3
-SLOW_SECOND_CALL = 1.5
+_FEW_PROCESSES = 3
+_SLOW_SECOND_CALL = 1.5
 UNEVEN = 1.2
 """By what ratio the mean of warm calls exceeds their median where both are told."""
 FAR_BELOW, FAR_BELOW_S = 3.0, 0.05
 """By what ratio, and by how many seconds, a first call is far below that of the inspection: two
 run at once, and the first one finds nothing in the machine's memory."""
-MANY_MODULES = 25
+_MANY_MODULES = 25
 """Modules without bytecode from which an import is noticeably slower."""
 
 
@@ -102,7 +102,7 @@ def _set(observations: Sequence[Observation]) -> list[Caution]:
 def _parsed(observations: Sequence[Observation]) -> list[Caution]:
     """Warn where imports were slow because what they loaded had no bytecode."""
     counted = [o.bytecode for o in observations if o.bytecode and o.cache_mode != "first_ever"]
-    slow = [counts for counts in counted if counts["without_bytecode"] >= MANY_MODULES]
+    slow = [counts for counts in counted if counts["without_bytecode"] >= _MANY_MODULES]
     if not slow:
         return []
     worst = max(slow, key=lambda counts: counts["without_bytecode"])
@@ -124,7 +124,7 @@ def _of_mode(observations: Sequence[Observation], mode: CacheMode, n_valid: int)
         reason = _most_common([o.reason or because("unstated") for o in failed])
         total = sum(claims(o, mode) for o in observations)
         cautions.append(_caution("failed", mode, (len(failed), total), reason))
-    if n_valid < FEW_PROCESSES:
+    if n_valid < _FEW_PROCESSES:
         reason = because("few_valid", n_processes=n_valid)
         cautions.append(_caution("few", mode, (n_valid, n_valid), reason))
     return cautions
@@ -149,8 +149,8 @@ def _warm(
     levels = [p.steadiness.levels for p in processes if p.steadiness.levels is not None]
     if levels:
         cautions.append(_caution("bimodal", WARM, (len(levels), total), two_levels(levels)))
-    ratio = second_call_ratio(processes)
-    if ratio is not None and ratio >= SLOW_SECOND_CALL:
+    ratio = _second_call_ratio(processes)
+    if ratio is not None and ratio >= _SLOW_SECOND_CALL:
         reason = because("slow_second_call", steady_ratio=ratio)
         cautions.append(_caution("second_call", WARM, (total, total), reason))
     cautions += _uneven(processes) + _memory(warm, processes) + _compiled(observations)
@@ -199,7 +199,7 @@ def other_calls(seen: OtherCalls) -> list[Reason]:
         if seconds is not None and is_far(seconds, usual_s, far_s):
             found.append(because(code, other_s=seconds, usual_s=usual_s))
     spent_s = seen.collecting_s
-    if spent_s is not None and spent_s > COLLECTING * usual_s:
+    if spent_s is not None and spent_s > _COLLECTING * usual_s:
         found.append(because("collecting", collecting_s=spent_s, usual_s=usual_s))
     if seen.folded:
         found.append(because("constants_folded", program_names=seen.folded))
@@ -312,7 +312,7 @@ def _compiled(observations: Sequence[Observation]) -> list[Caution]:
     return [_caution("compiled", WARM, processes, because("compiled_blocks", n_blocks=sum(dirty)))]
 
 
-def second_call_ratio(processes: Sequence[WarmProcess]) -> float | None:
+def _second_call_ratio(processes: Sequence[WarmProcess]) -> float | None:
     """Return the median of the second call over the steady call, or ``None`` without both."""
     ratios = [
         second / steady

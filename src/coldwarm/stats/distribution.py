@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.reasons import Reason
 
-P95 = 0.95
+_P95 = 0.95
 
 
 def values_needed(q: float) -> int:
@@ -48,7 +48,7 @@ def summary(groups: Sequence[Sequence[float]]) -> Summary:
     """
     interval = median_interval(group_medians(groups).tolist())
     samples = list(chain.from_iterable(groups))
-    p95, p95_reason = quantile(samples, P95)
+    p95, p95_reason = quantile(samples, _P95)
     reasons = {"p95": p95_reason} if p95_reason else {}
     if interval.reason:
         reasons |= {"low": interval.reason, "high": interval.reason}

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.observation import Block
 
-FAULT_S = 2e-6
+_FAULT_S = 2e-6
 """What a page fault costs at most, the page cleared: in a virtual machine. Elsewhere a quarter."""
 GAIN = 0.05
 """The share of a call below which its page faults are not worth a word."""
 
 
-def per_call(blocks: Iterable[Block]) -> float | None:
+def _per_call(blocks: Iterable[Block]) -> float | None:
     """Return the page faults of one call, ``None`` where they were not counted."""
     known = [block for block in blocks if block.page_faults is not None and block.samples_s]
     calls = sum(block.batch * len(block.samples_s) for block in known)
@@ -25,13 +25,13 @@ def per_call(blocks: Iterable[Block]) -> float | None:
 
 def gives_back(blocks: Sequence[Block]) -> bool:
     """Say whether page faults could cost these calls a share that matters."""
-    faults = per_call(blocks)
+    faults = _per_call(blocks)
     calls = sum(block.batch * len(block.samples_s) for block in blocks)
     spent_s = sum(block.batch * sum(block.samples_s) for block in blocks)
-    return faults is not None and faults * calls * FAULT_S >= GAIN * spent_s
+    return faults is not None and faults * calls * _FAULT_S >= GAIN * spent_s
 
 
 def median_per_call(processes: Iterable[Sequence[Block]]) -> float | None:
     """Return the median over processes, given by their blocks, of the page faults of one call."""
-    known = [faults for blocks in processes if (faults := per_call(blocks)) is not None]
+    known = [faults for blocks in processes if (faults := _per_call(blocks)) is not None]
     return statistics.median(known) if known else None

@@ -48,7 +48,7 @@ FEWEST_FOR_CONFIDENCE = 5
 
 
 @dataclass(frozen=True)
-class Interval:
+class _Interval:
     """Bounds of a median, in the unit of the values they came from, and how surely they hold it.
 
     ``low`` and ``high`` are ``None`` where ``reason`` says why there are none.
@@ -107,7 +107,7 @@ def group_medians(groups: Sequence[Sequence[float]]) -> Floats:
     return np.array([np.median(group) for group in groups], dtype=np.float64)
 
 
-def median_interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval:
+def median_interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> _Interval:
     """Bound the median by two of the values or more, one of each process; none is negative.
 
     Fewer than ``FEWEST_FOR_CONFIDENCE`` give their range, and the confidence that it has.
@@ -115,13 +115,13 @@ def median_interval(values: Sequence[float], *, confidence: float = CONFIDENCE) 
     n = len(values)
     if n < FEWEST_FOR_INTERVAL:
         reason = because("few_processes", n_processes=n, n_needed=FEWEST_FOR_INTERVAL)
-        return Interval(None, None, reason=reason)
+        return _Interval(None, None, reason=reason)
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     depth, _ = _depth(n, confidence)
     if depth == 0:
-        return Interval(float(ordered[0]), float(ordered[-1]), confidence=range_confidence(n))
+        return _Interval(float(ordered[0]), float(ordered[-1]), confidence=range_confidence(n))
     low, high = _between_ranks(ordered, confidence)
-    return Interval(float(low), float(high), confidence=confidence)
+    return _Interval(float(low), float(high), confidence=confidence)
 
 
 def bounds(values: Sequence[float], *, confidence: float = CONFIDENCE) -> tuple[float, float]:

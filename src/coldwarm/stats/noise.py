@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.contracts.summary import Comparison
 
-HORIZONS_S = (10.0, 60.0, 600.0)
-ONE_IN_TWENTY = 1.645
+_HORIZONS_S = (10.0, 60.0, 600.0)
+_ONE_IN_TWENTY = 1.645
 """Standard errors that a normal value is below in 19 of 20 cases."""
 PARTS, ROUNDS_OF_A_PART = 4, 2
 """How many runs a report is taken for, to see how much equal runs differ; and their rounds."""
@@ -149,7 +149,7 @@ def _processes(case: CaseResult, metric: str) -> int:
 
 
 def figure(
-    comparison: Comparison, spent: BenchTime, horizons_s: Sequence[float] = HORIZONS_S
+    comparison: Comparison, spent: BenchTime, horizons_s: Sequence[float] = _HORIZONS_S
 ) -> NoiseFigure:
     """Return what a metric's comparison of two equal sides says for benches of other lengths."""
     pairs = spent.pairs
@@ -183,7 +183,7 @@ def _horizon(
         return _nothing(seconds, fit, why)
     band = math.log1p(comparison.threshold)
     half = scatter * expected_of_pairs(fit, CONFIDENCE)
-    beyond = ONE_IN_TWENTY * MEDIAN_ERROR * scatter / math.sqrt(fit)
+    beyond = _ONE_IN_TWENTY * MEDIAN_ERROR * scatter / math.sqrt(fit)
     return NoiseHorizon(
         seconds=seconds,
         pairs=fit,

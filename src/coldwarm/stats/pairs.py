@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _QUARTILE_RANGE = 1.349
 """Of normal values, in standard deviations."""
-FEWEST_PAIRS = 3
+_FEWEST_PAIRS = 3
 """Pairs of blocks in a round below which its samples say more than its blocks."""
 
 
@@ -40,7 +40,7 @@ def log_ratios(
         for number in first
         if number in second
     }
-    kept = {number: pairs for number, pairs in rounds.items() if len(pairs) >= FEWEST_PAIRS}
+    kept = {number: pairs for number, pairs in rounds.items() if len(pairs) >= _FEWEST_PAIRS}
     return kept if len(kept) >= fewest_common(len(first), len(second)) else None
 
 
@@ -52,7 +52,7 @@ def scatter(ours: Sequence[Block], theirs: Sequence[Block] | None) -> float | No
     """
     others = [1.0] * len(ours) if theirs is None else [_median(block) for block in theirs[1:]]
     pairs = list(zip((_median(block) for block in ours[1:]), others, strict=False))
-    if len(pairs) < FEWEST_PAIRS or min(map(min, pairs)) <= 0:
+    if len(pairs) < _FEWEST_PAIRS or min(map(min, pairs)) <= 0:
         return None
     logs = np.log([mine / other for mine, other in pairs])
     return float(np.ptp(np.quantile(logs, (0.25, 0.75)))) / _QUARTILE_RANGE
@@ -69,7 +69,7 @@ def _of_round(ours: WarmProcess, theirs: WarmProcess) -> list[float]:
     places = [place for place in first if place in second]
     start = max(_first_steady(ours), _first_steady(theirs))
     steady = [place for place in places if place >= start]
-    kept = steady if len(steady) >= FEWEST_PAIRS else places
+    kept = steady if len(steady) >= _FEWEST_PAIRS else places
     pairs = [(first[place], second[place]) for place in kept]
     middles = [(_median(a), _median(b)) for a, b in pairs if a.bound_to == b.bound_to]
     return [float(np.log(mine / other)) for mine, other in middles if mine > 0 and other > 0]

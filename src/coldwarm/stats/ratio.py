@@ -54,8 +54,8 @@ LARGEST_EXPONENT = 700.0
 _STRICTEST = 1e-12
 _HALVINGS = 40
 
-Verdict = Literal["faster", "slower", "same", "undecided"]
-_PLACES: dict[Verdict, str] = {
+_Verdict = Literal["faster", "slower", "same", "undecided"]
+_PLACES: dict[_Verdict, str] = {
     "faster": "interval_outside",
     "slower": "interval_outside",
     "same": "interval_inside",
@@ -224,7 +224,7 @@ def _judged(  # noqa: PLR0913 - as ``compare``
     )
 
 
-def _of_few(found: Differences) -> tuple[Verdict, Reason]:
+def _of_few(found: Differences) -> tuple[_Verdict, Reason]:
     """Call a difference only where each value is far beyond all of the other side."""
     verdict = _verdict(Centre(0.0, *found.extent), math.log(FAR))
     if found.n < FEWEST_FOR_FAR or verdict not in {"faster", "slower"}:
@@ -233,7 +233,7 @@ def _of_few(found: Differences) -> tuple[Verdict, Reason]:
     return verdict, because("far_apart", found.basis, far_ratio=FAR)
 
 
-def _p_value(found: Differences, verdict: Verdict, band: float) -> float | None:
+def _p_value(found: Differences, verdict: _Verdict, band: float) -> float | None:
     """Return the least share of errors at which the interval still gives this verdict."""
     if verdict == "undecided":
         return None
@@ -258,7 +258,7 @@ def fault(sides: Mapping[str, Rounds]) -> Reason | None:
     return None
 
 
-def _verdict(ratio: Centre, band: float) -> Verdict:
+def _verdict(ratio: Centre, band: float) -> _Verdict:
     if ratio.high < -band:
         return "faster"
     if ratio.low > band:

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 RESOLUTION = 0.2
 """The relative difference that must have been visible where two figures are said to agree."""
-THRESHOLDS: dict[MetricKind, float] = {"cold": 0.1, "warm": 0.1, "memory": 0.1}
+_THRESHOLDS: dict[MetricKind, float] = {"cold": 0.1, "warm": 0.1, "memory": 0.1}
 """The relative difference that matters between two runs at different times."""
 _DIFFERENT = {"faster", "slower"}
 
 
-class Apart(NamedTuple):
+class _Apart(NamedTuple):
     """By how much a replica differs from its original: their ratio, with its interval."""
 
     ratio: float
@@ -53,7 +53,7 @@ def in_seconds(
 
     ``noise``: by how much two equal runs differ on this machine; no threshold is below it.
     """
-    policy = Policy(thresholds=THRESHOLDS, noise=noise or {})
+    policy = Policy(thresholds=_THRESHOLDS, noise=noise or {})
     figures, _ = worded(judge([original], [replica], names, policy))
     timed = [one for one in figures if one.kind != "memory"]
     return [
@@ -104,7 +104,7 @@ def _by_seconds(case: CaseResult, one: ComparedMetric) -> RepeatedFigure:
     low, high = (stated.low, stated.high) if stated is not None else (None, None)
     apart = None
     if one.ratio is not None and one.low is not None and one.high is not None:
-        apart = Apart(one.ratio, one.low, one.high)
+        apart = _Apart(one.ratio, one.low, one.high)
     return RepeatedFigure(
         metric=one.metric,
         kind=one.kind,
@@ -145,7 +145,7 @@ def _ratios(first: CaseResult, second: CaseResult) -> Iterator[RepeatedFigure]:
 
 def _by_ratio(one: Comparison, other: Comparison) -> RepeatedFigure:
     kind: MetricKind = "warm" if one.metric.startswith(("warm.", WARM)) else "cold"
-    threshold = THRESHOLDS[kind]
+    threshold = _THRESHOLDS[kind]
     apart = _joined(one, other)
     shown = None if apart is None else _smallest_detectable(apart, threshold)
     different = apart is not None and (
@@ -172,7 +172,7 @@ def _by_ratio(one: Comparison, other: Comparison) -> RepeatedFigure:
     )
 
 
-def _joined(one: Comparison, other: Comparison) -> Apart | None:
+def _joined(one: Comparison, other: Comparison) -> _Apart | None:
     """Return the ratio of two ratios, its interval from theirs (Donner and Zou, as in ``ratio``).
 
     ``None`` where either is told from a range of too few rounds.
@@ -186,10 +186,10 @@ def _joined(one: Comparison, other: Comparison) -> Apart | None:
     middle = second - first
     down = math.hypot(second - other_low, high - first)
     up = math.hypot(other_high - second, first - low)
-    return Apart(math.exp(middle), math.exp(middle - down), math.exp(middle + up))
+    return _Apart(math.exp(middle), math.exp(middle - down), math.exp(middle + up))
 
 
-def _smallest_detectable(apart: Apart, threshold: float) -> float:
+def _smallest_detectable(apart: _Apart, threshold: float) -> float:
     half = max(math.log(apart.high / apart.ratio), math.log(apart.ratio / apart.low))
     return math.expm1(half + math.log1p(threshold))
 
@@ -201,7 +201,7 @@ def _within(value: float | None, low: float | None, high: float | None) -> bool 
 
 
 def _agreement(
-    apart: Apart | None, shown: float | None, threshold: float, *, different: bool
+    apart: _Apart | None, shown: float | None, threshold: float, *, different: bool
 ) -> Agreement:
     if different:
         return "disagrees"

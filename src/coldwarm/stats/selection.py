@@ -99,7 +99,7 @@ def _why_rejected(observation: Observation, mode: CacheMode) -> Reason:
     return because("not_judged", cache_mode=mode)
 
 
-def clean_blocks(observation: Observation) -> list[Block]:
+def _clean_blocks(observation: Observation) -> list[Block]:
     """Return the blocks with samples in which nothing was compiled, all of one batch.
 
     Single
@@ -133,7 +133,7 @@ def warm_processes(observations: Sequence[Observation]) -> list[WarmProcess]:
     """Return the processes that count for the warm regime and have samples."""
     processes = []
     for observation in counted(observations, WARM):
-        blocks = clean_blocks(observation)
+        blocks = _clean_blocks(observation)
         steadiness = detect([block.samples_s for block in blocks])
         if steadiness.samples:
             warmup = _raw_position(observation, blocks, steadiness.warmup)

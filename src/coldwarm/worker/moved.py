@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-TIMES = {1: 100.0, 2: 30.0, 3: 16.0, 4: 10.0, 5: 8.0, 6: 6.0, 7: 5.0, 8: 4.0}
+_TIMES = {1: 100.0, 2: 30.0, 3: 16.0, 4: 10.0, 5: 8.0, 6: 6.0, 7: 5.0, 8: 4.0}
 """By how many calls, what their root mean square is multiplied with: a number that happened to
 stay where it was in all of few calls may move much further in another one."""
-MOST = max(TIMES)
+_MOST = max(_TIMES)
 _LONG_S, _ENOUGH_S = 5.0, 1.0
 """A call longer than the first is not repeated at all; the second is enough for all of them."""
 _now_s = time.perf_counter
@@ -40,7 +40,7 @@ def noises(
 
     squares = [np.zeros(one.shape) for one in references]
     began_s, n_told = _now_s(), 0
-    for _ in range(MOST):
+    for _ in range(_MOST):
         before_s = _now_s()
         try:
             with np.errstate(all="ignore"):
@@ -55,7 +55,7 @@ def noises(
         longest_s = after_s - before_s
         if longest_s > _LONG_S or after_s - began_s + longest_s > _ENOUGH_S:
             break
-    times = TIMES.get(n_told, 0.0) / share
+    times = _TIMES.get(n_told, 0.0) / share
     return [times * np.sqrt(square / max(n_told, 1)) for square in squares]
 
 

@@ -38,7 +38,7 @@ def _found(module: str) -> bool:
         return False
 
 
-def gpu_count() -> int:
+def _gpu_count() -> int:
     """Return the number of NVIDIA GPUs, asked of the driver itself."""
     import ctypes
 
@@ -52,7 +52,7 @@ def gpu_count() -> int:
     return count.value
 
 
-def write_bytecode(paths: "list[str]") -> None:
+def _write_bytecode(paths: "list[str]") -> None:
     """Compile the files whose bytecode is missing, stale or damaged.
 
     A folder that cannot be written is fine; but half a file, which a full disk leaves, would stop
@@ -111,12 +111,12 @@ def _write(place: Path, data: bytes) -> None:
 
 def answer(question: "dict[str, Any]") -> "dict[str, Any]":
     """Return what was asked."""
-    write_bytecode(question["compile"])
+    _write_bytecode(question["compile"])
     return {
         "modules": {name: _found(name) for name in question["modules"]},
         "versions": {name: _version(name) for name in question["distributions"]},
         "programs": {name: which(name) is not None for name in question["programs"]},
-        "gpus": gpu_count() if question["gpu"] else None,
+        "gpus": _gpu_count() if question["gpu"] else None,
     }
 
 

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from coldwarm.report.catalogue.told import Told
 
 
-class Read(NamedTuple):
+class _Read(NamedTuple):
     """What a report is made of."""
 
     runs: list[Measured]
     verdicts: list[Told]
 
 
-def read(path: Path, stack: ExitStack) -> Read:
+def read(path: Path, stack: ExitStack) -> _Read:
     """Read a run, a folder of patterns or claims, or a snapshot; everything is computed again.
 
     ``stack`` keeps what is unpacked of an archive as long as it is needed.
@@ -41,11 +41,11 @@ def read(path: Path, stack: ExitStack) -> Read:
         runs = sorted((path / layout.RESULTS).glob("*/"))
         kinds = [kind for kind in INDEXES if stored.kind_of(path / kind) is not None]
         verdicts = [_judged(path / kind, kind) for kind in kinds]
-        return Read([reading.read(run) for run in runs], verdicts)
+        return _Read([reading.read(run) for run in runs], verdicts)
     kind = stored.kind_of(path)
     if kind is not None and path.exists():
-        return Read([], [_judged(path, kind)])
-    return Read([reading.read(path)], [])
+        return _Read([], [_judged(path, kind)])
+    return _Read([reading.read(path)], [])
 
 
 def _judged(path: Path, kind: Kind) -> Told:

@@ -10,12 +10,12 @@ import rich_click as click
 from coldwarm.cli._groups import Commands
 
 
-class SnapshotCommands(Commands):
+class _SnapshotCommands(Commands):
     """The commands of this folder."""
 
     package = __name__
 
 
-@click.command(name="snapshot", cls=SnapshotCommands)
+@click.command(name="snapshot", cls=_SnapshotCommands)
 def command() -> None:
     """Make, check and share snapshots: immutable sets of results with hashes and signatures."""

@@ -72,13 +72,13 @@ def explain(
     else:
         expected = _expectation(what, where, type_)
         if ", got " not in expected:
-            expected += f", got {_short(value_at(document, where))}"
+            expected += f", got {_short(_value_at(document, where))}"
     if text is None:
         return fault(path, None, dotted(where), expected)
     return fault(path, line_of(text, where), dotted(where) or None, f"{expected}; {REMEDY}")
 
 
-def value_at(document: Any, path: Sequence[str | int]) -> Any:
+def _value_at(document: Any, path: Sequence[str | int]) -> Any:
     """Return the value at a path that exists in a parsed document."""
     for step in path:
         document = document[step]
@@ -96,7 +96,7 @@ def _resolve(
         elif step["index"] != "...":
             path = (*path, int(step["index"]))
         else:
-            path = (*path, _guilty_key(str(error), value_at(document, path), document, type_))
+            path = (*path, _guilty_key(str(error), _value_at(document, path), document, type_))
     return path
 
 

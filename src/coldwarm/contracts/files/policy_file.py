@@ -138,7 +138,7 @@ def _set(given: PolicyThresholds | PolicyFailures | None) -> dict[Any, float]:
 
 
 def _rule(path: str, text: str, place: int, rule: PolicyRule) -> Rule:
-    cases_line = line_of(text, ("rule", place, "cases"))
+    cases_line = _line_of(text, ("rule", place, "cases"))
     if rule.threshold is None and rule.fail_on is None:
         what = "sets nothing: give a threshold, or fail_on"
         raise policy_fault(path, cases_line, "rule", what)
@@ -148,11 +148,11 @@ def _rule(path: str, text: str, place: int, rule: PolicyRule) -> Rule:
         threshold=rule.threshold,
         fail_on=None if rule.fail_on is None else _set(rule.fail_on),
         cases_line=cases_line,
-        metrics_line=line_of(text, ("rule", place, "metrics")),
+        metrics_line=_line_of(text, ("rule", place, "metrics")),
     )
 
 
-def line_of(text: str, path: Sequence[str | int]) -> int:
+def _line_of(text: str, path: Sequence[str | int]) -> int:
     """Return the line (from 1) at which a field of a TOML text most likely stands.
 
     Tables and keys are looked for as they are usually written, one to a line; a field inside an
@@ -189,7 +189,7 @@ def _explained(message: str, path: str, text: str) -> UsageError:
         what = what.replace("Expected str", "expected text in quotes").replace(
             "Expected", "expected"
         )
-    return policy_fault(path, line_of(text, steps), _dotted(steps), what)
+    return policy_fault(path, _line_of(text, steps), _dotted(steps), what)
 
 
 def _keys(path: Sequence[str | int]) -> tuple[str, ...]:

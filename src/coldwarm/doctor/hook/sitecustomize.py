@@ -21,7 +21,7 @@ _PACKAGE = "coldwarm"
 _ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 
 
-class Own:
+class _Own:
     """The modules of ours, which only these import."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ def _begin(journal: str) -> None:
     library = os.path.dirname(os.__file__)
     sys.path[:] = [library, os.path.join(library, "lib-dynload"), *path]
     try:
-        Own().imported("coldwarm.doctor.recorder", wanted=("begin",)).begin(journal)
+        _Own().imported("coldwarm.doctor.recorder", wanted=("begin",)).begin(journal)
     finally:
         sys.path[:] = path
         for name in [one for one in sys.modules if sys.modules[one] is not modules.get(one)]:

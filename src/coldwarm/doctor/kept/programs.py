@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 FOLDER = "programs"
 """Beside the journal: two files for each program, its module and its options."""
 MODULE, OPTIONS = ".module", ".options"
-MOST_BYTES = 2**30
+_MOST_BYTES = 2**30
 """Of all modules of a process; what comes after is named and not kept."""
-SETTINGS = (
+_SETTINGS = (
     "jax_compilation_cache_dir",
     "jax_persistent_cache_enable_xla_caches",
     "jax_compilation_cache_include_metadata_in_key",
@@ -47,7 +47,7 @@ class KeptPrograms:
         self._journal, self._stages = journal, stages
         self._folder = os.path.join(journal.folder, FOLDER)
         self._known: set[str] = set()
-        self._left = MOST_BYTES
+        self._left = _MOST_BYTES
         self._told = False
 
     def begin(self) -> None:
@@ -68,7 +68,7 @@ class KeptPrograms:
             if not self._told:
                 self._told = True
                 self._journal.write("settings", settings=settings(), variables=variables())
-            self._keep(fun_name, held_by(sys._getframe(1)))
+            self._keep(fun_name, _held_by(sys._getframe(1)))
         except Exception as error:  # it must not become the program's
             failed(self._journal, error)
             self._journal.write("kept", name=fun_name, file=None, why=type(error).__name__)
@@ -106,7 +106,7 @@ class KeptPrograms:
             self._journal.write("kept", **told, file=file, why="")
 
 
-def held_by(frame: "FrameType | None") -> "dict[str, Any]":
+def _held_by(frame: "FrameType | None") -> "dict[str, Any]":
     """Return what JAX is about to compile, from the frame that asks for it.
 
     Raises:
@@ -146,7 +146,7 @@ def module_of(module: "Any") -> bytes:
 def settings() -> "dict[str, Any]":
     """Return JAX's settings as they are now, by name."""
     config = sys.modules["jax"].config
-    return {name: getattr(config, name) for name in SETTINGS if hasattr(config, name)}
+    return {name: getattr(config, name) for name in _SETTINGS if hasattr(config, name)}
 
 
 def variables() -> "dict[str, str | None]":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coldwarm.integrations.foreign.document import Opened
 
 
-class Tool(Protocol):
+class _Tool(Protocol):
     """A module of this folder."""
 
     TOOL: str
@@ -43,7 +43,7 @@ class Tool(Protocol):
         """
 
 
-def tools() -> list[Tool]:
+def tools() -> list[_Tool]:
     """Return the tools that there are."""
     names = sorted(info.name for info in pkgutil.iter_modules([str(Path(__file__).parent)]))
     package = __name__.rpartition(".")[0]

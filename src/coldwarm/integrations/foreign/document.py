@@ -30,7 +30,7 @@ class Part(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """A part of a document: what is read of it, and it may hold more."""
 
 
-P = TypeVar("P", bound=Part)
+_P = TypeVar("_P", bound=Part)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Opened:
     text: str
     document: dict[str, Any]
 
-    def typed(self, type_: type[P]) -> P:
+    def typed(self, type_: type[_P]) -> _P:
         """Return what is read of it.
 
         Raises:
@@ -60,7 +60,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Held:
+class _Held:
     """The benchmarks of a document by name; of those without valid samples the reason."""
 
     benchmarks: dict[str, Benchmark]
@@ -68,13 +68,13 @@ class Held:
     failed: dict[str, Reason]
 
 
-def held(opened: Opened, found: Iterable[tuple[str, Benchmark | Reason]]) -> Held:
+def held(opened: Opened, found: Iterable[tuple[str, Benchmark | Reason]]) -> _Held:
     """Return benchmarks by their names.
 
     Raises:
         ContractError: there is none, one has no name, or two have the same.
     """
-    kept = Held({}, {}, {})
+    kept = _Held({}, {}, {})
     names: set[str] = set()
     for given, one in found:
         name = plain(given, _LONGEST_NAME)

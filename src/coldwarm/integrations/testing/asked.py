@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
 
-MODES: dict[str, CacheMode] = {
+_MODES: dict[str, CacheMode] = {
     "empty": "cold_process_cold_cache",
     "filled": "cold_process_warm_cache",
 }
@@ -66,7 +66,7 @@ class Asked:
             raise UsageError(
                 f"{what}: 'package.module:name', so that fresh processes can import it"
             )
-        if self.caches not in MODES:
+        if self.caches not in _MODES:
             raise UsageError(f"caches={self.caches!r}: give 'empty' or 'filled'")
         if self.processes < FEWEST_FOR_CONFIDENCE:
             few = f"processes={self.processes}: give {FEWEST_FOR_CONFIDENCE} or more"
@@ -75,7 +75,7 @@ class Asked:
     @property
     def mode(self) -> CacheMode:
         """The cache mode."""
-        return MODES[self.caches]
+        return _MODES[self.caches]
 
     @property
     def wanted(self) -> Wanted:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from coldwarm.contracts.summary import Summary
     from coldwarm.integrations.testing.asked import Wanted
 
-SOURCE = "workload"
+_SOURCE = "workload"
 """What differs where the function was changed, which is what a test is to see."""
 _SHOWN = 5
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Rules(NamedTuple):
@@ -69,7 +69,7 @@ def is_above(seconds: Summary, below_s: float) -> bool:
     return enough and seconds.low is not None and seconds.low > below_s
 
 
-def labels(baseline: Measured) -> dict[str, str]:
+def _labels(baseline: Measured) -> dict[str, str]:
     """Return by target what a stored run calls it."""
     own = {name: case.protocol.own for name, case in baseline.cases.items()}
     return {one.target: name for name, one in own.items() if one is not None and one.target}
@@ -77,7 +77,7 @@ def labels(baseline: Measured) -> dict[str, str]:
 
 def by_target(made: Benchmarks, measured: Measured) -> Benchmarks:
     """Return the benchmarks of a run, each called by the target that was measured."""
-    named = {label: target for target, label in labels(measured).items()}
+    named = {label: target for target, label in _labels(measured).items()}
     return replace(
         made,
         benchmarks=_renamed(made.benchmarks, named),
@@ -87,7 +87,7 @@ def by_target(made: Benchmarks, measured: Measured) -> Benchmarks:
     )
 
 
-def _renamed(of: Mapping[str, T], named: Mapping[str, str]) -> dict[str, T]:
+def _renamed(of: Mapping[str, _T], named: Mapping[str, str]) -> dict[str, _T]:
     split = ((name.partition("/"), one) for name, one in of.items())
     return {f"{named.get(head, head)}{slash}{rest}": one for (head, slash, rest), one in split}
 
@@ -98,7 +98,7 @@ def label_in(baseline: Measured | Benchmarks, asked: Wanted) -> str | None:
     Raises:
         UsageError: it has no such target, but others, which are named.
     """
-    of_run = labels(baseline) if isinstance(baseline, Measured) else None
+    of_run = _labels(baseline) if isinstance(baseline, Measured) else None
     there = list(baseline.benchmarks if isinstance(baseline, Benchmarks) else of_run or ())
     wanted = asked.name if of_run is None else asked.target
     if wanted not in there:
@@ -124,9 +124,9 @@ def against(
         NothingComparableError: there is no valid figure on one of the sides.
     """
     if isinstance(baseline, Measured):
-        label = labels(baseline)[asked.target]
+        label = _labels(baseline)[asked.target]
         stored = replace(baseline, cases={label: baseline.cases[label]})
-        allow = {SOURCE, *rules.allow}
+        allow = {_SOURCE, *rules.allow}
         compared = results.compare_results([stored], [ours], Policy(), allow, rules.reports)
         metric = next(one for one in compared.metrics if one.metric == f"{asked.mode}.ttfr_s")
         return Against(compared, metric, rules.below)

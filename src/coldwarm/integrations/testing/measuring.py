@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _BUDGET_S = 2.0
 
 
-class NoRecompile:
+class _NoRecompile:
     """A block in which nothing is to be compiled."""
 
     def __init__(self, subject: Subject | None) -> None:
@@ -62,7 +62,7 @@ class Measuring:
         following.begin()
 
     @staticmethod
-    def assert_no_recompile(function: Callable[..., Any] | None = None) -> NoRecompile:
+    def assert_no_recompile(function: Callable[..., Any] | None = None) -> _NoRecompile:
         """Fail where any function, or this one, needs a new program inside of the block.
 
         The first one counts, too, and one that is read from a cache on disk. Single operations
@@ -74,7 +74,7 @@ class Measuring:
             UsageError: it is no function that anything compiles.
         """
         __tracebackhide__ = True
-        return NoRecompile(None if function is None else subjects.subject(function))
+        return _NoRecompile(None if function is None else subjects.subject(function))
 
     def warm(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> BenchResult:
         """Measure the warm calls of a function in this process, for about two seconds.

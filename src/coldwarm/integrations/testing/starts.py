@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coldwarm.integrations.testing.judging import Against
 
 
-class FirstResult(NamedTuple):
+class _FirstResult(NamedTuple):
     """What was measured, and what is said of it."""
 
     seconds: Summary
@@ -40,7 +40,7 @@ class FirstResult(NamedTuple):
     """Why the test fails; empty: it does not."""
 
 
-def first_result(asked: Asked, limit: Limit) -> FirstResult:
+def _first_result(asked: Asked, limit: Limit) -> _FirstResult:
     """Measure a first result, one measuring at a time, and hold it against its limit.
 
     Raises:
@@ -59,7 +59,7 @@ def first_result(asked: Asked, limit: Limit) -> FirstResult:
         late = telling.later(asked, taken, judged) if judged.too_late else ""
     elif limit.below is not None and judging.is_above(taken, limit.below):
         late = telling.above(asked, taken, limit.below)
-    return FirstResult(taken, kept.starts(ours, asked.wanted.called), text, late)
+    return _FirstResult(taken, kept.starts(ours, asked.wanted.called), text, late)
 
 
 def _measured(asked: Asked, label: str | None) -> Measured:

@@ -99,9 +99,9 @@ def create(request: Request, folder: Path, known: Path | None = None) -> Made:
         ContractError: something private would be told.
         StorageError: it cannot be written.
     """
-    refuse_id(request.snapshot_id)
+    _refuse_id(request.snapshot_id)
     citing.refuse(request.authors, request.licence)
-    refuse_content(folder)
+    _refuse_content(folder)
     if not request.deterministic:
         registry.refuse_taken(folder, known, request.snapshot_id, None)
     made = make(request)
@@ -110,7 +110,7 @@ def create(request: Request, folder: Path, known: Path | None = None) -> Made:
     return made
 
 
-def refuse_id(snapshot_id: str) -> None:
+def _refuse_id(snapshot_id: str) -> None:
     """Refuse an id that is no plain name, or would be masked.
 
     Raises:
@@ -123,7 +123,7 @@ def refuse_id(snapshot_id: str) -> None:
         raise UsageError("--id holds something private, which would be told; choose another")
 
 
-def refuse_content(folder: Path) -> None:
+def _refuse_content(folder: Path) -> None:
     """Refuse a folder that holds anything, or is a file.
 
     Raises:

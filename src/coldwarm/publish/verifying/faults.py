@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason, Value
     from coldwarm.errors import ContractError
 
-CODES: Mapping[FaultKind, ExitCode] = {
+_CODES: Mapping[FaultKind, ExitCode] = {
     "presence": ExitCode.FAILED,
     "bytes": ExitCode.FAILED,
     "schema": ExitCode.FAILED,
@@ -34,7 +34,7 @@ class SnapshotError(RefusedError):
         """Keep the first fault."""
         where = f"{path}/{fault.path}" if fault.path else path
         super().__init__(because("snapshot_wrong", fault.reason, path=where))
-        self.exit_code = CODES[fault.kind]
+        self.exit_code = _CODES[fault.kind]
 
 
 def fault(kind: FaultKind, path: str, code: str, /, **values: Value) -> SnapshotFault:
@@ -69,4 +69,4 @@ def by_other_rules(one: SnapshotFault) -> SnapshotFault:
 
 def exit_code(found: Verification) -> ExitCode:
     """Return what a command ends with: the code of the first fault's kind."""
-    return CODES[found.faults[0].kind] if found.faults else ExitCode.FINE
+    return _CODES[found.faults[0].kind] if found.faults else ExitCode.FINE

@@ -112,7 +112,7 @@ class Whole:
 
 
 @dataclass
-class Followed:
+class _Followed:
     """What was found out about everything that is made of the runs."""
 
     faults: list[SnapshotFault] = field(default_factory=list)
@@ -122,7 +122,7 @@ class Followed:
     """Files that were not made again, or came out otherwise for reasons that may be innocent."""
 
 
-def followed(whole: Whole, again: Whole, views: Mapping[str, View], *, same: bool) -> Followed:
+def followed(whole: Whole, again: Whole, views: Mapping[str, View], *, same: bool) -> _Followed:
     """Make every file once more that is made of the runs, and compare.
 
     Args:
@@ -132,7 +132,7 @@ def followed(whole: Whole, again: Whole, views: Mapping[str, View], *, same: boo
         same: Whether this version says that it has measured all of them. It decides what a
             difference is called, never whether it is looked for.
     """
-    found = Followed()
+    found = _Followed()
     try:
         found.faults += _named(whole)
         # What another version made is of the runs as they were computed by that.
@@ -163,7 +163,7 @@ def _fewest(held: Callable[[Whole], Iterator[SnapshotFault]], *sides: Whole) -> 
     return least or []
 
 
-def _written(again: Whole, found: Followed) -> None:
+def _written(again: Whole, found: _Followed) -> None:
     """Tell files that say the same as what the runs make, and are not the same bytes.
 
     Blanks, the order of names and the last digits of a number are room for what nobody checks.
@@ -176,7 +176,7 @@ def _written(again: Whole, found: Followed) -> None:
         found.not_made[path] = because("written_otherwise")
 
 
-def _viewed(whole: Whole, views: Mapping[str, View], found: Followed, *, same: bool) -> None:
+def _viewed(whole: Whole, views: Mapping[str, View], found: _Followed, *, same: bool) -> None:
     """Render page and print once more."""
     for path in (layout.PAGE, layout.PDF):
         if path not in whole.files:

@@ -47,7 +47,7 @@ _SHOWN = 100
 
 
 @dataclass
-class Verified:
+class _Verified:
     """A snapshot, and what was found out about it so far."""
 
     folder: Path
@@ -177,7 +177,7 @@ def require(
     signer: keyless.Signer | None = None,
     *,
     unsigned: bool = False,
-) -> Verified:
+) -> _Verified:
     """Return the snapshot in a folder, which holds.
 
     Args:
@@ -204,7 +204,7 @@ def verify(
     *,
     unsigned: bool = False,
     views: Mapping[str, View] | None = None,
-) -> Verified:
+) -> _Verified:
     """Verify the snapshot in a folder.
 
     Args:
@@ -218,7 +218,7 @@ def verify(
     Raises:
         RefusedError: there is no such folder, the key cannot be read, or an extra is missing.
     """
-    verified = Verified(folder, key, signer, unsigned, views=views or {})
+    verified = _Verified(folder, key, signer, unsigned, views=views or {})
     for step in (_opened, _index, _listed, _bytes, _contracts, _measured, _judged, _following):
         verified.faults = list(islice(step(verified), _SHOWN))
         if verified.faults:
@@ -226,7 +226,7 @@ def verify(
     return verified
 
 
-def _opened(verified: Verified) -> Iterator[SnapshotFault]:
+def _opened(verified: _Verified) -> Iterator[SnapshotFault]:
     """Look what lies in the folder."""
     folder = verified.folder
     if not folder.is_dir():
@@ -237,7 +237,7 @@ def _opened(verified: Verified) -> Iterator[SnapshotFault]:
         yield fault("presence", layout.INDEX, "file_missing")
 
 
-def _index(verified: Verified) -> Iterator[SnapshotFault]:
+def _index(verified: _Verified) -> Iterator[SnapshotFault]:
     """Read the index, and hold it against its signature before anything in it is believed."""
     folder = verified.folder
     try:
@@ -256,22 +256,22 @@ def _index(verified: Verified) -> Iterator[SnapshotFault]:
         yield told("schema", folder, error)
 
 
-def _listed(verified: Verified) -> Iterator[SnapshotFault]:
+def _listed(verified: _Verified) -> Iterator[SnapshotFault]:
     if verified.index is not None:
         yield from listed.missing_or_more(verified.index, verified.files)
 
 
-def _bytes(verified: Verified) -> Iterator[SnapshotFault]:
+def _bytes(verified: _Verified) -> Iterator[SnapshotFault]:
     for row in verified.index.artifacts if verified.index else ():
         yield from listed.other_bytes(verified.folder, row)
 
 
-def _contracts(verified: Verified) -> Iterator[SnapshotFault]:
+def _contracts(verified: _Verified) -> Iterator[SnapshotFault]:
     for row in verified.index.artifacts if verified.index else ():
         yield from listed.other_contract(verified.folder, row.path)
 
 
-def _measured(verified: Verified) -> Iterator[SnapshotFault]:
+def _measured(verified: _Verified) -> Iterator[SnapshotFault]:
     """Compute everything again that is said of each run."""
     names = {path.split("/")[1] for path in verified.files if path.startswith(f"{layout.RESULTS}/")}
     for name in sorted(names):
@@ -294,7 +294,7 @@ def _measured(verified: Verified) -> Iterator[SnapshotFault]:
             yield fault("content", path, "part_missing", part="the index of a run")
 
 
-def _judged(verified: Verified) -> Iterator[SnapshotFault]:
+def _judged(verified: _Verified) -> Iterator[SnapshotFault]:
     """Judge patterns and claims again, once their files and runs are known to hold."""
     for kind, name in INDEXES.items():
         own = [path for path in verified.files if path.startswith(f"{kind}/")]
@@ -323,7 +323,7 @@ def _unlike(found: Stored, own: Collection[str]) -> list[SnapshotFault]:
     ]
 
 
-def _wrong(verified: Verified, found: Stored) -> Iterator[SnapshotFault]:
+def _wrong(verified: _Verified, found: Stored) -> Iterator[SnapshotFault]:
     folder = verified.folder
     for path in found.pointed:
         for finding in validated(found.folder / path):
@@ -339,7 +339,7 @@ def _today(one: Stored) -> Judged:
     return Judged(one.kind, one.again.index, one.runs, one.again.reasons, n_otherwise)
 
 
-def _following(verified: Verified) -> Iterator[SnapshotFault]:
+def _following(verified: _Verified) -> Iterator[SnapshotFault]:
     """Hold what is derived from the runs against what they make."""
     if verified.index is None:
         return

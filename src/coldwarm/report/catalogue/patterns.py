@@ -48,7 +48,7 @@ MEASURES = {
 
 def table(specs: Mapping[str, PatternSpec], results: Iterable[PatternResult]) -> RenderableType:
     """Return one row for each pattern: the source's figure, the measured one, the verdict."""
-    made = rows_of("pattern")
+    made = _rows_of("pattern")
     for one in results:
         spec = specs.get(one.pattern)
         about = [MEASURES.get(one.measures, one.measures)]
@@ -60,7 +60,7 @@ def table(specs: Mapping[str, PatternSpec], results: Iterable[PatternResult]) ->
     return made
 
 
-def rows_of(what: str) -> Table:
+def _rows_of(what: str) -> Table:
     """Return an empty table of results, whose first column takes what the others leave."""
     made = Table(box=None, pad_edge=False, header_style="bold", expand=True)
     made.add_column(what, overflow="fold", ratio=1)
@@ -94,7 +94,7 @@ def measured(one: PatternResult) -> str:
     return f"{one.low:.3g}–{one.high:.3g}×"
 
 
-def verdict(one: PatternResult) -> Text:
+def _verdict(one: PatternResult) -> Text:
     """Return the verdict in its colour, with the reason where it is not as stated."""
     text, style = VERDICTS[one.verdict]
     reason = "" if one.verdict == "as_stated" else f" ({words(one.reason)})"
@@ -122,7 +122,7 @@ def page(spec: PatternSpec, result: PatternResult | None) -> RenderableType:
         line(f"When the DON'T is right: {spec.exception}"),
     ]
     if result is not None:
-        parts += [line(""), line("Measured: ", "bold") + verdict(result), *_shown(result)]
+        parts += [line(""), line("Measured: ", "bold") + _verdict(result), *_shown(result)]
     parts += [line(""), *(line(address, "dim") for address in spec.docs)]
     return Group(*parts)
 

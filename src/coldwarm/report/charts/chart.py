@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Spec = dict[str, Any]
     Row = Mapping[str, Any]
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 VERSION = "6.4"
 """Of Vega-Lite, for which specifications are written."""
 
@@ -42,4 +42,4 @@ class Chart:
     def whole(self, theme: Theme = "light") -> Spec:
         """Return the specification with its data and the theme: all that is needed to draw it."""
         datasets = {name: [dict(row) for row in rows] for name, rows in self.data.items()}
-        return {"$schema": SCHEMA, **self.spec, "config": config(theme), "datasets": datasets}
+        return {"$schema": _SCHEMA, **self.spec, "config": config(theme), "datasets": datasets}

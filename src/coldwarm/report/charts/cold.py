@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.workload import Workload
 
-PART_NAMES = {"cache_read": "read cache"}
+_PART_NAMES = {"cache_read": "read cache"}
 """What parts are called where it is not their own name."""
 _POINTS = (
     "Each dot is one process; the upright stroke is their median, the line across it the median's "
@@ -109,7 +109,7 @@ def _panels(workload: Workload, found: Mapping[str, Sequence[Row]], width: int, 
     y = candidates(list(workload.looks))
     modes = there(found[wholes], "cache_mode", COLD_MODES)
     used = there(found[parts], "part", (*cold.BEFORE, *cold.OF_CALL))
-    names = [PART_NAMES.get(part, part) for part in used]
+    names = [_PART_NAMES.get(part, part) for part in used]
     colour = {
         "field": "part",
         "type": "nominal",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from coldwarm.report.charts.chart import Row, Spec
     from coldwarm.report.charts.looks import Look
 
-VERDICT_LOOKS: Mapping[ComparedVerdict, tuple[str, str]] = {
+_VERDICT_LOOKS: Mapping[ComparedVerdict, tuple[str, str]] = {
     "faster": ("#0072b2", "triangle-left"),
     "less": ("#0072b2", "triangle-left"),
     "same": ("#7f7f7f", "circle"),
@@ -112,7 +112,7 @@ def _pair(before: Workload, now: Workload) -> Workload:
 
 def _row(one: ComparedMetric) -> Row:
     written = row(one)
-    colour, shape = VERDICT_LOOKS[one.verdict]
+    colour, shape = _VERDICT_LOOKS[one.verdict]
     low, high = one.low or one.ratio, one.high or one.ratio
     least, most = same_within(one.threshold)
     return {
@@ -140,7 +140,7 @@ def _drawn(ratio: float | None) -> float:
 
 def _counted(known: Sequence[ComparedMetric]) -> str:
     counts = Counter(one.verdict for one in known)
-    return ", ".join(f"{counts[name]} {name}" for name in VERDICT_LOOKS if counts[name])
+    return ", ".join(f"{counts[name]} {name}" for name in _VERDICT_LOOKS if counts[name])
 
 
 def _panel(name: str, found: Sequence[Row], width: int, *, first: bool) -> Spec:

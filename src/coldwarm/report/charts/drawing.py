@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.charts.theme import Theme
 
-SCALE = 2.0
+_SCALE = 2.0
 """Pixels of a PNG for one of the figure's."""
 _OWN_ID = re.compile(
     r'(?<=\bid=")(?:clip|gradient_)\d+(?=")|(?<=url\(#)(?:clip|gradient_)\d+(?=\))'
@@ -44,7 +44,7 @@ def _numbered(drawn: str) -> str:
 
 def png(chart: Chart, theme: Theme = "light") -> bytes:
     """Return a figure as PNG."""
-    drawn: bytes = _converter().vegalite_to_png(chart.whole(theme), scale=SCALE, **_options())
+    drawn: bytes = _converter().vegalite_to_png(chart.whole(theme), scale=_SCALE, **_options())
     return drawn
 
 

@@ -27,7 +27,7 @@ COLOURS = (
     "#b84fd8",
     "#a04848",
 )
-DASHES = ([1, 0], [6, 3], [2, 2])
+_DASHES = ([1, 0], [6, 3], [2, 2])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _USUAL = {
     "numpy": 0,
@@ -94,7 +94,7 @@ def _backend(candidate: str) -> str:
 
 def _look(place: int) -> Look:
     again, colour = divmod(place, len(COLOURS))
-    first, second = DASHES[again % len(DASHES)]
+    first, second = _DASHES[again % len(_DASHES)]
     return Look(COLOURS[colour], (first, second), SHAPES[again % len(SHAPES)])
 
 
@@ -108,7 +108,7 @@ def dash_scale(of: Mapping[str, Look]) -> dict[str, Any]:
     return {"domain": list(of), "range": [list(look.dash) for look in of.values()]}
 
 
-def shape_scale(of: Mapping[str, Look]) -> dict[str, Any]:
+def _shape_scale(of: Mapping[str, Look]) -> dict[str, Any]:
     """Return the scale that gives candidates their shapes."""
     return {"domain": list(of), "range": [look.shape for look in of.values()]}
 

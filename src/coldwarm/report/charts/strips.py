@@ -25,12 +25,12 @@ READINGS: dict[Caches, tuple[Reading, CacheMode]] = {
     "warm": ("cached", "cold_process_warm_cache"),
 }
 """By the state of the caches, what an answer calls it, and the cache mode."""
-CANNOT_TELL = "cannot tell"
-LEAST_SHOWN = 1000
+_CANNOT_TELL = "cannot tell"
+_LEAST_SHOWN = 1000
 """Numbers of calls are shown up to this one at least."""
-BEYOND = 30
+_BEYOND = 30
 """How far they are shown beyond the last change, as a factor."""
-MOST_SHOWN = 10**9
+_MOST_SHOWN = 10**9
 _LABEL = 52
 """Pixels of a label of the axis."""
 _LETTER = 6.3
@@ -66,7 +66,7 @@ def last(workload: Workload, changes: Sequence[int] = ()) -> int:
     """Return up to which number of calls the axis goes: a power of ten beyond the last change."""
     begins = [*changes]
     begins += [one.from_calls for caches in READINGS for one in _told_of(workload, caches)]
-    most = min(max([LEAST_SHOWN, *(BEYOND * begin for begin in begins)]), MOST_SHOWN)
+    most = min(max([_LEAST_SHOWN, *(_BEYOND * begin for begin in begins)]), _MOST_SHOWN)
     return int(10 ** math.ceil(math.log10(most)))
 
 
@@ -86,7 +86,7 @@ def ranges(workload: Workload, most: int, width: int) -> list[Row]:
             # Drawn up to where the next one begins, so that nothing is left open between them.
             end = min(to + 1, most)
             names = [shown(name) for name in one.among]
-            cheapest = CANNOT_TELL if one.cheapest is None else shown(one.cheapest)
+            cheapest = _CANNOT_TELL if one.cheapest is None else shown(one.cheapest)
             look = workload.looks.get(cheapest)
             colour = UNKNOWN if look is None else look.colour
             room = width * math.log10(end / one.from_calls) / math.log10(most)
@@ -120,7 +120,7 @@ def _told(found: Sequence[Row]) -> str:
 
 
 def _named(row: Row) -> str:
-    return f"one of {row['among']}" if row["cheapest"] == CANNOT_TELL else str(row["cheapest"])
+    return f"one of {row['among']}" if row["cheapest"] == _CANNOT_TELL else str(row["cheapest"])
 
 
 def strip(caches: Caches, most: int, width: int, *, last: bool, title: bool) -> Spec:

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Theme = Literal["light", "dark"]
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+_FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 """The first one is in vl-convert, so that a figure is the same on every machine."""
 
 
 @dataclass(frozen=True)
-class Ground:
+class _Ground:
     """The colours of a theme that are of no candidate."""
 
     background: str
@@ -26,9 +26,9 @@ class Ground:
     """Of points and ticks that belong to no candidate."""
 
 
-GROUNDS: Mapping[Theme, Ground] = {
-    "light": Ground("#ffffff", "#1f2328", "#59636e", "#e4e7eb", "#24292f"),
-    "dark": Ground("#14181d", "#e6edf3", "#9aa4af", "#2c333b", "#f0f3f6"),
+GROUNDS: Mapping[Theme, _Ground] = {
+    "light": _Ground("#ffffff", "#1f2328", "#59636e", "#e4e7eb", "#24292f"),
+    "dark": _Ground("#14181d", "#e6edf3", "#9aa4af", "#2c333b", "#f0f3f6"),
 }
 
 SECONDS_AXIS = (
@@ -58,7 +58,7 @@ def config(theme: Theme) -> dict[str, Any]:
         "background": ground.background,
         # A figure has one alternative text, and its data as a table; not a name for each mark.
         "aria": False,
-        "font": FONT,
+        "font": _FONT,
         "padding": 8,
         "view": {"stroke": None},
         "axis": {

@@ -25,7 +25,7 @@ _SHOWN = 6
 
 def render(found: ComparedSnapshots, console: Console) -> None:
     """Print what differs, run by run, and the figures of each."""
-    for text in lines(found):
+    for text in _lines(found):
         console.print(line(text))
     for kind, changed in (("pattern", found.patterns), ("claim", found.claims)):
         if changed is not None:
@@ -35,13 +35,13 @@ def render(found: ComparedSnapshots, console: Console) -> None:
     for run in found.runs:
         console.print(Text())
         console.print(line(run.suite, "bold"))
-        for text in of_run(run):
+        for text in _of_run(run):
             console.print(line(f"  {text}"))
         if run.timings is not None:
             terminal.render(run.timings, console, everything=False)
 
 
-def lines(found: ComparedSnapshots) -> Iterator[str]:
+def _lines(found: ComparedSnapshots) -> Iterator[str]:
     """Yield what the two are, and how many of their files are the same."""
     for label, side in (("A", found.a), ("B", found.b)):
         yield f"{label}  {side.snapshot_id}, index {side.snapshot_index_sha256}"
@@ -53,7 +53,7 @@ def lines(found: ComparedSnapshots) -> Iterator[str]:
             yield f"measured only in {label}: {', '.join(names)}"
 
 
-def of_run(run: ComparedRuns) -> Iterator[str]:
+def _of_run(run: ComparedRuns) -> Iterator[str]:
     """Yield what differs in the inputs, answers and statuses of one suite."""
     kinds = (("inputs", run.datasets), ("answers", run.gates), ("status", run.statuses))
     for named, differences in kinds:

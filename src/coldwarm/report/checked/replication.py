@@ -39,19 +39,19 @@ _HARNESSES = {
 
 def render(report: Replication, console: Console) -> None:
     """Print a table for each run, and how many cases agree."""
-    for text in about(report):
+    for text in _about(report):
         console.print(line(text, "dim"))
     for run in report.runs:
         console.print(Text())
         console.print(line(f"{run.suite}, {_BASES[run.basis]}", "bold"))
         console.print(_table(run))
-        for text in remarks(run):
+        for text in _remarks(run):
             console.print(line(text, "dim"))
     console.print(Text())
     console.print(line(summary(report), "bold"))
 
 
-def about(report: Replication) -> Iterator[str]:
+def _about(report: Replication) -> Iterator[str]:
     """Yield what was repeated and where."""
     original, environment = report.original, report.environment
     yield f"{original.snapshot_id}, index {original.snapshot_index_sha256}"
@@ -75,7 +75,7 @@ def summary(report: Replication) -> str:
     return f"{text}. Disagreeing: {', '.join(differing)}." if differing else f"{text}."
 
 
-def remarks(run: RepeatedRun) -> Iterator[str]:
+def _remarks(run: RepeatedRun) -> Iterator[str]:
     """Yield what was left out, and what was not the same."""
     for one in run.left_out:
         yield f"{one.case}: not compared: {words(one.reason)}"

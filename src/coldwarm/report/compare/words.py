@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         UnshownLimit,
     )
 
-CERTAINTY = f"{100 * CONFIDENCE:g} %"
-HEADINGS = ("", "A", "B", "B over A", f"{CERTAINTY} interval", "verdict", "shows")
+_CERTAINTY = f"{100 * CONFIDENCE:g} %"
+HEADINGS = ("", "A", "B", "B over A", f"{_CERTAINTY} interval", "verdict", "shows")
 _FIGURES = {
     "ttfr_s": "first result",
     "ttfr_process_s": "whole start",
@@ -40,7 +40,7 @@ _SHOWN_CASES = 3
 _LARGEST = 9.995
 
 
-class Row(NamedTuple):
+class _Row(NamedTuple):
     """One judged figure in words."""
 
     figure: str
@@ -73,7 +73,7 @@ def shown(comparison: RunComparison, *, everything: bool) -> dict[str, list[Comp
     return grouped
 
 
-def row(item: ComparedMetric) -> Row:
+def row(item: ComparedMetric) -> _Row:
     """Put a figure into words."""
     write = units.size if item.unit == "bytes" else units.duration
     a, b = (units.MISSING if value is None else write(value) for value in (item.a, item.b))
@@ -87,7 +87,7 @@ def row(item: ComparedMetric) -> Row:
     verdict = item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
     if item.fails_beyond is not None and item.verdict == "undecided":
         verdict = "undecided!"  # leaves the columns their places
-    return Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
+    return _Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
 
 
 def figure(metric: str) -> str:

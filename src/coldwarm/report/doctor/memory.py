@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import CallSite
 
-WORTH_BYTES = 2**20
+_WORTH_BYTES = 2**20
 """Of temporary memory that a terminal tells."""
 _LEAST_ARGUMENTS_BYTES, _MOST_TIMES = 1000, 100
 """Of arguments, and how many times these: a random key, or a number, is no measure of memory."""
@@ -30,5 +30,5 @@ def temporary(one: CallSite) -> str:
 
 def most(sites: Sequence[CallSite]) -> CallSite | None:
     """Return the line whose programs take most temporary memory; ``None``: none takes much."""
-    known = [one for one in sites if (one.temporary_bytes or 0) >= WORTH_BYTES]
+    known = [one for one in sites if (one.temporary_bytes or 0) >= _WORTH_BYTES]
     return max(known, key=lambda one: one.temporary_bytes or 0, default=None)

@@ -15,8 +15,8 @@ from coldwarm.stats.doctor.small import SMALL, is_small
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import Account, DoctorReport
 
-COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
-PARTS = (
+_COMPILING = ("trace_s", "lower_s", "compile_s", "cache_s")
+_PARTS = (
     ("import", "import_s"),
     ("devices", "devices_s"),
     ("trace", "trace_s"),
@@ -32,7 +32,7 @@ _BEFORE = {"imported_before", "devices_before"}
 NOTHING = "Nothing to change was found."
 NOTHING_SEEN = "Nothing to change was found in what could be seen."
 NOTHING_LARGE = f"Nothing that matters was found: all of it is less than {SMALL:.0%} of the time."
-UNKNOWN = "Nothing could be watched."
+_UNKNOWN = "Nothing could be watched."
 
 
 def headline(report: DoctorReport) -> str:
@@ -40,7 +40,7 @@ def headline(report: DoctorReport) -> str:
     total = units.duration(report.account.total_s)
     if not is_known(report):
         return f"The program took {total}; more is not known."
-    compiling_s = sum(getattr(report.account, name) for name in COMPILING)
+    compiling_s = sum(getattr(report.account, name) for name in _COMPILING)
     others = report.others
     if others is not None:
         total += f" of the first of {report.n_processes} processes"
@@ -113,7 +113,7 @@ def first_change(report: DoctorReport) -> str:
     """Return what to change first, in one sentence, or that nothing was found."""
     if not report.findings:
         if not is_known(report):
-            return UNKNOWN
+            return _UNKNOWN
         return NOTHING_SEEN if report.unseen else NOTHING
     one = report.findings[0]
     if is_small(one, report.account.total_s):  # then all others are: those that matter come first
@@ -131,11 +131,11 @@ def named_parts(account: Account) -> list[tuple[str, str, float]]:
     """
     unseen = [
         name
-        for name, field in PARTS
+        for name, field in _PARTS
         if getattr(account, field) is None and account.null_reasons[field].code not in _BEFORE
     ]
     found = []
-    for name, field in PARTS:
+    for name, field in _PARTS:
         seconds = getattr(account, field) or 0.0
         if seconds > 0:
             called = ", ".join([*unseen, "other"]) if name == "other" and unseen else name

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import Account, CallSite, DoctorReport, Finding
 
-STYLES = {
+_STYLES = {
     "import": "blue",
     "devices": "cyan",
     "trace": "magenta",
@@ -121,7 +121,7 @@ def _bar(account: Account) -> Text:
     for _, name, seconds in parts:
         done += seconds
         end = round(_WIDTH * done / whole)
-        bar.append("█" * (end - drawn), style=STYLES[name])
+        bar.append("█" * (end - drawn), style=_STYLES[name])
         drawn = end
     return bar
 
@@ -130,7 +130,7 @@ def _legend(account: Account) -> Iterator[Text]:
     """Yield the lines of the legend: no part of it is broken."""
     text = Text()
     for called, name, seconds in named_parts(account):
-        part = Text("█ ", style=STYLES[name]).append(
+        part = Text("█ ", style=_STYLES[name]).append(
             f"{called} {units.duration(seconds)}", style="default"
         )
         if text and text.cell_len + part.cell_len + 2 > _WIDTH:

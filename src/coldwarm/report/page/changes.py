@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Change:
+class _Change:
     """A figure in A and in B; a ``…_value`` is what its column sorts by, empty: it is missing."""
 
     case: str
@@ -39,22 +39,22 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Changes:
+class _Changes:
     """All that the page says of a comparison."""
 
     summary: str
     sides: Pairs
     remarks: Pairs
     legend: Pairs
-    rows: tuple[Change, ...]
+    rows: tuple[_Change, ...]
     sections: Sequence[Section]
     software: Folded | None
 
 
-def changes(comparison: RunComparison, sections: Sequence[Section]) -> Changes:
+def changes(comparison: RunComparison, sections: Sequence[Section]) -> _Changes:
     """Return what the page says of two results, with sections of figures of both."""
     differing = [(one.name, f"{one.a} in A, {one.b} in B") for one in comparison.software]
-    return Changes(
+    return _Changes(
         summary=told.summary(comparison),
         sides=tuple(told.sides(comparison)),
         remarks=tuple(told.remarks(comparison)),
@@ -65,9 +65,9 @@ def changes(comparison: RunComparison, sections: Sequence[Section]) -> Changes:
     )
 
 
-def _change(item: ComparedMetric) -> Change:
+def _change(item: ComparedMetric) -> _Change:
     row = told.row(item)
-    return Change(
+    return _Change(
         case=item.case,
         what=row.figure,
         a=row.a,
@@ -88,7 +88,7 @@ def _value(figure: float | None) -> float | str:
     return "" if figure is None else figure
 
 
-def page(found: Changes, paths: Sequence[str]) -> str:
+def page(found: _Changes, paths: Sequence[str]) -> str:
     """Return the page of what changed from one result to another, which lie at ``paths``."""
     return filled(
         "compared.html.j2",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from coldwarm.report.page.places import Section
 
-SCRIPTS = ("unpack.js", "tables.js", "figures.js", "controls.js", "start.js")
+_SCRIPTS = ("unpack.js", "tables.js", "figures.js", "controls.js", "start.js")
 
 
 def filled(template: str, packed: Sequence[Section], **named: Any) -> str:  # noqa: ANN401
@@ -81,7 +81,7 @@ def _asset(name: str) -> str:
 
 def _script() -> str:
     """Return the page's own scripts as one, in a scope of their own."""
-    parts = (_asset(name).removeprefix('"use strict";\n') for name in SCRIPTS)
+    parts = (_asset(name).removeprefix('"use strict";\n') for name in _SCRIPTS)
     return f'"use strict";\n(() => {{\n{"".join(parts)}}})();\n'
 
 

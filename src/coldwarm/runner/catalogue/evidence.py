@@ -24,7 +24,7 @@ _DEVICES = {"gpu": "gpu_unavailable", "gpus": "gpu_unavailable", "tpu": "tpu_una
 """By what is needed, the reason that it was not tested."""
 
 
-class Asked(NamedTuple):
+class _Asked(NamedTuple):
     """What a run has to be of."""
 
     file: Path
@@ -33,18 +33,18 @@ class Asked(NamedTuple):
     variables: Mapping[str, str]
 
 
-def asked_by_pattern(spec: PatternSpec) -> Asked:
+def asked_by_pattern(spec: PatternSpec) -> _Asked:
     """Return what the run of a pattern is of."""
-    return Asked(spec.source.path, {side: side for side in SIDES}, spec.variables)
+    return _Asked(spec.source.path, {side: side for side in SIDES}, spec.variables)
 
 
-def asked_by_claim(spec: ClaimSpec, bench: BenchOf) -> Asked:
+def asked_by_claim(spec: ClaimSpec, bench: BenchOf) -> _Asked:
     """Return what one of a claim's runs is of."""
     functions = {called(name): name for name in bench.candidates}
-    return Asked(spec.file_of(bench), functions, bench.variables)
+    return _Asked(spec.file_of(bench), functions, bench.variables)
 
 
-def of_bench(run: Measured, asked: Asked) -> dict[str, CaseResult]:
+def of_bench(run: Measured, asked: _Asked) -> dict[str, CaseResult]:
     """Return the cases of a run by candidate.
 
     Raises:

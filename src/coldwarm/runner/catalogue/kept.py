@@ -49,8 +49,8 @@ class Begun(NamedTuple):
     """Of all that is missing, this one included: an estimate."""
 
 
-R = TypeVar("R", bound=Result)
-K = TypeVar("K", PatternResults, ClaimResults)
+_R = TypeVar("_R", bound=Result)
+_K = TypeVar("_K", PatternResults, ClaimResults)
 
 
 @dataclass
@@ -74,21 +74,21 @@ class _Pace:
 
 
 @dataclass
-class Kept(Generic[R, K]):
+class Kept(Generic[_R, _K]):
     """The results of a folder, by id."""
 
     folder: Path
     index: str
-    kind: type[K]
+    kind: type[_K]
     begun: Callable[[Begun], None] = lambda _: None
     """Is told what is measured next."""
     clock: Clock = field(default_factory=Clock)
-    results: dict[str, R] = field(default_factory=dict)
+    results: dict[str, _R] = field(default_factory=dict)
     started_at: str = ""
     _before_s: float = 0.0
     _began_s: float = field(default_factory=time.perf_counter)
 
-    def begin(self, name_of: Callable[[R], str], *, resume: bool) -> None:
+    def begin(self, name_of: Callable[[_R], str], *, resume: bool) -> None:
         """Take up what is there, or begin.
 
         Raises:
@@ -105,7 +105,7 @@ class Kept(Generic[R, K]):
             self._refuse_elsewhere()
             earlier = codec.load_as(self.kind, index)
             self.started_at, self._before_s = earlier.started_at, earlier.wall_s
-            self.results = {name_of(one): one for one in cast("list[R]", earlier.results)}
+            self.results = {name_of(one): one for one in cast("list[_R]", earlier.results)}
         elif not resume and self.folder.exists() and any(self.folder.iterdir()):
             text = f"{self.folder} is not empty; give another folder"
             raise RunDirectoryError(text)
@@ -130,10 +130,10 @@ class Kept(Generic[R, K]):
     def fill(
         self,
         wanted: Mapping[str, Wanted],
-        sha256_of: Callable[[R], str],
-        one: Callable[[str], R],
-        told: Callable[[R], None],
-    ) -> tuple[K, bool]:
+        sha256_of: Callable[[_R], str],
+        one: Callable[[str], _R],
+        told: Callable[[_R], None],
+    ) -> tuple[_K, bool]:
         """Measure what is missing, and write the index after each.
 
         Returns all that there is now, and whether measuring was interrupted.
@@ -162,13 +162,13 @@ class Kept(Generic[R, K]):
             pass
         return self.write(finished=finished), not finished
 
-    def write(self, *, finished: bool) -> K:
+    def write(self, *, finished: bool) -> _K:
         """Write the index and return it.
 
         Raises:
             StorageError: it could not be written.
         """
-        results: Iterable[R] = self.results.values()
+        results: Iterable[_R] = self.results.values()
         made = self.kind(
             started_at=self.started_at,
             finished_at=self.clock.date() if finished else None,

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-Slot = Annotated[int, msgspec.Meta(ge=0)]
-Stack = list[tuple[str, int, str]]
-Differences = list[dict[str, Any]]
+_Slot = Annotated[int, msgspec.Meta(ge=0)]
+_Stack = list[tuple[str, int, str]]
+_Differences = list[dict[str, Any]]
 
 
 class _Row(TypedDict):
@@ -29,8 +29,8 @@ class _Row(TypedDict):
 
 class _Cause(TypedDict):
     kind: str
-    differences: NotRequired[Differences | None]
-    held: NotRequired[Differences | None]
+    differences: NotRequired[_Differences | None]
+    held: NotRequired[_Differences | None]
 
 
 class _Signature(TypedDict):
@@ -42,11 +42,11 @@ class _Signature(TypedDict):
 class _Call(_Row):
     call: int
     framework: str
-    stack: Stack
+    stack: _Stack
     function: dict[str, Any]
     cause: _Cause
     thread: int
-    slot: NotRequired[Slot | None]
+    slot: NotRequired[_Slot | None]
     captured: NotRequired[list[str] | None]
     signature: NotRequired[_Signature | None]
 
@@ -70,8 +70,8 @@ class _Stage(_Row):
 class _Place(_Row):
     what: str
     name: str
-    stack: Stack
-    slot: Slot
+    stack: _Stack
+    slot: _Slot
 
 
 class _Import(_Row):
@@ -90,15 +90,15 @@ class _Framework(_Row):
 
 
 class _Clock(_Row):
-    slot: Slot
+    slot: _Slot
     thread: int
 
 
 class _Key(_Row):
     name: str
-    before: Stack
-    stack: Stack
-    made: Stack
+    before: _Stack
+    stack: _Stack
+    made: _Stack
     n_made: int
     apart: int | None
 
@@ -110,7 +110,7 @@ class _Error(_Row):
 
 
 class _Break(_Row):
-    stack: Stack
+    stack: _Stack
     text: str
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from coldwarm.stats.doctor.kept import Programs
 
-ENDING = ".programs.zip"
+_ENDING = ".programs.zip"
 """Of the archive, in the place of the script's own."""
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """Of each file in the archive: the same programs make the same bytes."""
@@ -21,7 +21,7 @@ _WHEN = (1980, 1, 1, 0, 0, 0)
 
 def archive_of(script: Path) -> Path:
     """Return where the programs of a script lie."""
-    return script.with_name(script.stem + ENDING)
+    return script.with_name(script.stem + _ENDING)
 
 
 def refuse(script: Path) -> None:

@@ -73,7 +73,7 @@ many times as long as its inspection took."""
 _SLOWER, _SLOWER_S = 2.0, 0.05
 """From what on a first call is far slower."""
 _LOOKED_AT_BYTES = 2**13
-Reply = TypeVar("Reply", Inspection, Marked, Facts, Noise, Others)
+_Reply = TypeVar("_Reply", Inspection, Marked, Facts, Noise, Others)
 BACKEND = backend_spec(backend.UserFunction, Source(backend.__name__, Path(backend.__file__)))
 """Whatever frameworks a user's function takes; each candidate's caches are its own."""
 
@@ -142,7 +142,7 @@ def _job(
 
 
 def ask(  # noqa: PLR0913 - what a process needs
-    due: type[Reply],
+    due: type[_Reply],
     target: Target,
     setting: Setting,
     guard: Guard,
@@ -152,7 +152,7 @@ def ask(  # noqa: PLR0913 - what a process needs
     precision: str = "",
     without: Collection[str] = (),
     timeout_s: float | None = None,
-) -> tuple[Reply, float]:
+) -> tuple[_Reply, float]:
     """Ask a process under the candidate's interpreter to inspect it, or for what is marked.
 
     What it compiles goes into ``caches``. Returns the reply and the seconds that the process ran.

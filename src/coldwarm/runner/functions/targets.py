@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 DTYPES = ("f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool", "c64", "c128")
 FILLS = ("normal", "uniform", "zeros", "ones", "range")
-MOST_LABEL_BYTES = 100
-MOST_ELEMENTS = 2**31
+_MOST_LABEL_BYTES = 100
+_MOST_ELEMENTS = 2**31
 _LABEL = re.compile(r"[A-Za-z_][\w.@+-]*")
 _ARRAY = re.compile(r"([A-Za-z]+\d*)(\[[^\]]*\](?:;\[[^\]]*\])*)(?::(\w+))?")
 _WRITE = "write x=f32[512,512], or x=f32[512,512];[600,512] for new shapes, or n=3"
@@ -113,9 +113,9 @@ def refuse_long(targets: Iterable[Target]) -> None:
         UsageError: one is.
     """
     for target in targets:
-        if len(os.fsencode(target.label)) > MOST_LABEL_BYTES:
+        if len(os.fsencode(target.label)) > _MOST_LABEL_BYTES:
             what = f"the label {shorten(target.label)} has {len(target.label)} characters"
-            raise UsageError(f"{what}, of at most {MOST_LABEL_BYTES}; write LABEL=FILE.py:NAME")
+            raise UsageError(f"{what}, of at most {_MOST_LABEL_BYTES}; write LABEL=FILE.py:NAME")
 
 
 def parse_inputs(texts: Iterable[str]) -> list[dict[str, Any]]:
@@ -183,7 +183,7 @@ def _shape(text: str, inside: str) -> list[int]:
         shape = [-1]
     if any(length < 0 for length in shape):
         raise UsageError(f"--input {text!r}: [{inside}] is no shape; {_WRITE}")
-    if math.prod(shape) > MOST_ELEMENTS:
+    if math.prod(shape) > _MOST_ELEMENTS:
         raise UsageError(f"--input {text!r}: [{inside}] has more than 2^31 elements")
     return shape
 

@@ -20,7 +20,7 @@ _THROTTLED = {"throttled_usec": 1e6, "throttled_time": 1e9}
 
 
 @dataclass(frozen=True)
-class Groups:
+class _Groups:
     """Folders of the groups that bind this process, its own first."""
 
     version: int
@@ -36,7 +36,7 @@ class _Mount:
     top: str
 
 
-def of_this_process(root: Path = Path("/")) -> Groups | None:
+def of_this_process(root: Path = Path("/")) -> _Groups | None:
     """Return the groups of this process; ``None``: this system has none, or shows none."""
     paths: dict[str, str] = {}
     for line in (_read(root / "proc/self/cgroup") or "").splitlines():
@@ -44,10 +44,10 @@ def of_this_process(root: Path = Path("/")) -> Groups | None:
         controllers, _, path = named.partition(":")
         paths.update(dict.fromkeys(controllers.split(","), path))
     if _PROCESSOR in paths or _MEMORY in paths:
-        return Groups(1, _folders(root, _PROCESSOR, paths), _folders(root, _MEMORY, paths))
+        return _Groups(1, _folders(root, _PROCESSOR, paths), _folders(root, _MEMORY, paths))
     if _UNIFIED in paths:
         folders = _folders(root, _UNIFIED, paths)
-        return Groups(2, folders, folders)
+        return _Groups(2, folders, folders)
     return None
 
 

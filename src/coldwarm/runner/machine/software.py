@@ -23,7 +23,7 @@ import coldwarm
 from coldwarm.contracts.environment import Compiler, Gpu, Harness, Ptxas, ThreadPool
 from coldwarm.contracts.reasons import Reason, because, missing
 
-PtxasKind = Literal["path", "toolkit", "wheel", "triton"]
+_PtxasKind = Literal["path", "toolkit", "wheel", "triton"]
 TIMEOUT_S = 10.0
 """Longest wait for one answer, seconds; a driver that wakes up may take a few."""
 _PACKAGE = Path(coldwarm.__file__).resolve().parent
@@ -233,14 +233,14 @@ def _gpu(line: str, cuda: str | None, no_cuda: Reason) -> Gpu:
     return Gpu(model=model, driver=driver, **values, null_reasons=reasons)
 
 
-def ptxas_files() -> list[tuple[PtxasKind, Path]]:
+def ptxas_files() -> list[tuple[_PtxasKind, Path]]:
     """Return each ``ptxas`` in the order in which a framework would come across them.
 
     Triton's ``ptxas-blackwell`` is none: it is called by that name, for one kind of GPU, and the
     ``ptxas`` beside it is an older one.
     """
     on_path = shutil.which("ptxas")
-    found: list[tuple[PtxasKind, Path]] = [] if on_path is None else [("path", Path(on_path))]
+    found: list[tuple[_PtxasKind, Path]] = [] if on_path is None else [("path", Path(on_path))]
     toolkit = Path(os.environ.get("CUDA_HOME") or "/usr/local/cuda") / "bin/ptxas"
     found.append(("toolkit", toolkit))
     found.extend(("wheel", file) for file in _in_package("nvidia", "*/bin/ptxas"))

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import ProcessTotals
     from coldwarm.contracts.reasons import Reason
 
-SWITCHES_PER_S_FLAG = 200.0
+_SWITCHES_PER_S_FLAG = 200.0
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-FEWEST_TICKS_S = 5 * _TICK_S
+_FEWEST_TICKS_S = 5 * _TICK_S
 """The kernel counts in ticks: below a few of them nothing can be said."""
 _STEAL_COLUMN = 7
 
@@ -145,7 +145,7 @@ def between(
 def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
     flags = []
     foreign = measured.foreign_cpu
-    if foreign is not None and foreign > FOREIGN_CPU_FLAG and foreign * wall_s > FEWEST_TICKS_S:
+    if foreign is not None and foreign > FOREIGN_CPU_FLAG and foreign * wall_s > _FEWEST_TICKS_S:
         flags.append(because("foreign_cpu", foreign_processors=foreign))
     if measured.steal_share is not None and measured.steal_share > STEAL_FLAG:
         flags.append(because("steal", steal_share=measured.steal_share))
@@ -154,7 +154,7 @@ def _flags(measured: Telemetry, wall_s: float) -> list[Reason]:
     if measured.thermal_throttles:
         flags.append(because("thermal", n_throttles=measured.thermal_throttles))
     switches_per_s = (measured.involuntary_switches or 0) / wall_s
-    if switches_per_s > SWITCHES_PER_S_FLAG:
+    if switches_per_s > _SWITCHES_PER_S_FLAG:
         flags.append(because("switches", switches_per_s=switches_per_s))
     return flags
 
@@ -212,6 +212,6 @@ def _foreign_in(
     if not wall_s:
         return None, []
     used = foreign_s / wall_s
-    if used <= FOREIGN_CPU_FLAG or foreign_s <= FEWEST_TICKS_S:
+    if used <= FOREIGN_CPU_FLAG or foreign_s <= _FEWEST_TICKS_S:
         return used, []
     return used, [because("foreign_cpu_warm", foreign_processors=used)]

@@ -98,10 +98,10 @@ _FREE = frozenset(
     | {"PYTHONWARNINGS", "TF_XLA_FLAGS", "XLA_FLAGS"}
 )
 """Lists of flags: told without the parts that are no settings, instead of withheld as a whole."""
-WITHHELD = "withheld"
+_WITHHELD = "withheld"
 
 
-class Told(NamedTuple):
+class _Told(NamedTuple):
     """Variables as they may be written."""
 
     values: dict[str, str]
@@ -110,13 +110,13 @@ class Told(NamedTuple):
     """Names of those whose value is not told."""
 
 
-def allowed(variables: Mapping[str, str]) -> Told:
+def allowed(variables: Mapping[str, str]) -> _Told:
     """Return the variables of a process that concern a measurement; of others not even the name."""
-    mine = {name: value for name, value in variables.items() if concerns(name)}
+    mine = {name: value for name, value in variables.items() if _concerns(name)}
     return told(mine)
 
 
-def told(variables: Mapping[str, str]) -> Told:
+def told(variables: Mapping[str, str]) -> _Told:
     """Return variables with the values that may be told, and the names of the others."""
     values, withheld = {}, []
     for name, value in sorted(variables.items()):
@@ -125,17 +125,17 @@ def told(variables: Mapping[str, str]) -> Told:
             values[_readable(name)] = _CHUNKS.sub(_kept, shown) if name in _FREE else shown
         else:
             withheld.append(masked(_readable(name)))
-    return Told(values, withheld)
+    return _Told(values, withheld)
 
 
-def concerns(name: str) -> bool:
+def _concerns(name: str) -> bool:
     """Say whether a variable is one of those that may change a measurement."""
     return name in _NAMES or name.startswith(_PREFIXES)
 
 
 def is_told(name: str, value: str) -> bool:
     """Say whether the value of a variable may be told."""
-    if not concerns(name) or is_secret_name(name):
+    if not _concerns(name) or is_secret_name(name):
         return False
     return name in _FREE or all(map(_is_setting, filter(None, _PARTS.split(value))))
 

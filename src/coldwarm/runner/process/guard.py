@@ -15,7 +15,7 @@ import signal
 import sys
 
 
-def kill_group(group: int) -> None:
+def _kill_group(group: int) -> None:
     """Kill a process group; one that is gone is fine."""
     try:
         os.killpg(group, signal.SIGKILL)
@@ -56,7 +56,7 @@ def _limit(name: str) -> int:
     return -1
 
 
-def watch(mark: bytes, lowest: int, highest: int) -> None:
+def _watch(mark: bytes, lowest: int, highest: int) -> None:
     """Keep the list until the pipe closes, then kill."""
     groups = set()
     for line in sys.stdin:
@@ -66,9 +66,9 @@ def watch(mark: bytes, lowest: int, highest: int) -> None:
         else:
             groups.discard(group)
     for group in groups:
-        kill_group(group)
+        _kill_group(group)
     kill_marked(mark, lowest, highest)
 
 
 if __name__ == "__main__":
-    watch(sys.argv[1].encode(), int(sys.argv[2]), int(sys.argv[3]))
+    _watch(sys.argv[1].encode(), int(sys.argv[2]), int(sys.argv[3]))

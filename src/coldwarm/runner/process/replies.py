@@ -36,7 +36,7 @@ _BUILDING = [*_PHASES[:3], "build", *_PHASES[3:]]
 _MAKING = ["import", "device_init", "setup", "wrap", "make"]
 _Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 _Durations = Annotated[list[_Moment], msgspec.Meta(min_length=1)]
-Stated = str | Reason
+_Stated = str | Reason
 """A reason as a process gives it: a code with its values, or words of its own."""
 
 
@@ -49,7 +49,7 @@ class MalformedReplyError(Exception):
         self.reason = reason
 
 
-def as_reason(stated: Stated) -> Reason:
+def as_reason(stated: _Stated) -> Reason:
     """Return a reason of the measured side; words of its own are kept as they are."""
     return stated if isinstance(stated, Reason) else because("stated", text=stated)
 
@@ -64,20 +64,20 @@ class Span(PhaseCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
 class Gate(GateFigures, frozen=True, kw_only=True):
     """An output against the reference."""
 
-    reason: Stated | None
+    reason: _Stated | None
 
 
 class Counters(CacheCounts, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """What the owner of a cache has counted."""
 
     raw: dict[str, float | int | str | None] = msgspec.field(default_factory=dict)
-    reasons: dict[str, Stated] = msgspec.field(default_factory=dict)
+    reasons: dict[str, _Stated] = msgspec.field(default_factory=dict)
 
 
 class Parts(CallParts, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """The parts of a call, and why some are missing."""
 
-    reasons: dict[str, Stated] = msgspec.field(default_factory=dict)
+    reasons: dict[str, _Stated] = msgspec.field(default_factory=dict)
 
 
 class Loop(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
@@ -125,7 +125,7 @@ class Block(BlockCounts, frozen=True, kw_only=True, forbid_unknown_fields=False,
     start_ns: _Moment
     samples_ns: _Durations
     wall_ns: Count
-    uncounted: Stated | None = None
+    uncounted: _Stated | None = None
     """Why the compiles are unknown."""
 
 
@@ -136,7 +136,7 @@ class _Ended(ProcessTotals, frozen=True, kw_only=True, forbid_unknown_fields=Fal
     device: Device
 
 
-class Checked(Record, frozen=True, kw_only=True):
+class _Checked(Record, frozen=True, kw_only=True):
     """The first output against the reference, and the hash of the inputs."""
 
     gate: Gate | None
@@ -153,14 +153,14 @@ class OtherCalls(OtherCallSeconds, frozen=True, kw_only=True, tag="other_calls")
     folded: list[str] = msgspec.field(default_factory=list)
     unlike: Reason | None = None
     unchecked: Reason | None = None
-    reasons: dict[str, Stated] = msgspec.field(default_factory=dict)
+    reasons: dict[str, _Stated] = msgspec.field(default_factory=dict)
 
 
 class End(_Ended, frozen=True, kw_only=True, tag="end"):
     """The last word of a process that was measured."""
 
     gate: Gate | None
-    first: Checked | None = None
+    first: _Checked | None = None
     """Of a process with blocks, which are measured before anything is checked."""
     harness: HarnessFigures | None
     counts: Counts = Counts()
@@ -238,7 +238,7 @@ class Marked(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
     marked: list[dict[str, Any]]
 
 
-class Raised(Record, frozen=True, kw_only=True):
+class _Raised(Record, frozen=True, kw_only=True):
     """The error of a function whose facts were asked for."""
 
     error: str
@@ -249,7 +249,7 @@ class Facts(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
     """What a function has returned, or raised, that was called once."""
 
     facts: dict[str, bool | int | float | str | None]
-    raised: Raised | None
+    raised: _Raised | None
     call_s: Seconds
     programs: Count | None
     versions: dict[str, str]
@@ -258,7 +258,7 @@ class Facts(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag=
 class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="failed"):
     """The process cannot go on."""
 
-    reason: Stated
+    reason: _Stated
     detail: str
     line: Count | None = None
     """Of the user's file, where it failed."""
@@ -274,10 +274,10 @@ class Failed(Record, frozen=True, kw_only=True, forbid_unknown_fields=False, tag
         return as_reason(self.reason)
 
 
-R = TypeVar("R", bound=Record)
+_R = TypeVar("_R", bound=Record)
 
 
-def receive(process: MeasuredProcess, due: type[R]) -> R:
+def receive(process: MeasuredProcess, due: type[_R]) -> _R:
     """Wait for the next message of a process, which must be the one that is due.
 
     Raises:
@@ -300,7 +300,7 @@ def receive(process: MeasuredProcess, due: type[R]) -> R:
     return reply
 
 
-def read(line: bytes, due: type[R], spawned_ns: int) -> R | Failed:
+def read(line: bytes, due: type[_R], spawned_ns: int) -> _R | Failed:
     """Return the reply in a line: the one that is due, or ``Failed``.
 
     Raises:
@@ -315,7 +315,7 @@ def read(line: bytes, due: type[R], spawned_ns: int) -> R | Failed:
     if kind not in [name, "failed"]:  # a list: it may be unhashable
         text = f"expected a {name!r} message, got {str(kind)[:40]!r}"
         raise MalformedReplyError(because("garbage", text=text))
-    shape: type[R | Failed] = Failed if kind == "failed" else due
+    shape: type[_R | Failed] = Failed if kind == "failed" else due
     # A record may be without what it takes over from a process, a reply may not.
     counted = [name for name in shape.__struct_encode_fields__ if name not in shape.__annotations__]
     missing = [name for name in counted if name not in message]

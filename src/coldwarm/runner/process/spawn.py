@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from coldwarm.runner.process.view import View
 
 WORKER = Path(__file__).resolve().parents[2] / "worker" / "main.py"
-OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+_OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 _TAIL_BYTES = 16 * 1024
 _CHUNK_BYTES = 1024 * 1024
 
@@ -55,7 +55,7 @@ class OutOfTimeError(Exception):
 
 
 @dataclass(frozen=True)
-class Exit:
+class _Exit:
     """How a process ended: seconds since its spawn, and its processor time in seconds."""
 
     wall_s: float
@@ -87,7 +87,7 @@ class MeasuredProcess:
         self._tail = b""
         self._printed_bytes = 0
         self._inbox = b""
-        self.exit: Exit | None = None
+        self.exit: _Exit | None = None
         down_read, self._down = pipes.pipe()
         self._up, up_write = pipes.pipe()
         output_read, output_write = pipes.pipe()
@@ -185,7 +185,7 @@ class MeasuredProcess:
                     self._close_output(selector)
                 if "up" in ready or "exit" in ready:
                     return True
-                if up and self._printed_bytes > OUTPUT_LIMIT_BYTES:
+                if up and self._printed_bytes > _OUTPUT_LIMIT_BYTES:
                     return True
         return False
 
@@ -221,9 +221,9 @@ class MeasuredProcess:
         return os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def _check_limits(self) -> None:
-        if self._printed_bytes > OUTPUT_LIMIT_BYTES:
+        if self._printed_bytes > _OUTPUT_LIMIT_BYTES:
             self.kill()
-            reason = because("output_flood", limit_bytes=OUTPUT_LIMIT_BYTES)
+            reason = because("output_flood", limit_bytes=_OUTPUT_LIMIT_BYTES)
             raise ProcessFailedError(reason, self.output_tail)
         if len(self._inbox) > wire.LINE_LIMIT_BYTES:
             self.kill()
@@ -266,7 +266,7 @@ class MeasuredProcess:
         except ProcessLookupError:
             return
 
-    def wait(self, grace_s: float = 30.0) -> Exit:
+    def wait(self, grace_s: float = 30.0) -> _Exit:
         """Wait for the end, killing what does not end by itself, and sweep the group."""
         if self.exit is not None:
             return self.exit
@@ -277,7 +277,7 @@ class MeasuredProcess:
         self._count_active()
         code = os.waitstatus_to_exitcode(status)
         self._process.returncode = code
-        self.exit = Exit(wall_s, code, usage.ru_utime + usage.ru_stime)
+        self.exit = _Exit(wall_s, code, usage.ru_utime + usage.ru_stime)
         self._signal(signal.SIGKILL)  # whatever it left behind in its group …
         self._guard.kill_labelled(self._label)  # … and outside of it
         self._guard.remove(self.pid)

@@ -53,7 +53,9 @@ class Availability:
         return self.versions.get(names[0]) if names else None
 
 
-def measured_files(backends: Iterable[BackendSpec], workloads: Iterable[WorkloadSpec]) -> list[str]:
+def _measured_files(
+    backends: Iterable[BackendSpec], workloads: Iterable[WorkloadSpec]
+) -> list[str]:
     """Return the files that measured processes load, so that they have bytecode."""
     declared = [backend.source.path for backend in backends]
     declared += [workload.source.path for workload in workloads]
@@ -78,7 +80,7 @@ def probe(
         "distributions": sorted({name for e in entries for name in e.distributions}),
         "programs": sorted({name for e in entries for d in e.devices for name in e.programs(d)}),
         "gpu": gpu,
-        "compile": measured_files(entries, workloads),
+        "compile": _measured_files(entries, workloads),
     }
     try:
         return Availability(**json.loads(_answer(json.dumps(question).encode())))

@@ -54,9 +54,9 @@ def _whole_s(case: Case, modes: Sequence[CacheMode], expected_s: Expected) -> fl
     return sum(expected_s(case, mode) for mode in modes if mode != shown)
 
 
-DEAR = (1.0, 4.0, 16.0)
+_DEAR = (1.0, 4.0, 16.0)
 """How many times its group's share of the budget a case may take in each turn but the last."""
-GRACE = 0.05
+_GRACE = 0.05
 """The share of the budget by which a process that has been started may exceed it."""
 
 
@@ -70,7 +70,7 @@ class Budget:
     @property
     def ends_s(self) -> float | None:
         """When whatever still runs is cut short."""
-        return None if self.limit_s is None else self.started_s + (1 + GRACE) * self.limit_s
+        return None if self.limit_s is None else self.started_s + (1 + _GRACE) * self.limit_s
 
     def spent(self, now_s: float) -> bool:
         """Say whether nothing more may be started."""
@@ -91,7 +91,7 @@ class Budget:
         """
         names = [name for tier in tiers for name in tier]
         share_s = None if self.limit_s is None else self.limit_s / max(len(names), 1)
-        bounds = [] if share_s is None else [times * share_s for times in DEAR]
+        bounds = [] if share_s is None else [times * share_s for times in _DEAR]
         return [
             *((0, bound, name) for tier in tiers for bound in [*bounds, None] for name in tier),
             *((round_, None, name) for round_ in range(1, rounds) for name in names),

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 SETTLED_DIFFERENT = 0.999
 SETTLED_SAME = 0.99
 """Confidence that settles a verdict before the last look."""
-WARM_FINER = 0.4
+_WARM_FINER = 0.4
 """The precision asked for is that of first results; of warm calls it is so much finer."""
 
 
 def of_figure(case: Case, mode: CacheMode, options: Options, ledger: Ledger) -> int:
     """Return how many more processes a figure is expected to need; 0: it is precise enough."""
-    target = options.precision * (WARM_FINER if mode == WARM else 1.0)
+    target = options.precision * (_WARM_FINER if mode == WARM else 1.0)
     return precision.assess(
         _values(mode, ledger.good(case, mode)),
         target=target,

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 COLD: tuple[CacheMode, ...] = ("cold_process_cold_cache", "cold_process_warm_cache")
-MOST_RUNS = 10_000
+_MOST_RUNS = 10_000
 _Seconds = Annotated[float, msgspec.Meta(gt=0.0, lt=MOST_S)]
-_Runs = Annotated[int, msgspec.Meta(ge=1, le=MOST_RUNS)]
+_Runs = Annotated[int, msgspec.Meta(ge=1, le=_MOST_RUNS)]
 DEFAULT_MODES: tuple[CacheMode, ...] = (*COLD, "warm_process")
 
 

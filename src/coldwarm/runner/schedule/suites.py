@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Suite:
+class _Suite:
     """A named choice of groups, and the effort that suits it."""
 
     name: str
@@ -33,7 +33,7 @@ class Suite:
 SUITES = {
     suite.name: suite
     for suite in (
-        Suite(
+        _Suite(
             "quick",
             "two short workloads, for a first look: at most 4 minutes on two cores",
             ("matmul_512_f32", "mlp_train_step_128_f32"),
@@ -41,7 +41,7 @@ SUITES = {
             min_runs=1,
             max_runs=60,
         ),
-        Suite(
+        _Suite(
             "ml",
             "five workloads in float32, all cache modes: about 8 minutes on two cores",
             (
@@ -52,7 +52,7 @@ SUITES = {
                 "mlp_train_step_128_f32",
             ),
         ),
-        Suite(
+        _Suite(
             "scenarios",
             "whole loops with their compiles inside, at their small sizes",
             (
@@ -65,7 +65,7 @@ SUITES = {
                 "variable_length_bucketed_64_f32",
             ),
         ),
-        Suite(
+        _Suite(
             "full",
             "every workload at every size and dtype",
             None,
@@ -141,7 +141,7 @@ def _named(every: Sequence[Case], names: Iterable[str]) -> list[Case]:
     return list(chosen.values())
 
 
-def _of_suite(every: Sequence[Case], suite: Suite) -> list[Case]:
+def _of_suite(every: Sequence[Case], suite: _Suite) -> list[Case]:
     by_group = groups(every)
     names = suite.groups if suite.groups is not None else tuple(by_group)
     return [case for name in names for case in by_group.get(name, [])]

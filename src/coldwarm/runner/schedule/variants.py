@@ -58,12 +58,12 @@ def wants_kept(running: Running, ledger: Ledger, options: Options) -> bool:
     most = _most(MOST_KEPT, len(ledger.good(case, WARM)), options)
     if len(kept) >= most or any(seen.round == round_ for seen in kept):
         return False
-    if thresholds_set({**os.environ, **case.variables}):
+    if _thresholds_set({**os.environ, **case.variables}):
         return False
     return options.deterministic or gives_back(running.blocks)
 
 
-def thresholds_set(variables: Mapping[str, str]) -> bool:
+def _thresholds_set(variables: Mapping[str, str]) -> bool:
     """Say whether the allocator was set by variables, or replaced, so that nothing teaches it."""
     if any(variables.get(name) for name in _THRESHOLDS):
         return True

@@ -27,7 +27,7 @@ _OWN_DECISION = "bench"
 """The suite whose verdicts decided, where its protocol does not say so yet."""
 
 
-def rejudged(one: Observation, *, compiles: bool) -> Observation:
+def _rejudged(one: Observation, *, compiles: bool) -> Observation:
     """Return an observation with the judgements that its evidence and its blocks call for.
 
     One that failed, or that somebody killed, keeps what it has, which counts for nothing.
@@ -74,10 +74,10 @@ def judged(case: CaseResult) -> list[Observation]:
         return case.observations
     declared = case.protocol.compiles
     if declared is not None:
-        return [rejudged(one, compiles=declared) for one in case.observations]
+        return [_rejudged(one, compiles=declared) for one in case.observations]
     # It is not recorded what was asked of a start: what explains what was judged.
     ways = [
-        [rejudged(one, compiles=compiles) for one in case.observations]
+        [_rejudged(one, compiles=compiles) for one in case.observations]
         for compiles in (True, False)
     ]
     return min(ways, key=lambda way: _n_differing(way, case.observations))

@@ -42,7 +42,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Checked:
+class _Checked:
     """A result that was computed again, and what is wrong with the files that it came from."""
 
     measured: Measured
@@ -65,7 +65,7 @@ def read(path: Path) -> Measured:
     return checked.measured
 
 
-class Run(NamedTuple):
+class _Run(NamedTuple):
     """A run that was read whole."""
 
     suite: SuiteResult
@@ -75,7 +75,7 @@ class Run(NamedTuple):
     """As of ``Measured``."""
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path) -> _Run:
     """Read a run's directory, or its index.
 
     Raises:
@@ -86,10 +86,10 @@ def read_run(path: Path) -> Run:
     if measured.suite is None:
         text = f"{path} is the file of one case; name the directory of a run"
         raise UsageError(text)
-    return Run(measured.suite, list(measured.cases.values()), measured.otherwise)
+    return _Run(measured.suite, list(measured.cases.values()), measured.otherwise)
 
 
-def computed_again(measured: Measured) -> Checked:
+def computed_again(measured: Measured) -> _Checked:
     """Compute everything again by the rules of today, and find what is said otherwise.
 
     Nothing in a result chooses how hard it is held against its observations. What differs is a
@@ -104,19 +104,19 @@ def computed_again(measured: Measured) -> Checked:
         wrongs = of_run.wrong(measured, measured.suite)
         found.add(reader.index_path(measured), wrongs, same=same)
     if found.faults:
-        return Checked(measured, found.faults)
+        return _Checked(measured, found.faults)
     try:
         made, told = _computed(measured, found), measured.answers
         if not found.faults:
             told = _answers(measured, made, found, same=same)
     except (ValueError, ArithmeticError, LookupError, TypeError) as error:
         what = f"holds figures that nothing can be computed from: {error}"
-        return Checked(measured, [fault(measured.path, None, None, what)])
+        return _Checked(measured, [fault(measured.path, None, None, what)])
     if found.faults:
-        return Checked(measured, found.faults)
+        return _Checked(measured, found.faults)
     cases = {case.case: case for case in made}
     otherwise = (*measured.otherwise, *found.otherwise)
-    return Checked(replace(measured, cases=cases, answers=told, otherwise=otherwise), [])
+    return _Checked(replace(measured, cases=cases, answers=told, otherwise=otherwise), [])
 
 
 class Found:

@@ -43,7 +43,7 @@ _TIME, _MEMORY = "elsewhere.time_s", "elsewhere.memory_bytes"
 _KINDS = {"cold": "whole starts", "warm": "calls within a process", "memory": "memory"}
 
 
-class Pair(NamedTuple):
+class _Pair(NamedTuple):
     """Two benchmarks that are compared: their names in A and in B."""
 
     a: str
@@ -111,7 +111,7 @@ def compare_benchmarks(
     )
 
 
-def _figure(pair: Pair, a: Files, b: Files, policy: Policy, *, whole: bool) -> Figure:
+def _figure(pair: _Pair, a: Files, b: Files, policy: Policy, *, whole: bool) -> Figure:
     sides = ([_found(one, pair.a) for one in a], [_found(one, pair.b) for one in b])
     first, *others = [one for side in sides for one in side if one is not None]
     for other in others:
@@ -136,7 +136,7 @@ def _found(one: Benchmarks, name: str) -> Benchmark | None:
     return one.benchmarks.get(name) or one.benchmarks.get(one.short_names.get(name, ""))
 
 
-def _common(a: Files, b: Files) -> list[Pair]:
+def _common(a: Files, b: Files) -> list[_Pair]:
     """Return the names that all files have; a short name where all of that name are calls."""
     names = {name: None for one in (*a, *b) for name in (*one.benchmarks, *one.short_names)}
     matched = []
@@ -144,15 +144,15 @@ def _common(a: Files, b: Files) -> list[Pair]:
         found = [_found(one, name) for one in (*a, *b)]
         short = any(name in one.short_names for one in (*a, *b))
         if all(one is not None and (one.kind == "warm" or not short) for one in found):
-            matched.append(Pair(name, name))
+            matched.append(_Pair(name, name))
     return matched
 
 
-def _asked(text: str, a: Files, b: Files) -> Pair:
+def _asked(text: str, a: Files, b: Files) -> _Pair:
     """Return the pair that a text such as ``A=B`` names; a name may hold an equals sign."""
     for place, character in enumerate(text):
         if character == "=":
-            pair = Pair(text[:place].strip(), text[place + 1 :].strip())
+            pair = _Pair(text[:place].strip(), text[place + 1 :].strip())
             if _in_all(a, pair.a) and _in_all(b, pair.b):
                 return pair
     raise UsageError(f"--pair {_short(text)!r} names no two benchmarks as in A=B; {_names(a, b)}")
@@ -222,7 +222,7 @@ def _failed(a: Files, b: Files) -> list[LeftOutCase]:
     return found
 
 
-def _left_out(a: Files, b: Files, matched: Sequence[Pair]) -> Iterator[LeftOutCase]:
+def _left_out(a: Files, b: Files, matched: Sequence[_Pair]) -> Iterator[LeftOutCase]:
     """Yield what one side alone has, and what has no samples that could be compared."""
     used = {name for pair in matched for name in pair}
     seen: set[str] = set()
@@ -237,7 +237,7 @@ def _left_out(a: Files, b: Files, matched: Sequence[Pair]) -> Iterator[LeftOutCa
             yield LeftOutCase(case=name, side=label, reason=reason)
 
 
-def _cautions(a: Files, b: Files, matched: Sequence[Pair], *, whole: bool) -> list[Reason]:
+def _cautions(a: Files, b: Files, matched: Sequence[_Pair], *, whole: bool) -> list[Reason]:
     """Return what is not known, and what makes the comparison weaker."""
     measured: dict[str, list[str]] = {}
     exported: dict[str, list[str]] = {}
@@ -266,7 +266,7 @@ def _cautions(a: Files, b: Files, matched: Sequence[Pair], *, whole: bool) -> li
     return [*told, *ends, *reasons.values(), *_between(len(a), len(b), whole=whole)]
 
 
-def _ends(pair: Pair, a: Files, b: Files) -> bool:
+def _ends(pair: _Pair, a: Files, b: Files) -> bool:
     """Say whether starts end at a result in one file and with the process in another."""
     found = [*(_found(one, pair.a) for one in a), *(_found(one, pair.b) for one in b)]
     return len({one.to_its_end for one in found if one is not None}) > 1

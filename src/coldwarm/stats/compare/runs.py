@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.reasons import Reason
 
-FEWEST_OF_A_SIDE = 2
+_FEWEST_OF_A_SIDE = 2
 """Runs of either side below which there is no verdict."""
 
 
@@ -35,10 +35,10 @@ def are_unit(n_a: int, n_b: int) -> bool:
 
 def lone(n_ours: int, n_theirs: int) -> Reason | None:
     """Say why there is no verdict where one side has a single run, or ``None``."""
-    if min(n_ours, n_theirs) >= FEWEST_OF_A_SIDE:
+    if min(n_ours, n_theirs) >= _FEWEST_OF_A_SIDE:
         return None
     basis = because("separate_runs", n_ours=n_ours, n_baseline=n_theirs)
-    return because("lone_run", basis, n_needed=FEWEST_OF_A_SIDE)
+    return because("lone_run", basis, n_needed=_FEWEST_OF_A_SIDE)
 
 
 def compare_runs(

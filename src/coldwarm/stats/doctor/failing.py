@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.doctor import DoctorReport, Finding
 
-RECOMPILE = "recompile"
+_RECOMPILE = "recompile"
 """Whatever was compiled again, by any pattern or by none."""
 _ALSO = {"jit-in-loop", "torch-changing-scalar", "growing-array-concat"}
 _BY_SIZE = {"list-argument", "python-loop-unrolled"}
 """Patterns whose number is how large something is, not how often it happened."""
-SHORT = {
+_SHORT = {
     "missing-sync": "missing-sync-timing",
     "host-sync": "host-sync-in-loop",
     "transfer": "device-transfer-in-loop",
@@ -33,11 +33,11 @@ def limits(written: str, known: Iterable[str]) -> dict[str, int]:
     Raises:
         UsageError: a name is no pattern, or what stands behind it is no number.
     """
-    names = {*known, RECOMPILE}
+    names = {*known, _RECOMPILE}
     found = {}
     for part in filter(None, (one.strip() for one in written.split(","))):
         name, _, number = part.partition(":")
-        name = SHORT.get(name, name)
+        name = _SHORT.get(name, name)
         if name not in names:
             raise UsageError(f"--fail-on: no finding is called {name}")
         if number and not number.isdecimal():
@@ -51,7 +51,7 @@ def broken(report: DoctorReport, allowed: Mapping[str, int]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for one in report.findings:
         counts[one.pattern] += 1 if one.pattern in _BY_SIZE else one.n
-    counts[RECOMPILE] = _n_again(report)
+    counts[_RECOMPILE] = _n_again(report)
     return {name: counts[name] for name, limit in allowed.items() if counts[name] > limit}
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     """The lines that each run wrote."""
     Compared = Literal["same", "differs", "varies"]
 
-METRIC = "program_s"
+_METRIC = "program_s"
 
 
 def fix(
@@ -38,7 +38,7 @@ def fix(
     """
     ours = {str(at): [after_s] for at, (_, after_s) in enumerate(rounds)}
     theirs = {str(at): [before_s] for at, (before_s, _) in enumerate(rounds)}
-    comparison = compare(METRIC, "before", ours, theirs)
+    comparison = compare(_METRIC, "before", ours, theirs)
     enough = len(rounds) >= FEWEST_FOR_INTERVAL
     differences = [before_s - after_s for before_s, after_s in rounds]
     saved = paired(differences, CONFIDENCE) if enough else None

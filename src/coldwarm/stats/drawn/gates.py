@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 
-class Gates(NamedTuple):
+class _Gates(NamedTuple):
     """The gates of a case's processes together."""
 
     n_checked: int
@@ -25,14 +25,14 @@ class Gates(NamedTuple):
     """Of the first gate that was not passed, or of the last one that gives any."""
 
 
-def gates(observations: Iterable[Observation]) -> Gates | None:
+def gates(observations: Iterable[Observation]) -> _Gates | None:
     """Return the gates of all processes together; ``None``: nothing was checked."""
     found = [seen.gate for seen in observations if seen.gate is not None]
     if not found:
         return None
     errors = [one.error for one in found if one.error is not None]
     given = sorted((one for one in found if one.reason), key=lambda one: one.passed)
-    return Gates(
+    return _Gates(
         n_checked=len(found),
         n_passed=sum(one.passed for one in found),
         worst=max(errors, default=None),
@@ -42,7 +42,7 @@ def gates(observations: Iterable[Observation]) -> Gates | None:
     )
 
 
-class GroupGates(NamedTuple):
+class _GroupGates(NamedTuple):
     """The gates of a group of cases together."""
 
     n_cases: int
@@ -55,13 +55,13 @@ class GroupGates(NamedTuple):
     tolerance: float
 
 
-def of_group(cases: Iterable[CaseResult]) -> GroupGates | None:
+def of_group(cases: Iterable[CaseResult]) -> _GroupGates | None:
     """Return the gates of cases together; ``None``: nothing of them was checked."""
     known = [(case, found) for case in cases if (found := gates(case.observations)) is not None]
     if not known:
         return None
     errors = [found.worst for _, found in known if found.worst is not None]
-    return GroupGates(
+    return _GroupGates(
         n_cases=len(known),
         n_checked=sum(found.n_checked for _, found in known),
         n_passed=sum(found.n_passed for _, found in known),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 
-class Share(NamedTuple):
+class _Share(NamedTuple):
     """The share of one process (0..1)."""
 
     workload: str
@@ -23,7 +23,7 @@ class Share(NamedTuple):
     share: float
 
 
-class Median(NamedTuple):
+class _Median(NamedTuple):
     """The median share of a case's processes (0..1), and what the whole loop took."""
 
     workload: str
@@ -33,10 +33,10 @@ class Median(NamedTuple):
     total_s: float
 
 
-def shares(cases: Sequence[CaseResult]) -> list[Share]:
+def shares(cases: Sequence[CaseResult]) -> list[_Share]:
     """Return the share of each process of each scenario."""
     return [
-        Share(case.workload, case.candidate, cold.cache_mode, number, seen.loop.compiling_share)
+        _Share(case.workload, case.candidate, cold.cache_mode, number, seen.loop.compiling_share)
         for case in cases
         for cold in case.cold
         for number, seen in enumerate(counted(case.observations, cold.cache_mode), 1)
@@ -44,10 +44,10 @@ def shares(cases: Sequence[CaseResult]) -> list[Share]:
     ]
 
 
-def medians(cases: Sequence[CaseResult]) -> list[Median]:
+def medians(cases: Sequence[CaseResult]) -> list[_Median]:
     """Return the share of each scenario's candidates."""
     return [
-        Median(
+        _Median(
             case.workload,
             case.candidate,
             cold.cache_mode,

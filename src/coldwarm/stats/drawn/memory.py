@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
 
-STAGES = {
+_STAGES = {
     "interpreter": "start",
     "import": "import",
     "device_init": "start",
@@ -28,7 +28,7 @@ STAGES = {
 """Phases up to the second call, by the stage that they are shown as."""
 
 
-class Peak(NamedTuple):
+class _Peak(NamedTuple):
     """The highest resident memory of one process up to its second call."""
 
     candidate: str
@@ -37,7 +37,7 @@ class Peak(NamedTuple):
     peak_bytes: int
 
 
-class Median(NamedTuple):
+class _Median(NamedTuple):
     """The median of processes with its interval, or the range of so few."""
 
     candidate: str
@@ -48,7 +48,7 @@ class Median(NamedTuple):
     n_processes: int
 
 
-class Growth(NamedTuple):
+class _Growth(NamedTuple):
     """A stage, from the peak before it to the peak at its end: medians over processes."""
 
     candidate: str
@@ -59,37 +59,37 @@ class Growth(NamedTuple):
     to_bytes: float
 
 
-def peaks(cases: Sequence[CaseResult]) -> list[Peak]:
+def peaks(cases: Sequence[CaseResult]) -> list[_Peak]:
     """Return the peak of each process that figures are from."""
     return [
-        Peak(case.candidate, mode, number, seen.peak_rss_bytes)
+        _Peak(case.candidate, mode, number, seen.peak_rss_bytes)
         for case, mode, found in _by_mode(cases)
         for number, seen in enumerate(found, 1)
         if seen.peak_rss_bytes is not None
     ]
 
 
-def medians(cases: Sequence[CaseResult]) -> list[Median]:
+def medians(cases: Sequence[CaseResult]) -> list[_Median]:
     """Return the peak of each case."""
     return [
-        Median(case.candidate, cold.cache_mode, peak.median, peak.low, peak.high, peak.n_processes)
+        _Median(case.candidate, cold.cache_mode, peak.median, peak.low, peak.high, peak.n_processes)
         for case in cases
         for cold in case.cold
         if (peak := cold.peak_rss_bytes) is not None
     ]
 
 
-def growth(cases: Sequence[CaseResult]) -> list[Growth]:
+def growth(cases: Sequence[CaseResult]) -> list[_Growth]:
     """Return by how much each stage raised the peak, end to end."""
     found = []
     for case, mode, seen in _by_mode(cases):
         before = 0.0
-        for order, (phase, stage) in enumerate(STAGES.items()):
+        for order, (phase, stage) in enumerate(_STAGES.items()):
             ends = [peak for one in seen if (peak := _peak_after(one, phase)) is not None]
             if not ends:
                 continue
             after = max(before, median_of(ends))
-            found.append(Growth(case.candidate, mode, stage, order, before, after))
+            found.append(_Growth(case.candidate, mode, stage, order, before, after))
             before = after
     return found
 

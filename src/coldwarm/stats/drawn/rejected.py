@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
 
 
-class Reject(NamedTuple):
+class _Reject(NamedTuple):
     """A process, and why it does not count for a mode."""
 
     observation: Observation
@@ -23,14 +23,14 @@ class Reject(NamedTuple):
     reason: Reason
 
 
-def rejects(observations: Iterable[Observation]) -> Iterator[Reject]:
+def rejects(observations: Iterable[Observation]) -> Iterator[_Reject]:
     """Yield processes that failed, and for each mode that one claims in vain, that it does."""
     for seen in observations:
         if seen.status == "failed":
-            yield Reject(seen, seen.cache_mode, seen.reason or because("unstated"))
+            yield _Reject(seen, seen.cache_mode, seen.reason or because("unstated"))
             continue
         for mode in dict.fromkeys((seen.cache_mode, *seen.also_modes)):
             if claims(seen, mode) and not counts(seen, mode):
                 judged = seen.judgements.get(mode)
                 own = judged.reason if judged and not judged.proved else seen.reason
-                yield Reject(seen, mode, own or because("not_judged", cache_mode=mode))
+                yield _Reject(seen, mode, own or because("not_judged", cache_mode=mode))

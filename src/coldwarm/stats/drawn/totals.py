@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.stats.plan.grid import Setting
 
 
-class Total(NamedTuple):
+class _Total(NamedTuple):
     """The expected total of a candidate at a number of calls, with its bounds."""
 
     candidate: str
@@ -32,7 +32,7 @@ class Total(NamedTuple):
     """Whether a process made fewer calls: later ones are taken to cost what the last ones did."""
 
 
-class Crossing(NamedTuple):
+class _Crossing(NamedTuple):
     """A number of calls from which another candidate is the cheapest, and what it costs there."""
 
     caches: Caches
@@ -52,10 +52,10 @@ def settings(cases: Sequence[CaseResult]) -> list[Setting]:
     return grid(group.known, asked, shapes=(1,), processes=(1,))
 
 
-def totals(found: Sequence[Setting]) -> list[Total]:
+def totals(found: Sequence[Setting]) -> list[_Total]:
     """Return the totals of settings, a row for each candidate and number of calls."""
     return [
-        Total(
+        _Total(
             name,
             one.caches,
             calls,
@@ -70,10 +70,10 @@ def totals(found: Sequence[Setting]) -> list[Total]:
     ]
 
 
-def crossings(found: Sequence[Setting]) -> list[Crossing]:
+def crossings(found: Sequence[Setting]) -> list[_Crossing]:
     """Return from where on another candidate is the cheapest, by the expected totals."""
     return [
-        Crossing(one.caches, calls, name, _between(one, name, calls))
+        _Crossing(one.caches, calls, name, _between(one, name, calls))
         for one in found
         for calls, name in one.crossings
     ]

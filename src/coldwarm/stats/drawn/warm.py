@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult
 
 
-class Sample(NamedTuple):
+class _Sample(NamedTuple):
     """A sample of a process, at its place among those that were made as figures are."""
 
     candidate: str
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
     """Whether it was made before the process became steady."""
 
 
-class Process(NamedTuple):
+class _Process(NamedTuple):
     """A process: where it became steady, and what a call took then."""
 
     candidate: str
@@ -58,9 +58,9 @@ class Call(NamedTuple):
     steady: bool
 
 
-def samples(cases: Sequence[CaseResult]) -> list[Sample]:
+def samples(cases: Sequence[CaseResult]) -> list[_Sample]:
     """Return all samples of the processes that figures are from, kept and left out."""
-    found: list[Sample] = []
+    found: list[_Sample] = []
     for case in cases:
         begins = 0
         for number, process in enumerate(warm_processes(case.observations), 1):
@@ -72,7 +72,7 @@ def samples(cases: Sequence[CaseResult]) -> list[Sample]:
                 steady[place] = True
             # A result may have hundreds of thousands: each is made as quickly as can be.
             found += map(
-                Sample,
+                _Sample,
                 repeat(case.candidate),
                 repeat(number),
                 range(n_samples),
@@ -85,7 +85,7 @@ def samples(cases: Sequence[CaseResult]) -> list[Sample]:
     return found
 
 
-def processes(cases: Sequence[CaseResult]) -> list[Process]:
+def processes(cases: Sequence[CaseResult]) -> list[_Process]:
     """Return the processes that figures are from."""
     found = []
     for case in cases:
@@ -95,7 +95,7 @@ def processes(cases: Sequence[CaseResult]) -> list[Process]:
             first = steady_places(blocks)[0]
             n_samples = sum(map(len, blocks))
             found.append(
-                Process(
+                _Process(
                     candidate=case.candidate,
                     process=number,
                     steady=process.steadiness.steady,

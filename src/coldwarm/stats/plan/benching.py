@@ -19,7 +19,7 @@ from coldwarm.stats.plan.jobs import Job
 from coldwarm.stats.plan.planning import plan
 from coldwarm.stats.selection import counted
 
-MODES_OF_A_PLAN = {EMPTY, FILLED, WARM}
+_MODES_OF_A_PLAN = {EMPTY, FILLED, WARM}
 """What has to be known before anything can pay off."""
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def report(
     counts = _counts(others, policy.counts)
     asked = set(cases[0].protocol.cache_modes)
     planned = None
-    if len(others) > 1 and asked >= MODES_OF_A_PLAN:
+    if len(others) > 1 and asked >= _MODES_OF_A_PLAN:
         planned = plan(gather(others[0].workload, others), Job(1, 1, 1, "cold"))
     made = BenchReport(
         path=path,

@@ -38,7 +38,7 @@ _TRIED: tuple[int, ...] = (
 )
 """Numbers of calls between which a change is looked for, from above ``MOST_CALLS`` down."""
 
-Verdict = Literal["from", "until", "at_once", "never", "undecided"]
+_Verdict = Literal["from", "until", "at_once", "never", "undecided"]
 
 
 def no_dearer_from(dearer: Curve) -> int | None:
@@ -123,7 +123,7 @@ class _Bounded:
 
 @dataclass(frozen=True)
 class _Finding:
-    verdict: Verdict
+    verdict: _Verdict
     reason: Reason
     calls: int | None = None
     low: int | None = None
@@ -175,7 +175,7 @@ def _open_end(found: _Bounded, *, dearer: bool) -> _Finding:
     else:
         calls, low = no_dearer_until(found.middle), no_dearer_until(found.worst)
     reason = because("start_differs", which="dearer" if dearer else "cheaper")
-    verdict: Verdict = "undecided" if calls is None else "from" if dearer else "until"
+    verdict: _Verdict = "undecided" if calls is None else "from" if dearer else "until"
     return _Finding(verdict, reason, calls, low, None, "never" if dearer else "at_once")
 
 

@@ -5,7 +5,7 @@ surely dearer than another one drops out: the cheapest is among those that are l
 is left, it is the cheapest. That the true one never drops out, at whichever number of calls and in
 whichever reading, is to hold with 95 %: each of the k - 1 others could push it out in each of m
 readings, so a pair is judged with 1 - 4 % / (k - 1) / m, and one of few rounds more surely yet
-(``FEW``). ``benchmarks/answers.py`` simulates how often that holds.
+(``_FEW``). ``benchmarks/answers.py`` simulates how often that holds.
 
 Below ``FEWEST`` rounds nothing is told: candidates with fewer processes are left out and named.
 """
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Signs = NDArray[np.int8]
 
-FEW = 3
+_FEW = 3
 """How many times surer a pair must be that has fewer rounds than a verdict needs: with so few,
 chance favours one of two nearly equal candidates at some number of calls more often than at each.
 What every round puts more than ``FAR`` times apart is told without that."""
-ERROR = 0.8 * (1 - CONFIDENCE)
+_ERROR = 0.8 * (1 - CONFIDENCE)
 """What is given to all pairs together: a little less than is stated, because one draw of costs is
 looked at at many numbers of calls."""
 FEWEST = 3
@@ -83,7 +83,7 @@ def by_calls(known: Sequence[Costs], reading: Reading, n_readings: int = 1) -> B
         for place in range(len(compared))
         for other in range(place + 1, len(compared))
     }
-    error = ERROR / (len(compared) - 1) / n_readings
+    error = _ERROR / (len(compared) - 1) / n_readings
 
     def states(calls: Sequence[float]) -> list[_State]:
         return _states(names, pairs, np.array(calls, dtype=np.float64), error)
@@ -161,7 +161,7 @@ def _signs(held: Dearer, calls: Floats, error: float) -> tuple[Signs, Signs]:
     -1 is the other one, and 0: neither.
     """
     few = held.n < FEWEST_FOR_CONFIDENCE
-    middle, low, high = held.bounded(calls, 1 - (error / FEW if few else error))
+    middle, low, high = held.bounded(calls, 1 - (error / _FEW if few else error))
     least, greatest = held.extent(calls)
     far = math.log(FAR)
     # As verdicts do (``ratio``): few rounds tell what every one of them puts far apart.

@@ -52,16 +52,16 @@ _MODES = {**STATES, "imported": EMPTY, WARM_CALL: WARM}
 _COMPILING = ("trace_s", "lower_s", "compile_s", "cache_read_s")
 
 
-OTHER_LEVEL = 0.2
+_OTHER_LEVEL = 0.2
 """Relative difference from which a process that ended early had another level than the others."""
-SLOW_START = 1.2
+_SLOW_START = 1.2
 """By what ratio a sample is slower than the later half of its block, whose start it is."""
 _EACH, _MORE = 2000, 200
 """Calls of which each has a point of its own in a curve, and points beyond them."""
 
 
 @dataclass(frozen=True)
-class Later:
+class _Later:
     """The calls after the second one of all processes of a case, by round."""
 
     rate_s: Series
@@ -112,7 +112,7 @@ class Costs:
     """What a call with each new shape took in empty caches: its median over processes."""
     made_s: float | None = None
     """Seconds that compiling ahead of time took, in no other figure; ``None``: there was none."""
-    later: Later | None = None
+    later: _Later | None = None
     """How the measured calls after the second one differ from ``warm``; ``None``: not at all."""
 
     @property
@@ -217,7 +217,7 @@ def _by_round(pairs: Iterable[tuple[Observation, Sequence[float | None]]]) -> Se
     return {key: values[0] for key, values in by_round(whole).items()}
 
 
-def later(processes: Mapping[str, WarmProcess]) -> Later | None:
+def later(processes: Mapping[str, WarmProcess]) -> _Later | None:
     """Return what the calls after the second one cost, from processes by round.
 
     ``None``: there is no process.
@@ -228,7 +228,7 @@ def later(processes: Mapping[str, WarmProcess]) -> Later | None:
     known = {key: _joined(one, [*curves.values()]) for key, one in curves.items()}
     ends = float(max(one.calls[-1] for one in known.values()))
     calls = _thinned(ends)
-    return Later(
+    return _Later(
         rate_s={key: one.rate_s for key, one in known.items()},
         calls=calls,
         beyond_s={key: np.interp(calls, one.calls, one.beyond_s) for key, one in known.items()},
@@ -278,7 +278,7 @@ def _reentries(process: WarmProcess, blocks: Sequence[Block]) -> list[int]:
         size = len(block.samples_s)
         if block.order in counting:
             usual_s = float(np.median(block.samples_s[size // 2 :])) if size else 0.0
-            slow = [n for n, one in enumerate(block.samples_s) if one > SLOW_START * usual_s]
+            slow = [n for n, one in enumerate(block.samples_s) if one > _SLOW_START * usual_s]
             found += [raw + n for n in slow if place + n not in kept]
             place += size
         raw += size
@@ -295,7 +295,7 @@ def _joined(one: _Curve, others: Sequence[_Curve]) -> _Curve:
     if not longer:  # none goes on long enough to tell what comes after
         return one
     rate_s = float(np.median([other.rate_s for other in longer]))
-    if abs(one.rate_s / rate_s - 1) <= OTHER_LEVEL:
+    if abs(one.rate_s / rate_s - 1) <= _OTHER_LEVEL:
         return one
     longest = max(longer, key=lambda other: other.calls[-1])
     calls = np.concatenate([one.calls, longest.calls[longest.calls > ends]])

@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 MOST_CALLS = 1_000_000
 _STEP = 1.2
 """Between numbers of measured calls at which a change is looked for."""
-SHAPES = (1, 10, 100)
-PROCESSES = (1, 10, 100)
-CACHES: tuple[Caches, ...] = ("cold", "kept", "warm")
+_SHAPES = (1, 10, 100)
+_PROCESSES = (1, 10, 100)
+_CACHES: tuple[Caches, ...] = ("cold", "kept", "warm")
 
 
 @dataclass(frozen=True)
-class Curve:
+class _Curve:
     """What a candidate costs by the number of calls: expected seconds and their bounds.
 
     ``None`` in place of bounds where there are too few processes for any.
@@ -54,10 +54,10 @@ class Curve:
     low_s: list[float] | None
     high_s: list[float] | None
 
-    def times(self, number: int) -> Curve:
+    def times(self, number: int) -> _Curve:
         """Return the cost of so many alike."""
         low_s, high_s = self.low_s, self.high_s
-        return Curve(
+        return _Curve(
             [number * one for one in self.total_s],
             None if low_s is None else [number * one for one in low_s],
             None if high_s is None else [number * one for one in high_s],
@@ -76,7 +76,7 @@ class Setting:
     shapes: int
     processes: int
     calls: list[int]
-    curves: Mapping[str, Curve]
+    curves: Mapping[str, _Curve]
     cheapest: list[str]
     told_apart: list[bool]
     measured: Mapping[str, int]
@@ -89,8 +89,8 @@ class Setting:
 def grid(
     known: Sequence[Costs],
     asked: set[CacheMode],
-    shapes: Sequence[int] = SHAPES,
-    processes: Sequence[int] = PROCESSES,
+    shapes: Sequence[int] = _SHAPES,
+    processes: Sequence[int] = _PROCESSES,
 ) -> list[Setting]:
     """Cost the jobs of all settings that can be with what was ``asked`` for.
 
@@ -99,7 +99,7 @@ def grid(
     """
     measured = bool(known) and all(one.series.get("empty.new") for one in known)
     found = []
-    for caches in CACHES:
+    for caches in _CACHES:
         alike = caches != "kept"  # all processes find the same, so that sums are multiples
         for number in processes[:1] if alike else processes[1:]:
             for n_shapes in shapes:
@@ -166,7 +166,7 @@ def _numbers(able: Sequence[Costs]) -> set[int]:
     return {*ladder(MOST_CALLS), *(n for n in ends if n is not None and n < MOST_CALLS)}
 
 
-def _curve(each: _Paid, jobs: Sequence[Job]) -> Curve:
+def _curve(each: _Paid, jobs: Sequence[Job]) -> _Curve:
     least = each.expected
     most = least if each.most is each.least else expected_of(each.most)
     whole = least.bounded and most.bounded
@@ -176,7 +176,7 @@ def _curve(each: _Paid, jobs: Sequence[Job]) -> Curve:
         lows = [low for low, _ in found if low is not None]
         highs = [high for _, high in found if high is not None]
         whole = len(lows) == len(jobs)
-    return Curve(least.middle, lows if whole else None, highs if whole else None)
+    return _Curve(least.middle, lows if whole else None, highs if whole else None)
 
 
 def _told_apart(

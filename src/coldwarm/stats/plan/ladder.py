@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-STEPS = (1, 2, 5)
+_STEPS = (1, 2, 5)
 
 
 def ladder(most: int) -> list[int]:
@@ -16,7 +16,7 @@ def ladder(most: int) -> list[int]:
     values: list[int] = []
     power = 1
     while True:
-        for step in STEPS:
+        for step in _STEPS:
             values.append(step * power)
             if values[-1] >= most:
                 return values

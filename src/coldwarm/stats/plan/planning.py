@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from coldwarm.stats.plan.gathering import Group
     from coldwarm.stats.plan.jobs import Job
 
-Verdict = Literal["told_apart", "extrapolated", "undecided"]
-FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
+_Verdict = Literal["told_apart", "extrapolated", "undecided"]
+_FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
 
 
 def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
@@ -102,8 +102,8 @@ def _with_making(ready: Sequence[Costs], job: Job) -> str | None:
 def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     fault = missing(one, job)
     if fault is not None or best is None:
-        nothing: dict[str, Any] = dict.fromkeys(FIGURES)
-        absent = (*FIGURES, "n_rounds", "rests_on", "process_rests_on")
+        nothing: dict[str, Any] = dict.fromkeys(_FIGURES)
+        absent = (*_FIGURES, "n_rounds", "rests_on", "process_rests_on")
         reasons = dict.fromkeys(absent, fault or because("no_total"))
         return PlanTotal(candidate=one.candidate, case=one.case, null_reasons=reasons, **nothing)
     made_s = None if one.made_s is None else one.made_s * job.shapes
@@ -162,7 +162,7 @@ def _basis_of_one(n_rounds: int) -> Reason:
     return because("by_order" if by_order else "by_student", n_rounds=n_rounds)
 
 
-def _verdict(best: Costs | None, totals: Sequence[PlanTotal], job: Job) -> tuple[Verdict, Reason]:
+def _verdict(best: Costs | None, totals: Sequence[PlanTotal], job: Job) -> tuple[_Verdict, Reason]:
     """Say whether the cheapest is distinguished from all others, and why or why not."""
     if best is None:
         lacking = distinct(total.null_reasons["total_s"] for total in totals)

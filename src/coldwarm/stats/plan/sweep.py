@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from coldwarm.stats.plan.costs import Costs
     from coldwarm.stats.plan.jobs import Job
 
-BEYOND = 10
+_BEYOND = 10
 """How far a sweep goes beyond the number that was planned, as a factor."""
-LEAST_SWEPT = 1000
+_LEAST_SWEPT = 1000
 
 
 def largest(job: Job, over: Sweepable) -> Job:
@@ -66,5 +66,5 @@ def _swept(job: Job, over: Sweepable) -> list[int]:
         return sorted({*(value for value in ladder(job.calls) if value < job.calls), job.calls})
     planned = job.calls if over == "calls" else job.processes
     fewest = job.shapes if over == "calls" else 1
-    values = ladder(max(BEYOND * planned, LEAST_SWEPT))
+    values = ladder(max(_BEYOND * planned, _LEAST_SWEPT))
     return sorted({*(value for value in values if value > fewest), fewest, planned})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coldwarm.stats.steady.drift import Drift
     from coldwarm.stats.steady.process import Steadiness
 
-LARGE_MOTION = 0.2
+_LARGE_MOTION = 0.2
 """Motion of a process that is not put down to the machine, relatively."""
 
 
@@ -54,7 +54,7 @@ def _against(states: Sequence[Steadiness], found: Drift | None) -> Reason | None
         return because("drifts_across", change_share=found.share, **bounds, n_processes=n)
     if any(state.steady for state in states):
         return None
-    if found is not None and np.median([_motion(state.reason) for state in states]) < LARGE_MOTION:
+    if found is not None and np.median([_motion(state.reason) for state in states]) < _LARGE_MOTION:
         return None
     unsteady = because("unsteady", n_unsteady=len(states), n_processes=len(states))
     return because("several", unsteady, *distinct(state.reason for state in states))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-PENALTY = 3.0
-MOST_POINTS = 250
+_PENALTY = 3.0
+_MOST_POINTS = 250
 """Longer series are first reduced to medians of neighbours, since the cost grows as n²."""
 
 
@@ -36,8 +36,8 @@ def segments(values: Sequence[float]) -> list[tuple[int, int]]:
 
 
 def condensed(series: Floats) -> tuple[Floats, int]:
-    """Return at most ``MOST_POINTS`` medians of neighbours, and how many each stands for."""
-    stride = max(1, math.ceil(len(series) / MOST_POINTS))
+    """Return at most ``_MOST_POINTS`` medians of neighbours, and how many each stands for."""
+    stride = max(1, math.ceil(len(series) / _MOST_POINTS))
     if stride == 1:
         return series, 1
     whole = len(series) // stride * stride
@@ -63,7 +63,7 @@ def is_slope(values: Sequence[float], pieces: Sequence[tuple[int, int]]) -> bool
 
 
 def _penalty(ranks: Floats) -> float:
-    return PENALTY * math.log(max(len(ranks), 2)) * float(ranks.var())
+    return _PENALTY * math.log(max(len(ranks), 2)) * float(ranks.var())
 
 
 def _ranks(points: Floats) -> Floats:

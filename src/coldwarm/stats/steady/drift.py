@@ -19,10 +19,10 @@ from coldwarm.stats.intervals import paired
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SMALLEST_DRIFT = 0.005
+_SMALLEST_DRIFT = 0.005
 """Change from half-time to the end that is too small to matter, relatively."""
-FEWEST_PROCESSES = 3
-CONFIDENCE = 0.95
+_FEWEST_PROCESSES = 3
+_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Drift:
     @property
     def matters(self) -> bool:
         """Whether the whole interval lies beyond what is too small to matter."""
-        return self.low > SMALLEST_DRIFT or self.high < -SMALLEST_DRIFT
+        return self.low > _SMALLEST_DRIFT or self.high < -_SMALLEST_DRIFT
 
 
 def across(changes: Sequence[float | None]) -> Drift | None:
     """Return what processes show together, each by its slope; ``None``: they are too few."""
     known = [change for change in changes if change is not None]
-    if len(known) < FEWEST_PROCESSES:
+    if len(known) < _FEWEST_PROCESSES:
         return None
-    found = paired(known, CONFIDENCE)
+    found = paired(known, _CONFIDENCE)
     share, low, high = (math.expm1(min(x, 1.0)) for x in (found.middle, found.low, found.high))
     return Drift(share, low, high, len(known))

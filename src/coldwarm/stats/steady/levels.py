@@ -10,10 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FEWEST_SAMPLES = 20
-SMALLEST_SHARE = 0.1
-SMALLEST_GAP = 0.03
-MOST_BETWEEN = 0.04
+_FEWEST_SAMPLES = 20
+_SMALLEST_SHARE = 0.1
+_SMALLEST_GAP = 0.03
+_MOST_BETWEEN = 0.04
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ def two_levels(values: Sequence[float]) -> TwoLevels | None:
     medians lie 3 % and twice the quartile range of either apart, and hardly any value lies in
     the middle half between the medians: one skewed mode, as noise makes it, is full there.
     """
-    if len(values) < FEWEST_SAMPLES:
+    if len(values) < _FEWEST_SAMPLES:
         return None
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     count = np.arange(1, len(ordered))
     low_mean = np.cumsum(ordered)[:-1] / count
     high_mean = (ordered.sum() - np.cumsum(ordered)[:-1]) / (len(ordered) - count)
     # Far outliers would attract the cut: only cuts that leave both parts large are tried.
-    allowed = np.minimum(count, len(ordered) - count) >= SMALLEST_SHARE * len(ordered)
+    allowed = np.minimum(count, len(ordered) - count) >= _SMALLEST_SHARE * len(ordered)
     between = np.where(allowed, count * (len(ordered) - count) * (high_mean - low_mean) ** 2, -1.0)
     cut = int(np.argmax(between)) + 1
     lower, upper = float(np.median(ordered[:cut])), float(np.median(ordered[cut:]))
@@ -49,7 +49,7 @@ def two_levels(values: Sequence[float]) -> TwoLevels | None:
     spread = max(
         float(np.ptp(np.quantile(part, (0.25, 0.75)))) for part in (ordered[:cut], ordered[cut:])
     )
-    apart = upper - lower > max(SMALLEST_GAP * lower, 2 * spread)
-    if not apart or inside.mean() > MOST_BETWEEN:
+    apart = upper - lower > max(_SMALLEST_GAP * lower, 2 * spread)
+    if not apart or inside.mean() > _MOST_BETWEEN:
         return None
     return TwoLevels(lower, upper, 1 - cut / len(ordered))

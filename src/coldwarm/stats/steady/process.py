@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-TOLERANCE = 0.02
+_TOLERANCE = 0.02
 """Relative difference between two levels that is too small to matter."""
 FEWEST_SAMPLES = 5
-SMALLEST_STEADY_SHARE = 0.25
-MOST_BURSTS_SHARE = 0.2
-SHORT_BLOCK = 8
-FAR_OUT = 3.0
+_SMALLEST_STEADY_SHARE = 0.25
+_MOST_BURSTS_SHARE = 0.2
+_SHORT_BLOCK = 8
+_FAR_OUT = 3.0
 """Quartile ranges above the upper quartile from which a sample is slow (Tukey)."""
-CLEAR_DRIFT = 2.6
+_CLEAR_DRIFT = 2.6
 """Standard errors from which a drift is not put down to chance."""
-MAD_TO_SIGMA = 1.4826
-SMALLEST_SHARE = 0.03
+_MAD_TO_SIGMA = 1.4826
+_SMALLEST_SHARE = 0.03
 """Of its seconds, what a process takes beyond a straight line that is worth a warm-up."""
 SETTLED, LATEST = 0.05, 0.75
 """Share of that which may still be to come, and share of the samples by which it must be so."""
@@ -92,7 +92,7 @@ def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
         return _unsteady(because("below_clock"), series, where, total)
     pieces = segments(series.tolist())
     change = _halves(series)
-    if abs(change) > TOLERANCE / 2 and is_slope(series.tolist(), pieces):
+    if abs(change) > _TOLERANCE / 2 and is_slope(series.tolist(), pieces):
         return _unsteady(because("drifts", change_share=change), series, where, total)
     start = _steady_start(series, pieces)
     if start is None:
@@ -133,7 +133,7 @@ def settles_at(samples: Floats, calls: NDArray[np.int64]) -> int | None:
     rate_s = seconds[half:].sum() / np.sum(calls[half:])
     beyond_s = total_s - rate_s * number
     away_s = np.abs(beyond_s - beyond_s[-1])
-    if away_s.max() < SMALLEST_SHARE * total_s[-1]:
+    if away_s.max() < _SMALLEST_SHARE * total_s[-1]:
         return 0
     settled = int(np.flatnonzero(away_s > SETTLED * away_s.max())[-1]) + 1
     return settled if settled <= LATEST * len(seconds) else None
@@ -157,12 +157,12 @@ def _lead(blocks: Sequence[Sequence[float]], place: int) -> int:
     """
     block = blocks[place]
     later = list(block[len(block) // 2 :])
-    if len(block) < SHORT_BLOCK:
+    if len(block) < _SHORT_BLOCK:
         later = [sample for other in blocks for sample in other[len(other) // 2 :]]
     if len(later) < 2:  # noqa: PLR2004 - one sample has no spread
         return 0
     low, middle, high = np.quantile(later, (0.25, 0.5, 0.75))
-    fence = max(middle * (1 + TOLERANCE), high + FAR_OUT * (high - low))
+    fence = max(middle * (1 + _TOLERANCE), high + _FAR_OUT * (high - low))
     limit = len(block) // 2
     return next((i for i, sample in enumerate(block[:limit]) if sample <= fence), limit)
 
@@ -174,8 +174,8 @@ def _steady_start(series: Floats, pieces: Sequence[tuple[int, int]]) -> int | No
     more than a fifth of it.
     """
     levels = [float(np.median(series[start:stop])) for start, stop in pieces]
-    width = max(TOLERANCE, _scatter(series, pieces) / 2)
-    short = MOST_BURSTS_SHARE * SMALLEST_STEADY_SHARE * len(series)
+    width = max(_TOLERANCE, _scatter(series, pieces) / 2)
+    short = _MOST_BURSTS_SHARE * _SMALLEST_STEADY_SHARE * len(series)
     last = len(pieces) - 1
     lengths = [stop - start for start, stop in pieces]
     while last > 0 and lengths[last] <= short and levels[last] > levels[last - 1]:
@@ -186,16 +186,16 @@ def _steady_start(series: Floats, pieces: Sequence[tuple[int, int]]) -> int | No
         if abs(levels[place] / levels[last] - 1) > width:
             continue
         held += stop - start
-        if held >= (1 - MOST_BURSTS_SHARE) * (len(series) - start):
+        if held >= (1 - _MOST_BURSTS_SHARE) * (len(series) - start):
             begin = start
-    needed = max(FEWEST_SAMPLES, SMALLEST_STEADY_SHARE * len(series))
+    needed = max(FEWEST_SAMPLES, _SMALLEST_STEADY_SHARE * len(series))
     return None if begin is None or len(series) - begin < needed else begin
 
 
 def _scatter(series: Floats, pieces: Sequence[tuple[int, int]]) -> float:
     """Return the relative scatter of the samples around the level of their piece."""
     gaps = [abs(series[a:b] / np.median(series[a:b]) - 1) for a, b in pieces]
-    return MAD_TO_SIGMA * float(np.median(np.concatenate(gaps)))
+    return _MAD_TO_SIGMA * float(np.median(np.concatenate(gaps)))
 
 
 def _drift(series: Floats) -> Reason | None:
@@ -205,7 +205,7 @@ def _drift(series: Floats) -> Reason | None:
     change = _halves(series)
     later = np.triu(np.sign(points[None, :] - points[:, None]), 1).sum()
     error = (n * (n - 1) * (2 * n + 5) / 18) ** 0.5
-    if abs(change) <= TOLERANCE / 2 or abs(later) < CLEAR_DRIFT * error:
+    if abs(change) <= _TOLERANCE / 2 or abs(later) < _CLEAR_DRIFT * error:
         return None
     return because("drifts", change_share=change)
 
@@ -241,7 +241,7 @@ def _steady_reason(series: Floats, start: int, warmup: int, total: int) -> Reaso
     """Say from where on the process is steady, and whether it became slower."""
     if start >= FEWEST_SAMPLES:
         change = float(np.median(series[start:]) / np.median(series[:start]) - 1)
-        if change > TOLERANCE:
+        if change > _TOLERANCE:
             slower = {"n_warmup": warmup, "n_samples": total, "slower_share": change}
             return because("steady_slower", **slower)
     return because("steady_after", n_warmup=warmup, n_samples=total)

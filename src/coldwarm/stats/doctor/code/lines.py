@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Extent = tuple[int, int]
     """The first and the last line of something."""
 
-LOOPS = (
+_LOOPS = (
     ast.For,
     ast.While,
     ast.AsyncFor,
@@ -85,7 +85,7 @@ def is_loop(node: ast.AST) -> bool:
     """Say whether something repeats what stands in it; ``functools.reduce`` does so, too."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) in _REPEATING
-    return isinstance(node, LOOPS)
+    return isinstance(node, _LOOPS)
 
 
 def extent(node: ast.AST) -> Extent | None:

@@ -45,7 +45,7 @@ _BREAKS = {
 }
 """By PyTorch's names of reasons to end a graph; each was tried with PyTorch 2.13."""
 
-DELIBERATE = {
+_DELIBERATE = {
     "Call to `torch._dynamo.graph_break()`",
     "Skip calling `torch.compiler.disable()`d function",
     "Skip inlining `torch.compiler.disable()`d function",
@@ -58,7 +58,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
     done: set[Line] = set()
     for row in seen.of_kind("break"):
         why = row.get("why", "")
-        if not row["stack"] or why in DELIBERATE:
+        if not row["stack"] or why in _DELIBERATE:
             continue
         lines = [Line(str(path), int(line), str(function)) for path, line, function in row["stack"]]
         if lines[0] in done:

@@ -35,7 +35,7 @@ CHANGES = {
     " its own",
 }
 
-MOST_COMPILING = 0.25
+_MOST_COMPILING = 0.25
 """Of an interval: where more of it is compiling, it is no time of calls."""
 
 
@@ -146,7 +146,7 @@ def _measured_first_call(
     for caller, begin, end in _intervals(slot, reads, clocks):
         if end > begin:
             shares[caller].append(_compiling_s(seen.calls, begin, end) / (end - begin))
-    return any(min(one) > MOST_COMPILING for one in shares.values())
+    return any(min(one) > _MOST_COMPILING for one in shares.values())
 
 
 def _timed_again(

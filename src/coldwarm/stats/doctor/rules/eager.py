@@ -31,13 +31,13 @@ CHANGES = {
 
 FEWEST_TURNS, FEWEST = 100, 250
 """Of a loop, and of operations in it, to be worth a word."""
-TO_COMPILED = 5
+_TO_COMPILED = 5
 """Operations for each call of a compiled function in the same loop."""
 LEAST_SHARE, LEAST_S = 0.01, 0.25
 """Of the run, or seconds, that the operations of a loop must take to be worth a word."""
-LOOPS = ("scan", "while", "cond")
+_LOOPS = ("scan", "while", "cond")
 """JAX's own, as their operations are called."""
-FEWEST_BODIES = 3
+_FEWEST_BODIES = 3
 
 
 def findings(seen: Seen) -> Iterator[Draft]:
@@ -68,7 +68,7 @@ def _hot_loops(seen: Seen) -> Iterator[Draft]:
             counts[line] += one.n
         site = counts.most_common(1)[0][0]
         compiled = seen.n_below(site, "jitted")
-        if most >= FEWEST_TURNS and n >= FEWEST and n >= TO_COMPILED * compiled:
+        if most >= FEWEST_TURNS and n >= FEWEST and n >= _TO_COMPILED * compiled:
             yield Draft(
                 pattern="no-jit-hot-loop",
                 framework="jax",
@@ -87,14 +87,14 @@ def _new_bodies(seen: Seen) -> Iterator[Draft]:
     ways = Counter((call.name, *call.stack) for call in seen.calls if call.is_frameworks)
     for call in seen.calls:
         name = call.name.removeprefix("jit(").removesuffix(")")
-        if not call.is_frameworks or name not in LOOPS or call.site is None:
+        if not call.is_frameworks or name not in _LOOPS or call.site is None:
             continue
         # What is called once compiles once in any case.
-        if seen.in_loop(call.stack) or ways[call.name, *call.stack] >= FEWEST_BODIES:
+        if seen.in_loop(call.stack) or ways[call.name, *call.stack] >= _FEWEST_BODIES:
             groups.setdefault((call.site, name), []).append(call)
     for (site, name), calls in groups.items():
         again = [one for one in calls[1:] if not one.differences]
-        if len(again) >= FEWEST_BODIES - 1:
+        if len(again) >= _FEWEST_BODIES - 1:
             yield Draft(
                 pattern="fresh-callable",
                 framework="jax",

@@ -33,7 +33,7 @@ PARAMETERS = {
 FEWEST = 10
 """How often one operation at one line was compiled again for another size, to be worth a word:
 layers of a network, and the grids of a multigrid method, have fewer sizes."""
-MAKERS = ("dynamic_slice", "slice", "iota", "broadcast_in_dim")
+_MAKERS = ("dynamic_slice", "slice", "iota", "broadcast_in_dim")
 """Operations that make an array of another size out of arguments that are as before."""
 _FEWEST_OF_FUNCTION = 4
 """Shapes of one compiled function that are named by themselves."""
@@ -115,7 +115,7 @@ def _is_size(difference: Mapping[str, str]) -> bool:
 
 
 def _makes(call: Call) -> bool:
-    return call.compiled and call.is_operation and call.name in MAKERS and not call.differences
+    return call.compiled and call.is_operation and call.name in _MAKERS and not call.differences
 
 
 def _sizes(again: _Again) -> list[list[str]]:

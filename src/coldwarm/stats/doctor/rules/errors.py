@@ -34,7 +34,7 @@ PATTERNS = {
     "KeyReuseError": "key-reuse",
 }
 """By the error's class."""
-INSIDE = {
+_INSIDE = {
     "canonicalize_shape": "traced-shape",
     "_check_if_deleted": "use-after-donation",
 }
@@ -45,7 +45,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
     """Name the user's line at which the program ended."""
     for row in seen.of_kind("error"):
         pattern = PATTERNS.get(row["error"]) or next(
-            (INSIDE[name] for name in row["inside"] if name in INSIDE), None
+            (_INSIDE[name] for name in row["inside"] if name in _INSIDE), None
         )
         if pattern is not None and row["stack"]:
             path, line, function = row["stack"][0]

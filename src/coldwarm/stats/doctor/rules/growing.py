@@ -24,7 +24,7 @@ CHANGES = {
 
 FEWEST = 4
 """Lengths for which something was compiled."""
-JOINS = ("concatenate", "append", "stack", "vstack", "hstack")
+_JOINS = ("concatenate", "append", "stack", "vstack", "hstack")
 """What joins arrays, as it is compiled: what is known where calls are not seen."""
 
 
@@ -71,7 +71,7 @@ def _joins(seen: Seen) -> dict[Line, tuple[str, list[Line]]]:
     return {
         call.stack[0]: (call.name, call.stack)
         for call in seen.calls
-        if call.is_frameworks and call.stack and call.name in JOINS
+        if call.is_frameworks and call.stack and call.name in _JOINS
     }
 
 

@@ -36,12 +36,12 @@ CHANGES = {
     "no-donation": "give the memory away: jax.jit(…, donate_argnums=…)",
 }
 
-LARGE_BYTES = 2**20
+_LARGE_BYTES = 2**20
 """Of constants, and of state that could be given away."""
-FEWEST_EQUATIONS = 100
-FEWEST_TURNS = 16
+_FEWEST_EQUATIONS = 100
+_FEWEST_TURNS = 16
 """Of a loop that was written out, for it to be worth a word: equations, and turns."""
-FEWEST_CALLS = 3
+_FEWEST_CALLS = 3
 
 
 def findings(seen: Seen) -> Iterator[Draft]:
@@ -58,7 +58,7 @@ def findings(seen: Seen) -> Iterator[Draft]:
 
 def _constants(seen: Seen, call: Call) -> Draft | None:
     n_bytes = int(call.program["constants_bytes"]) if call.program else 0
-    if n_bytes < LARGE_BYTES:
+    if n_bytes < _LARGE_BYTES:
         return None
     return Draft(
         pattern="large-constant-capture",
@@ -83,7 +83,7 @@ def _unrolled(seen: Seen, call: Call) -> Draft | None:
             before = found.get(header, (0, 0))
             found[header] = before[0] + number, max(before[1], turns)
     for site, (number, turns) in sorted(found.items(), key=lambda item: -item[1][0]):
-        if number >= FEWEST_EQUATIONS and turns >= FEWEST_TURNS:
+        if number >= _FEWEST_EQUATIONS and turns >= _FEWEST_TURNS:
             cost_s = call.total_s * min(1.0, number / call.program["equations"])
             is_again = kind_of(call) is not None  # what that saves is told of its own
             return Draft(
@@ -117,13 +117,13 @@ def _header(seen: Seen, chain: Iterable[tuple[str, int, str]]) -> Line | None:
 def _not_donated(seen: Seen, call: Call) -> Draft | None:
     """Name state that goes in and comes out again, where its memory is not given away."""
     n_bytes = int(call.program["reusable_bytes"]) if call.program else 0
-    if n_bytes < LARGE_BYTES:
+    if n_bytes < _LARGE_BYTES:
         return None
     name = call.name.rpartition(".")[2]
     for stack in called_at(seen, call):
         replaced = _replaced(seen, stack, name)
         n_calls = _n_calls(seen, stack[0], name)
-        if replaced and n_calls >= FEWEST_CALLS:
+        if replaced and n_calls >= _FEWEST_CALLS:
             return Draft(
                 pattern="no-donation",
                 framework=call.framework,
@@ -159,7 +159,7 @@ def _replaced(seen: Seen, stack: Sequence[Line], name: str) -> set[str]:
 
 def _n_calls(seen: Seen, site: Line, name: str) -> int:
     if not seen.sees_calls:
-        return FEWEST_CALLS  # in a loop: it is called again
+        return _FEWEST_CALLS  # in a loop: it is called again
     return sum(one.n for one in seen.places_at("jitted", site) if one.name == name)
 
 

@@ -28,11 +28,11 @@ CHANGES = {
 }
 
 FEWEST = 20
-OFTEN = 0.5
+_OFTEN = 0.5
 """Reads for each call of a compiled function in the same loop."""
-SELDOM = 0.05
+_SELDOM = 0.05
 """Of reads: where fewer of them waited, the loop does not wait."""
-FEWEST_OPERATIONS = 3
+_FEWEST_OPERATIONS = 3
 """For each read, in a loop that calls nothing compiled."""
 _EACH_TURN = 0.9
 """Readings of a clock for each read, where every turn is timed."""
@@ -65,7 +65,7 @@ def _says(n: int, n_waited: int, blocked_s: float) -> tuple[Reason, float | None
     Where few of them waited, that may have been for the program's first runs, which something
     waits for in any case.
     """
-    if n_waited < SELDOM * n:
+    if n_waited < _SELDOM * n:
         ready = because("doctor_reads_ready", n_reads=n, n_ready=n - n_waited)
         return ready, None if n_waited else blocked_s
     each_s = blocked_s / n
@@ -84,9 +84,9 @@ def _n_reads(seen: Seen, one: Place, turned: Line) -> int:
     n_compiled = seen.n_below(turned, "jitted")
     if n_compiled:
         n = one.counts[3]
-        return n if n >= OFTEN * n_compiled else 0
+        return n if n >= _OFTEN * n_compiled else 0
     n_operations = seen.n_below(turned, "operation", "concatenation")
-    return one.n if n_operations >= FEWEST_OPERATIONS * one.n else 0
+    return one.n if n_operations >= _FEWEST_OPERATIONS * one.n else 0
 
 
 def _is_needed(seen: Seen, one: Place, turned: Line, n: int) -> bool:

@@ -23,7 +23,7 @@ CHANGES = {
 
 FEWEST = 5
 """Times that the same array was sent again."""
-LARGE_BYTES = 2**16
+_LARGE_BYTES = 2**16
 """Of an array that is given to a compiled function as the host has it."""
 FEWEST_BYTES, MOST_SMALL = 2**20, 1000
 """That a line sends in all, to be worth a word; or as many arrays, however small."""
@@ -83,7 +83,7 @@ def _sent_bytes(seen: Seen, call: Call, stack: Sequence[Line]) -> int:
         if site != call.site and not _as_there(seen, call, site, expression, at - first):
             continue
         is_bound = root in bound or at in bound
-        if n_bytes >= LARGE_BYTES and (is_bound or _stays(seen, site, expression)):
+        if n_bytes >= _LARGE_BYTES and (is_bound or _stays(seen, site, expression)):
             total += n_bytes
     return total
 
