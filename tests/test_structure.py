@@ -85,8 +85,8 @@ MASKING = {
     "runner.machine.variables": "which variables are told",
     "runner.functions.targets": "labels and inputs as they are given",
     "runner.stored.differences": "texts that were masked differently are alike",
-    "publish.making.create": "the name of a snapshot",
-    "publish.making.privacy": "what is looked through before it is published",
+    "publish.create": "the name of a snapshot",
+    "publish.redacting": "what is looked through before it is published",
 }
 """The doors where texts come in and go out, and what is masked there."""
 

@@ -85,7 +85,7 @@ ALLOWED = {
     ),
     "doctor/compiles/torch_reasons.py": ("message line", "what PyTorch says; it has fields"),
     "private/masking.py": ("text", "any text is searched for secrets; what is done is the same"),
-    "publish/making/packages.py": ("line", "what pip writes"),
+    "publish/packages.py": ("line", "what pip writes"),
     "runner/functions/targets.py": ("text", "arguments of the command line"),
     "runner/machine/environment.py": ("text line", "metadata of distributions"),
     "runner/machine/groups.py": ("line", "files of /proc and /sys"),

@@ -18,8 +18,7 @@ from tests.stats import results
 
 from coldwarm.cli import main
 from coldwarm.cli.snapshot import _views
-from coldwarm.publish import signing
-from coldwarm.publish.making import collected, create
+from coldwarm.publish import contents, create, signing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,7 +188,7 @@ def signed(
     folder = tmp_path_factory.mktemp("snapshots") / "s1"
     request = create.Request(
         "s1",
-        collected.collect((measured,)),
+        contents.collect_runs((measured,)),
         deterministic=True,
         sources=None,
         with_wheel=True,

@@ -12,9 +12,7 @@ import pytest
 from tests.faults import lab
 
 from coldwarm.contracts.reasons import RefusedError
-from coldwarm.publish import asked, layout
-from coldwarm.publish.making import code
-from coldwarm.publish.replicating import rerun
+from coldwarm.publish import asked, code, layout, replicate
 from coldwarm.runner.stored import reading
 
 if TYPE_CHECKING:
@@ -145,10 +143,10 @@ def test_another_function_under_that_name_is_not_run(
     """GIVEN a function in the snapshot that is not the one that was measured THEN refused."""
     snapshot = call.create(here / "out", tmp_path / "s1", *WITH)
     runs = {"bench": reading.read(snapshot / "results" / "bench")}
-    assert "code/fit.py" in rerun.lay_code(snapshot, runs, tmp_path / "r")
+    assert "code/fit.py" in replicate.lay_code(snapshot, runs, tmp_path / "r")
     (snapshot / "code" / "fit.py").write_text(FIT.replace("50", "1"))
     with pytest.raises(RefusedError) as refused:
-        rerun.lay_code(snapshot, runs, tmp_path / "again")
+        replicate.lay_code(snapshot, runs, tmp_path / "again")
     assert refused.value.reason.code == "code_differs"
 
 

@@ -20,9 +20,8 @@ from tests.publish.offered import Quiet, wheel
 from tests.publish.test_replicate import sleeping_site
 
 from coldwarm.contracts.reasons import RefusedError
-from coldwarm.publish import layout
-from coldwarm.publish.replicating import environment, needed
-from coldwarm.publish.replicating.locked import pinned
+from coldwarm.publish import environment, layout
+from coldwarm.publish.environment import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,8 +84,8 @@ class Shop:
         self.write()
         wheels = self.folder / "wheels"
         get = ["download", "--dest", str(wheels)]
-        chosen = needed.fetched(
-            {needed.Asked(one) for one in roots},
+        chosen = environment.fetched(
+            {environment.Asked(one) for one in roots},
             pinned(self.snapshot),
             MARKERS,
             wheels,
@@ -207,10 +206,13 @@ def test_an_address_in_what_a_wheel_requires_is_not_followed(shop: Shop) -> None
 
 def test_what_the_harness_of_the_snapshot_requires_is_names_alone(shop: Shop) -> None:
     data = wheel("coldwarm", requires=["evil @ https://evil.example/x.whl", "numpy>=2"])
-    assert needed.required(data, MARKERS) == {needed.Asked("evil"), needed.Asked("numpy")}
+    assert environment.required(data, MARKERS) == {
+        environment.Asked("evil"),
+        environment.Asked("numpy"),
+    }
     for other in (wheel("coldwarm", says="evil"), b"no archive", wheel("evil")):
         with pytest.raises(RefusedError):
-            needed.required(other, MARKERS)
+            environment.required(other, MARKERS)
 
 
 def test_a_wheel_that_says_it_is_another_is_refused(shop: Shop) -> None:
@@ -352,7 +354,7 @@ def test_nothing_is_installed_without_trust(
     """GIVEN a sound snapshot of somebody THEN names are shown, and no program is started."""
     snapshot = call.create(sound, tmp_path / "s1")
     started: list[object] = []
-    monkeypatch.setattr(needed, "of_runs", lambda runs: {"numpy"})
+    monkeypatch.setattr(environment, "of_runs", lambda runs: {"numpy"})
     monkeypatch.setattr(environment, "_run", lambda *given: started.append(given))
     code, _, err = call("replicate", snapshot, "--out-dir", tmp_path / "out", *more)
     assert code == 2
@@ -369,7 +371,7 @@ def test_the_key_beside_a_snapshot_is_no_trust(
 ) -> None:
     snapshot = call.create(sound, tmp_path / "s1")
     assert call("sign", snapshot, "--key", keys[0])[0] == 0
-    call.monkeypatch.setattr(needed, "of_runs", lambda runs: {"numpy"})
+    call.monkeypatch.setattr(environment, "of_runs", lambda runs: {"numpy"})
     out = ("--out-dir", tmp_path / "out")
     assert "nothing says who that is" in call("replicate", snapshot, *out)[2]
     code, _, err = call("replicate", snapshot, *out, "--public-key", keys[1])

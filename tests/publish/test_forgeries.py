@@ -16,11 +16,9 @@ from tests.publish.conftest import openssl
 
 from coldwarm.cli.snapshot import _views
 from coldwarm.errors import ExitCode, InvalidResultError, UsageError
-from coldwarm.publish import layout, signing
-from coldwarm.publish.making import collected, create
+from coldwarm.publish import contents, create, layout, signing, verify
+from coldwarm.publish.faults import exit_code
 from coldwarm.publish.package import package
-from coldwarm.publish.verifying import whole
-from coldwarm.publish.verifying.faults import exit_code
 from coldwarm.report.checked import verification
 
 if TYPE_CHECKING:
@@ -49,7 +47,7 @@ def bases(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 def _made(run: Path, folder: Path, *, views: bool = False) -> Path:
     request = create.Request(
         "s1",
-        collected.collect((run,)),
+        contents.collect_runs((run,)),
         deterministic=True,
         sources=None,
         views=_views.available() if views else {},
@@ -75,7 +73,7 @@ def _names(found: Verification, path: str) -> bool:
 def test_what_is_not_forged_has_no_fault_and_is_proved_from_its_samples(
     bases: dict[str, Path], mode: str
 ) -> None:
-    found = whole.verify(bases[mode]).told(bases[mode])
+    found = verify.verify(bases[mode]).told(bases[mode])
     assert (found.faults, found.otherwise) == ([], [])
     assert found.n_figures_only_hashed == 0
     assert f"ONLY HASHED: {found.n_only_hashed} files; proved: " in verification.lines(found)[0]
@@ -89,7 +87,7 @@ def test_a_forged_snapshot_is_wrong_or_counted_as_only_hashed(
     folder = forging.copy(bases[mode], tmp_path / "s1")
     lies = forgery.path(folder)
     forgery.change(folder)
-    found = whole.verify(folder).told(folder)
+    found = verify.verify(folder).told(folder)
     first = verification.lines(found)[0]
     assert not found.proved
     if found.faults:
@@ -126,7 +124,7 @@ def test_a_lie_about_what_was_seen_is_proved_by_nothing(
         folder = _made(run, tmp_path / "s1")
     except (UsageError, InvalidResultError):
         return  # nothing is made of it
-    found = whole.verify(folder).told(folder)
+    found = verify.verify(folder).told(folder)
     kind = "environment.json" if name.startswith("environment") else "cases/"
     assert found.faults or any(
         one.answer == "only_hashed" and kind in one.path for one in found.files
@@ -144,7 +142,7 @@ def test_a_forged_page_or_print_is_wrong_or_not_checked(
     lies = forgery.path(folder)
     forgery.change(folder)
     views = {path: view for path, view in _views.available().items() if path == lies}
-    found = whole.verify(folder, views=views).told(folder)
+    found = verify.verify(folder, views=views).told(folder)
     if mode == "same" and lies == layout.PAGE:
         assert found.faults[0].path == layout.PAGE
     else:
@@ -199,10 +197,10 @@ def test_what_somebody_else_has_signed_is_not_signed(
     evil = tmp_path / "evil.pem"
     openssl("genpkey", "-algorithm", "ed25519", "-out", evil)
     disguised.SIGNATURES[name](folder, evil)
-    found = whole.verify(folder, keys[1]).told(folder)
+    found = verify.verify(folder, keys[1]).told(folder)
     assert [one.kind for one in found.faults] == ["signature"]
     assert exit_code(found) == ExitCode.SIGNATURE
-    known = whole.verify(folder).told(folder)
+    known = verify.verify(folder).told(folder)
     assert not known.proved
     assert known.signature != "valid"
 

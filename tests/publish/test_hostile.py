@@ -385,7 +385,7 @@ def test_there_are_many() -> None:
 
 def test_a_lock_asks_for_nothing_but_names_versions_and_hashes(scene: Path) -> None:
     from coldwarm.contracts.reasons import RefusedError
-    from coldwarm.publish.replicating.locked import pinned
+    from coldwarm.publish.environment import pinned
 
     for line in (
         "numpy @ file:///etc/passwd",

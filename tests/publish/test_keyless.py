@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.publish import keyless, layout
+from coldwarm.publish import layout, signing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,6 +131,6 @@ def test_identity_and_issuer_belong_together(snapshot: Path, call: Call) -> None
 
 def test_the_bundle_is_not_read_without_end(snapshot: Path) -> None:
     (snapshot / layout.BUNDLE).write_bytes(b" " * 2**21)
-    signer = keyless.Signer("a", "b")
-    [fault] = keyless.checked(snapshot, b"", signer)
+    signer = signing.Signer("a", "b")
+    [fault] = signing.checked_keyless(snapshot, b"", signer)
     assert fault.kind == "signature"

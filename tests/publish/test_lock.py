@@ -13,14 +13,13 @@ import pytest
 from packaging.pylock import Pylock
 from packaging.utils import canonicalize_name
 from tests.publish import offered
-from tests.publish.conftest import QUICK, Call, environment, write_run
+from tests.publish.conftest import QUICK, Call, write_run
+from tests.publish.conftest import environment as surroundings
 from tests.publish.offered import sha256_of
 
 from coldwarm.contracts.files.codec import load_as
 from coldwarm.contracts.snapshot import BaselineManifest
-from coldwarm.publish import layout, lock, wheel
-from coldwarm.publish.making import packages
-from coldwarm.publish.replicating import needed
+from coldwarm.publish import environment, layout, lock, packages, wheel
 from coldwarm.runner import harness
 
 if TYPE_CHECKING:
@@ -167,18 +166,20 @@ def test_runs_of_two_environments_are_two_snapshots(run: Path, call: Call, tmp_p
     ],
 )
 def test_which_wheels_fit(file: str, fitting: bool) -> None:  # noqa: FBT001 - one expectation
-    assert lock.fits(file, environment()) is fitting
+    assert lock.fits(file, surroundings()) is fitting
 
 
 def test_pip_is_asked_for_what_is_needed_alone() -> None:
     installed: dict[str, str] = {
         canonicalize_name(one.metadata["Name"]): one.version for one in metadata.distributions()
     }
-    found = needed.of_pins({"numpy"}, installed)
+    found = environment.of_pins({"numpy"}, installed)
     assert found.keys() >= {"coldwarm", "numpy", "msgspec", "cryptography"}
     assert not found.keys() & {"pytest", "ruff", "mypy", "sphinx"}
     other = installed | {"numpy": "0.0.1"}
-    assert needed.of_pins({"numpy"}, other) == other, "nothing tells what that version requires"
+    assert environment.of_pins({"numpy"}, other) == other, (
+        "nothing tells what that version requires"
+    )
 
 
 def test_names_that_were_masked_are_not_asked_for(call: Call, tmp_path: Path, index: str) -> None:
@@ -196,7 +197,7 @@ def test_the_wheel_is_of_what_measured(
     assert "were measured by other sources" in call.refused(*line, *QUICK)
     for case in (run / "cases").iterdir():
         assert json.loads(case.read_text())["protocol"]["harness_sha256"] == "0" * 64
-    monkeypatch.setattr("coldwarm.publish.making.create.harness_sha256", lambda: "0" * 64)
+    monkeypatch.setattr("coldwarm.publish.create.harness_sha256", lambda: "0" * 64)
     found, _ = made(call, run, tmp_path / "s", "--with-wheel", "--index", index)
     [one] = found["coldwarm"]["wheels"]
     file = tmp_path / "s" / one["path"]

@@ -16,8 +16,8 @@ from coldwarm.contracts.environment import Cpu, Frequency
 from coldwarm.contracts.files import journal
 from coldwarm.errors import ContractError
 from coldwarm.publish import layout
-from coldwarm.publish.making.collected import collect
-from coldwarm.publish.making.create import Request, make
+from coldwarm.publish.contents import collect_runs as collect
+from coldwarm.publish.create import Request, make
 from coldwarm.runner.stored.validating import validated
 
 if TYPE_CHECKING:

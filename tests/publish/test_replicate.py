@@ -12,7 +12,7 @@ from tests.publish.conftest import program
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.reasons import RefusedError
 from coldwarm.contracts.snapshot import ReplicationReport
-from coldwarm.publish.replicating import environment, rerun
+from coldwarm.publish import environment, replicate
 from coldwarm.runner.harness import harness_sha256
 from coldwarm.runner.schedule.options import Options
 
@@ -57,7 +57,7 @@ def test_options_become_arguments_that_stand_for_themselves(tmp_path: Path) -> N
     options = Options(
         suite="--help", cases=("--out-dir=/etc", "b"), time_budget_s=5.0, deterministic=True
     )
-    made = rerun.command("python", options, tmp_path / "out", None)
+    made = replicate.command_line("python", options, tmp_path / "out", None)
     assert made[:5] == ["python", "-P", "-m", "coldwarm", "run"]
     assert "--suite=--help" in made
     assert "--case=--out-dir=/etc,b" in made

@@ -11,9 +11,7 @@ from tests.publish import forgeries, forging, judged
 
 from coldwarm.cli.snapshot import _views
 from coldwarm.contracts.reasons import because
-from coldwarm.publish import layout
-from coldwarm.publish.making import collected, create
-from coldwarm.publish.verifying import whole
+from coldwarm.publish import contents, create, layout, verify
 from coldwarm.report import unproved
 
 if TYPE_CHECKING:
@@ -142,12 +140,12 @@ def test_the_page_of_a_snapshot_says_it_too_and_is_made_again(
 ) -> None:
     views = {path: view for path, view in _views.available().items() if path == layout.PAGE}
     request = create.Request(
-        "s1", collected.collect((of_another,)), deterministic=True, sources=None, views=views
+        "s1", contents.collect_runs((of_another,)), deterministic=True, sources=None, views=views
     )
     create.create(request, tmp_path / "s1")
     page = (tmp_path / "s1" / layout.PAGE).read_text()
     assert unproved.sentence(1) in html.unescape(page)
-    found = whole.verify(tmp_path / "s1", views=views).told(tmp_path / "s1")
+    found = verify.verify(tmp_path / "s1", views=views).told(tmp_path / "s1")
     assert not found.faults
     [why] = [one.reason for one in found.files if one.path == layout.PAGE]
     assert why == because("of_other_rules")  # and it is the page that this version makes

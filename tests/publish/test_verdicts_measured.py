@@ -15,9 +15,9 @@ from tests.publish.conftest import program
 
 from coldwarm.catalogue.claims import claim
 from coldwarm.catalogue.patterns import pattern
+from coldwarm.publish import verify
+from coldwarm.publish.faults import exit_code
 from coldwarm.publish.package import package
-from coldwarm.publish.verifying import whole
-from coldwarm.publish.verifying.faults import exit_code
 from coldwarm.runner.catalogue import claims as of_claims
 from coldwarm.runner.catalogue import patterns as of_patterns
 from coldwarm.runner.catalogue.measuring import sha256
@@ -144,7 +144,7 @@ def test_whoever_changes_it_and_makes_the_hashes_anew_is_found_out(
     path, edit, named = CHANGES[change]
     folder = forging.copy(judged, tmp_path / "s")
     forging.edit(folder, path, edit)
-    found = whole.verify(folder).told(folder)
+    found = verify.verify(folder).told(folder)
     assert exit_code(found) == 5, found.faults[:1]
     assert found.faults[0].path.startswith(named), found.faults[0]
 
@@ -159,7 +159,7 @@ def test_a_sample_that_was_changed_is_found_out(judged: Path, tmp_path: Path) ->
                 block["samples_s"] = [2 * sample for sample in block["samples_s"]]
 
     forging.edit(folder, path, slower)
-    found = whole.verify(folder).told(folder)
+    found = verify.verify(folder).told(folder)
     assert exit_code(found) == 5
     assert found.faults[0].path.startswith(f"patterns/{BENCH}/")
 
@@ -172,7 +172,7 @@ def test_what_the_report_says_of_verdicts_has_to_follow(judged: Path, tmp_path: 
     document["verdicts"][0]["verdicts"]["key-reuse"] = "opposite"
     file.write_text(json.dumps(document))
     forging.of_index(folder)
-    found = whole.verify(folder).told(folder)
+    found = verify.verify(folder).told(folder)
     assert exit_code(found) == 5
     assert found.faults[0].path == "validation_report.json"
 
@@ -181,7 +181,7 @@ def test_bytes_that_are_not_the_named_ones_are_found_first(judged: Path, tmp_pat
     folder = forging.copy(judged, tmp_path / "s")
     file = folder / CLAIMS
     file.write_bytes(file.read_bytes() + b"\n")
-    found = whole.verify(folder).told(folder)
+    found = verify.verify(folder).told(folder)
     assert (exit_code(found), found.faults[0].path) == (3, CLAIMS)
 
 

@@ -12,10 +12,9 @@ import pytest
 from tests.publish import forging
 from tests.publish.conftest import Call, openssl, program
 
-from coldwarm.publish import layout
+from coldwarm.publish import layout, verify
+from coldwarm.publish.faults import exit_code
 from coldwarm.publish.unpacking import unpacked
-from coldwarm.publish.verifying import whole
-from coldwarm.publish.verifying.faults import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +44,7 @@ def unsigned(snapshot: Path) -> Path:
 
 
 def found(folder: Path, key: Path | None = None) -> Verification:
-    return whole.verify(folder, key).told(folder)
+    return verify.verify(folder, key).told(folder)
 
 
 def code(folder: Path, key: Path | None = None) -> int:

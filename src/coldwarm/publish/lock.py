@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.publish.making.packages import Wheel
+    from coldwarm.publish.packages import Wheel
     from coldwarm.publish.runs import Content
 
 OWN = "coldwarm"

@@ -23,15 +23,14 @@ def command(a: Path, b: Path, form: str) -> None:
     """
     from contextlib import ExitStack
 
-    from coldwarm.publish import comparing
+    from coldwarm.publish import compare, verify
     from coldwarm.publish.unpacking import unpacked
-    from coldwarm.publish.verifying import whole
     from coldwarm.report.checked import comparison
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.catalogue import stored
 
     with ExitStack() as stack:
-        sides = [whole.require(stack.enter_context(unpacked(path)), path) for path in (a, b)]
+        sides = [verify.require(stack.enter_context(unpacked(path)), path) for path in (a, b)]
         first, second = (side.content() for side in sides)
         verdicts = [
             {str(one.kind): stored.judged(one).verdicts for one in side.judged} for side in sides
@@ -39,7 +38,7 @@ def command(a: Path, b: Path, form: str) -> None:
         for path, side in zip((a, b), sides, strict=True):
             for name, run in side.runs.items():
                 _stored.tell(f"{path}: {name}", run.otherwise)
-        found = comparing.compare(first, second, *verdicts)
+        found = compare.compare(first, second, *verdicts)
     if form == "json":
         _options.print_record(found)
     else:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.environment import Identifying
     from coldwarm.contracts.snapshot import SnapshotMade
-    from coldwarm.publish.making.create import Made, Request
+    from coldwarm.publish.create import Made, Request
     from coldwarm.publish.runs import Collected
 
 _WORKFLOW = (
@@ -117,8 +117,8 @@ def command(
 
     Exit status: 0 made, 2 the id or the folder is taken, 3 a result is not valid.
     """
-    from coldwarm.publish.making import code, packages
-    from coldwarm.publish.making.create import Request, create
+    from coldwarm.publish import code, packages
+    from coldwarm.publish.create import Request, create
 
     for index in indexes:
         if not packages.is_web(index):
@@ -152,12 +152,12 @@ def command(
 
 def _collected(paths: Sequence[Path]) -> Collected:
     """Return the runs in folders, and the patterns and claims."""
-    from coldwarm.publish.making import catalogued, collected
+    from coldwarm.publish import contents
     from coldwarm.runner.catalogue.stored import kind_of
 
     judged = [path for path in paths if kind_of(path) is not None]
-    runs = collected.collect([path for path in paths if path not in judged])
-    verdicts, masked = catalogued.collect(judged)
+    runs = contents.collect_runs([path for path in paths if path not in judged])
+    verdicts, masked = contents.collect_verdicts(judged)
     content = runs.content._replace(verdicts=verdicts)
     return runs._replace(content=content, masked=runs.masked + masked)
 
@@ -183,8 +183,7 @@ def _told(made: Made, request: Request, folder: Path) -> SnapshotMade:
 
 def _identifying(made: Made, request: Request) -> Iterator[Identifying]:
     from coldwarm.contracts.environment import Identifying
-    from coldwarm.publish import layout
-    from coldwarm.publish.making import packages
+    from coldwarm.publish import layout, packages
     from coldwarm.report.identifying import left_in
 
     for run in made.content.runs:

@@ -79,10 +79,8 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     here, 4 nothing could be told; 3, 5 and 6 as of `coldwarm snapshot verify`.
     """
     from coldwarm.errors import ExitCode
-    from coldwarm.publish import comparing, keyless
-    from coldwarm.publish.replicating import repeating
+    from coldwarm.publish import compare, replicate, signing, verify
     from coldwarm.publish.unpacking import unpacked
-    from coldwarm.publish.verifying import whole
     from coldwarm.report.checked import replication
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.stored import noise
@@ -90,15 +88,15 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     if given["as_it_is"] and (given["python"] or given["with_its_wheel"]):
         text = "--as-it-is makes no environment; leave out --python and --with-its-wheel"
         raise click.UsageError(text)
-    signer = keyless.signer(given["identity"], given["issuer"])
+    signer = signing.signer(given["identity"], given["issuer"])
     with unpacked(given["folder"]) as folder:
-        verified = whole.require(folder, given["folder"], given["key"], signer)
+        verified = verify.require(folder, given["folder"], given["key"], signer)
         index, sha256, runs = verified.content()
         if verified.judged:
             _leave_out_verdicts(given["folder"], has_runs=bool(runs))
-        request = repeating.Request(
+        request = replicate.Request(
             folder=folder,
-            name=comparing.named(index, sha256),
+            name=compare.named(index, sha256),
             trusted=bool(given["trust"] or given["key"] or signer),
             signed_by=verified.signature.key_sha256 if given["key"] else None,
             runs=runs,
@@ -110,13 +108,13 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
             noise=noise.read(given["noises"] or None, ()),
             budget_s=given["time_budget"],
         )
-        report = repeating.repeat(request, _tell)
+        report = replicate.repeat(request, _tell)
         _publish(given["out_dir"], index, sha256, report)
     if given["form"] == "json":
         _options.print_record(report)
     else:
         replication.render(report, PlainConsole())
-        say(f"Report: {given['out_dir'] / repeating.REPORT}", before="\n")
+        say(f"Report: {given['out_dir'] / replicate.REPORT}", before="\n")
     if report.n_disagree or report.n_lost:
         return ExitCode.REGRESSION
     return ExitCode.FINE if report.n_agree else ExitCode.NOTHING_VALID
@@ -142,16 +140,15 @@ def _leave_out_verdicts(folder: Path, *, has_runs: bool) -> None:
 def _publish(out_dir: Path, index: SnapshotIndex, sha256: str, report: Replication) -> None:
     """Make a snapshot of the replica, and the published report that names both."""
     from coldwarm.contracts.files import codec
-    from coldwarm.publish import comparing, layout
-    from coldwarm.publish.making.collected import collect
-    from coldwarm.publish.making.create import Request, create
-    from coldwarm.publish.replicating import repeating
+    from coldwarm.publish import compare, layout, replicate
+    from coldwarm.publish.contents import collect_runs as collect
+    from coldwarm.publish.create import Request, create
     from coldwarm.publish.writing import replace_file
 
-    runs = collect([out_dir / repeating.RUNS / run.name for run in report.runs])
+    runs = collect([out_dir / replicate.RUNS / run.name for run in report.runs])
     named = f"{index.snapshot_id[:_LONGEST]}-replica"
     made = create(Request(snapshot_id=named, results=runs, sources=None), out_dir / "snapshot")
     replica = codec.decode_as(type(index), made.files[layout.INDEX])
-    published = comparing.published(index, sha256, replica, made.index_sha256, report)
-    path = out_dir / layout.PUBLISHED / repeating.REPORT
+    published = compare.published(index, sha256, replica, made.index_sha256, report)
+    path = out_dir / layout.PUBLISHED / replicate.REPORT
     replace_file(path, codec.encode(published))

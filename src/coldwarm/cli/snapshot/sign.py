@@ -29,16 +29,14 @@ def command(folder: Path, key: Path | None, *, keyless: bool) -> None:
     the public key beside it. The index names the hash of every file, so the signature holds for
     all of them. A snapshot that does not verify is not signed.
     """
-    from coldwarm.publish import keyless as by_identity
-    from coldwarm.publish import layout, signing
-    from coldwarm.publish.verifying import whole
+    from coldwarm.publish import layout, signing, verify
 
     if (key is None) != keyless:
         text = "give --key KEY.PEM, or --keyless to sign by an identity"
         raise click.UsageError(text)
-    whole.require(folder, folder, unsigned=True)
+    verify.require(folder, folder, unsigned=True)
     if key is None:
-        identity = by_identity.sign(folder)
+        identity = signing.sign_keyless(folder)
         said, names = f"as {identity}", [layout.BUNDLE]
     else:
         signed = signing.sign(folder, key)

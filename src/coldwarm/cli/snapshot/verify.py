@@ -52,16 +52,15 @@ def command(
     from coldwarm.cli.snapshot import _views
     from coldwarm.contracts.reasons import because
     from coldwarm.errors import ExitCode
-    from coldwarm.publish import keyless
+    from coldwarm.publish import signing, verify
+    from coldwarm.publish.faults import exit_code
     from coldwarm.publish.package import is_packed_here
     from coldwarm.publish.unpacking import unpacked
-    from coldwarm.publish.verifying import whole
-    from coldwarm.publish.verifying.faults import exit_code
     from coldwarm.report.checked import verification
 
-    signer = keyless.signer(identity, issuer)
+    signer = signing.signer(identity, issuer)
     with unpacked(folder) as inside:
-        verified = whole.verify(inside, key, signer, views=_views.rendering())
+        verified = verify.verify(inside, key, signer, views=_views.rendering())
         if not verified.faults and not folder.is_dir() and not is_packed_here(folder, inside):
             verified.not_made[folder.name] = because("packed_otherwise")
         found = verified.told(folder)

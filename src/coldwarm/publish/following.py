@@ -19,9 +19,9 @@ from coldwarm.contracts.reasons import because
 from coldwarm.contracts.snapshot import BaselineManifest, ValidationReport
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.publish import citing, layout, lock, manifest, validation
+from coldwarm.publish.faults import by_other_rules, contradiction, fault, told
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.runs import Content, Run, below, verdicts_of
-from coldwarm.publish.verifying.faults import by_other_rules, contradiction, fault, told
 from coldwarm.runner.stored import published
 from coldwarm.runner.stored.differences import between
 

@@ -1,10 +1,4 @@
-"""A snapshot verified as a whole: bytes, contracts, signature, and everything that is computed.
-
-Nothing in it is executed, and nothing is opened that is no plain file inside its folder. Each step
-rests on those before it, so the first one that finds a fault is the last one that is done: which
-files there are, the signature of the index, the index, what it names, the bytes of that, their
-contracts, and what they say.
-"""
+"""A snapshot verified as a whole: bytes, contracts, signature, and everything that is computed."""
 
 from __future__ import annotations
 
@@ -23,10 +17,9 @@ from coldwarm.contracts.files.index import NAME
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.contracts.snapshot import SnapshotIndex
 from coldwarm.errors import ContractError, UsageError
-from coldwarm.publish import keyless, layout, opening
+from coldwarm.publish import faults, following, layout, opening, signing
+from coldwarm.publish.faults import SnapshotError, fault, told
 from coldwarm.publish.runs import Judged
-from coldwarm.publish.verifying import following, listed, signed
-from coldwarm.publish.verifying.faults import SnapshotError, fault, told
 from coldwarm.runner.catalogue import stored
 from coldwarm.runner.stored import differences, reading
 from coldwarm.runner.stored.validating import validated
@@ -42,6 +35,7 @@ if TYPE_CHECKING:
     from coldwarm.publish.runs import View
     from coldwarm.runner.catalogue.stored import Stored
 
+
 _SHOWN = 100
 """Faults that are told: one alone is enough."""
 
@@ -53,13 +47,13 @@ class _Verified:
     folder: Path
     key: Path | None
     """The public key that it should be signed with."""
-    signer: keyless.Signer | None = None
+    signer: signing.Signer | None = None
     """Who must have signed it through sigstore."""
     unsigned: bool = False
     files: dict[str, opening.Entry] = field(default_factory=dict)
     index: SnapshotIndex | None = None
     index_sha256: str | None = None
-    signature: signed.Signature = field(default_factory=signed.Signature)
+    signature: signing.Signature = field(default_factory=signing.Signature)
     runs: dict[str, Measured] = field(default_factory=dict)
     """By the name of their folder, everything in them computed again."""
     stored: dict[str, Measured] = field(default_factory=dict)
@@ -174,7 +168,7 @@ def require(
     folder: Path,
     named: Path,
     key: Path | None = None,
-    signer: keyless.Signer | None = None,
+    signer: signing.Signer | None = None,
     *,
     unsigned: bool = False,
 ) -> _Verified:
@@ -200,7 +194,7 @@ def require(
 def verify(
     folder: Path,
     key: Path | None = None,
-    signer: keyless.Signer | None = None,
+    signer: signing.Signer | None = None,
     *,
     unsigned: bool = False,
     views: Mapping[str, View] | None = None,
@@ -232,7 +226,7 @@ def _opened(verified: _Verified) -> Iterator[SnapshotFault]:
     if not folder.is_dir():
         raise RefusedError(because("no_snapshot", folder=str(folder)))
     verified.files = {entry.path: entry for entry in opening.entries(folder)}
-    yield from listed.unopened(verified.files)
+    yield from faults.unopened(verified.files)
     if layout.INDEX not in verified.files:
         yield fault("presence", layout.INDEX, "file_missing")
 
@@ -244,13 +238,13 @@ def _index(verified: _Verified) -> Iterator[SnapshotFault]:
         data = opening.read_limited(folder, layout.INDEX)
         verified.index_sha256 = hashlib.sha256(data).hexdigest()
         if not verified.unsigned:
-            verified.signature = signed.checked(folder, verified.files, data, verified.key)
+            verified.signature = signing.checked_key(folder, verified.files, data, verified.key)
             yield from verified.signature.faults
         if verified.signer is not None:
-            yield from keyless.checked(folder, data, verified.signer)
+            yield from signing.checked_keyless(folder, data, verified.signer)
         elif layout.BUNDLE in verified.files and not verified.unsigned:
             verified.not_made[layout.BUNDLE] = because("bundle_not_asked")
-            yield from keyless.of_another(folder, data)
+            yield from signing.of_another(folder, data)
         verified.index = decode_as(SnapshotIndex, data, f"{folder}/{layout.INDEX}")
     except ContractError as error:
         yield told("schema", folder, error)
@@ -258,17 +252,17 @@ def _index(verified: _Verified) -> Iterator[SnapshotFault]:
 
 def _listed(verified: _Verified) -> Iterator[SnapshotFault]:
     if verified.index is not None:
-        yield from listed.missing_or_more(verified.index, verified.files)
+        yield from faults.missing_or_more(verified.index, verified.files)
 
 
 def _bytes(verified: _Verified) -> Iterator[SnapshotFault]:
     for row in verified.index.artifacts if verified.index else ():
-        yield from listed.other_bytes(verified.folder, row)
+        yield from faults.other_bytes(verified.folder, row)
 
 
 def _contracts(verified: _Verified) -> Iterator[SnapshotFault]:
     for row in verified.index.artifacts if verified.index else ():
-        yield from listed.other_contract(verified.folder, row.path)
+        yield from faults.other_contract(verified.folder, row.path)
 
 
 def _measured(verified: _Verified) -> Iterator[SnapshotFault]:

@@ -19,16 +19,17 @@ from coldwarm.errors import UsageError
 from coldwarm.private.masking import masked
 from coldwarm.publish import (
     citing,
+    environment,
     layout,
     lock,
     manifest,
+    packages,
+    redacting,
     registry,
     validation,
     wheel,
 )
-from coldwarm.publish.making import packages, privacy
-from coldwarm.publish.making.code import not_repeatable
-from coldwarm.publish.replicating import needed
+from coldwarm.publish.code import not_repeatable
 from coldwarm.publish.writing import sha256_of, unwritable, write_new
 from coldwarm.runner.harness import harness_sha256
 
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.publish.making.code import Code
+    from coldwarm.publish.code import Code
     from coldwarm.publish.runs import Collected, Content, View
+
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -195,7 +197,7 @@ def _describe(request: Request, made: Made) -> None:
     workflow = {} if request.deterministic else request.workflow
     index = manifest.index(made.snapshot_id, made.generated_at, made.content, made.files, workflow)
     made.files[layout.INDEX] = codec.encode(index)
-    privacy.refuse_secrets(made.files)
+    redacting.refuse_secrets(made.files)
 
 
 def _wheel(content: Content) -> tuple[str, bytes]:
@@ -220,7 +222,7 @@ def _lock(
     if request.sources is None:
         return sorted(pinned), because("no_index_asked")
     requires = request.code.requires if request.code else ()
-    locked = needed.of_pins(_roots(content, requires), pinned)
+    locked = environment.of_pins(_roots(content, requires), pinned)
     asked = {name: version for name, version in locked.items() if name != lock.OWN}
     try:
         python = ".".join(content.environments[0].python.version.split(".")[:2])
@@ -243,7 +245,7 @@ def _roots(content: Content, requires: Sequence[str]) -> set[str]:
         for one in case.observations
         for name in one.versions
     }
-    return needed.of_runs(measured, known=False) | {
+    return environment.of_runs(measured, known=False) | {
         canonicalize_name(n) for n in (*told, *requires)
     }
 

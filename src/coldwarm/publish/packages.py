@@ -23,6 +23,7 @@ from coldwarm.contracts.reasons import because
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+
 _PIP = ("-m", "pip", "--no-input", "--disable-pip-version-check")
 _ASK = ("install", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:")
 _QUIETLY = ("--quiet", "--retries", "1", "--timeout", "20", "--report", "-")

@@ -1,4 +1,4 @@
-"""The runs of a snapshot: read, computed again, refused where anything is wrong, and copied."""
+"""The runs, patterns and claims of a snapshot: read, computed again, refused if wrong, copied."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+from coldwarm.contracts.catalogue import INDEXES
+from coldwarm.contracts.environment import ENVIRONMENT
 from coldwarm.contracts.files import nextstat
 from coldwarm.contracts.files.codec import decode, decode_as, encode, read_bytes
 from coldwarm.contracts.files.faults import fault
@@ -14,20 +16,32 @@ from coldwarm.contracts.files.inside import OutsideError, inside
 from coldwarm.contracts.files.journal import JOURNAL
 from coldwarm.contracts.published import NextstatSuite
 from coldwarm.errors import ContractError, InvalidResultError, UsageError
-from coldwarm.publish import layout
-from coldwarm.publish.making import redacting
-from coldwarm.publish.runs import Collected, Content, Run, names_of, refuse_others
-from coldwarm.publish.writing import sha256_of
+from coldwarm.publish import layout, redacting
+from coldwarm.publish.runs import (
+    Collected,
+    Content,
+    Judged,
+    Run,
+    below,
+    names_of,
+    refuse_others,
+    verdicts_of,
+)
+from coldwarm.publish.writing import read_inside, sha256_of
+from coldwarm.runner.catalogue import stored
 from coldwarm.runner.stored.validating import read_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.result import SuiteResult
+    from coldwarm.publish.runs import Verdicts
+    from coldwarm.runner.catalogue.stored import Stored
 
 
-def collect(paths: Sequence[Path]) -> Collected:
+def collect_runs(paths: Sequence[Path]) -> Collected:
     """Read the runs of a snapshot, in an order that does not depend on how they were named.
 
     What is private here and was not masked when it was measured is masked, with every hash made
@@ -50,13 +64,13 @@ def collect(paths: Sequence[Path]) -> Collected:
         numbered = (f"{run.name}-{number}" for number in count(2))
         name = next(one for one in chain([run.name], numbered) if one not in names)
         runs.append(replace(run, name=name))
-    masked = [_masked(run) for run in runs]
+    masked = [_masked_runs(run) for run in runs]
     return Collected(
         Content([run for run, _ in masked], []), [place for _, places in masked for place in places]
     )
 
 
-def _masked(run: Run) -> tuple[Run, list[str]]:
+def _masked_runs(run: Run) -> tuple[Run, list[str]]:
     """Return a run with everything masked that is private here, and where that was."""
     files, places = redacting.redacted(run.files, run.folder, redacting.masked_files)
     if not places:
@@ -81,13 +95,13 @@ def _read(path: Path) -> Run:
         raise UsageError(f"{text} --out-dir {path}")
     if measured.environment is None:
         raise fault(str(path), None, None, "its environment.json cannot be used; measure again")
-    files = dict(_files(path, suite))
+    files = dict(_files_of_run(path, suite))
     _refuse_changed(path, suite, files)
     cases = list(measured.cases.values())
     return Run(suite.suite, suite, measured.environment, cases, files, measured.otherwise)
 
 
-def _files(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
+def _files_of_run(path: Path, suite: SuiteResult) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a run that belong to it, and no others that lie in its folder."""
     names = names_of(suite)
     published = f"{layout.PUBLISHED}/{nextstat.INDEX}"
@@ -121,3 +135,97 @@ def _refuse_changed(path: Path, suite: SuiteResult, files: dict[str, bytes]) -> 
     if decode(files[NAME]) != suite:
         raise fault(str(path / NAME), None, None, "was changed while it was read; try again")
     refuse_others(path, files, f"{layout.RESULTS}/{suite.suite}")
+
+
+def collect_verdicts(paths: Sequence[Path]) -> tuple[list[Verdicts], list[str]]:
+    """Read patterns and claims, and where something is masked that was not when it was measured.
+
+    Raises:
+        UsageError: one is not finished, or there are two folders of one kind.
+        InvalidResultError: a verdict or a figure does not follow from its evidence.
+        ContractError: a file changed meanwhile.
+    """
+    found: list[Verdicts] = []
+    places: list[str] = []
+    for kind in INDEXES:
+        of_kind = [path for path in paths if stored.kind_of(path) == kind]
+        if len(of_kind) > 1:
+            text = f"{of_kind[0]} and {of_kind[1]} both hold {kind}; a snapshot has one folder of"
+            raise UsageError(f"{text} them, so make one of each")
+        for path in of_kind:
+            made, masked = _collected(_finished(path, kind))
+            found.append(made)
+            places += masked
+    return found, places
+
+
+def _finished(path: Path, kind: Kind) -> Stored:
+    """Return results that are complete and follow from their evidence."""
+    try:
+        found = stored.read(path, kind)
+    except ContractError as error:
+        raise _invalid(str(error)) from None
+    if not found.index.complete:
+        text = f"{found.folder} holds {kind} whose measuring was interrupted; finish it with"
+        raise UsageError(f"{text} coldwarm {kind} run --resume --out-dir {found.folder}")
+    _refuse_wrong(found)
+    return found
+
+
+def _refuse_wrong(found: Stored) -> None:
+    try:
+        for run in found.pointed:
+            read_whole(found.index_of(run).parent)
+        faults = found.held.faults
+    except (ContractError, UsageError) as error:
+        raise _invalid(str(error)) from None
+    if faults:
+        raise _invalid(str(faults[0]))
+
+
+def _invalid(text: str) -> InvalidResultError:
+    return InvalidResultError(f"the results are not valid, so nothing is published: {text}")
+
+
+def _collected(found: Stored) -> tuple[Verdicts, list[str]]:
+    files = _files_of_verdicts(found)
+    made, places = redacting.redacted(files, found.kind, _masked_verdicts)
+    if not places:
+        return verdicts_of(_judged(found), files), []
+    with redacting.written(made) as folder:
+        again = _finished(folder, found.kind)
+        return verdicts_of(_judged(again), made), places
+
+
+def _judged(found: Stored) -> Judged:
+    """Return stored results as they are judged now."""
+    again, n_otherwise = found.again, len(found.held.otherwise)
+    return Judged(found.kind, again.index, found.runs, again.reasons, n_otherwise)
+
+
+def _files_of_verdicts(found: Stored) -> dict[str, bytes]:
+    """Return the files that belong to the results, without the journals of their runs."""
+    index = INDEXES[found.kind]
+    files = {index: read_bytes(found.folder / index)}
+    if (found.folder / ENVIRONMENT).exists():
+        files[ENVIRONMENT] = read_inside(found.folder, ENVIRONMENT)
+    for path, run in found.runs.items():
+        for name in names_of(run.suite) if run.suite else ():
+            files[f"{path}/{name}"] = read_inside(found.folder, f"{path}/{name}")
+    if decode(files[index]) != found.index:
+        raise fault(
+            str(found.folder / index), None, None, "was changed while it was read; try again"
+        )
+    refuse_others(found.folder, files, found.kind)
+    return files
+
+
+def _masked_verdicts(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files written once more, which masks them, with the hashes in each run anew."""
+    made = {path: encode(decode(data)) for path, data in files.items() if path.count("/") == 0}
+    for path in files:
+        folder, _, name = path.rpartition("/")
+        if name == NAME:
+            again = redacting.masked_files(below(files, f"{folder}/"))
+            made |= {f"{folder}/{one}": data for one, data in again.items()}
+    return made

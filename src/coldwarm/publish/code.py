@@ -20,14 +20,14 @@ from packaging.utils import canonicalize_name
 from coldwarm import registry
 from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import UsageError, is_plain
-from coldwarm.publish import asked, layout, opening
-from coldwarm.publish.making import privacy
+from coldwarm.publish import asked, layout, opening, redacting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.publish.runs import Run
+
 
 _MOST_BYTES = 2**26
 """Of one file."""
@@ -246,7 +246,7 @@ def _refuse_private(files: dict[str, bytes]) -> None:
         except UnicodeDecodeError:
             continue
         texts |= {f"{path}:{n}": line for n, line in enumerate(data.splitlines(), 1)}
-    found = privacy.private_in(texts)
+    found = redacting.private_in(texts)
     if found:
         text = f"--with-code: {found[0]} holds something private, such as a home folder or a token"
         raise UsageError(f"{text}; take it out, and measure again")

@@ -1,1 +1,0 @@
-"""Making a snapshot of finished runs."""

@@ -1,1 +1,0 @@
-"""Measuring a snapshot again: in an environment made from its lock, by the protocol it states."""
