@@ -19,7 +19,7 @@ from coldwarm.errors import ExitCode, InvalidResultError, UsageError
 from coldwarm.publish import contents, create, layout, signing, verify
 from coldwarm.publish.faults import exit_code
 from coldwarm.publish.package import package
-from coldwarm.report.checked import verification
+from coldwarm.report import checked
 
 if TYPE_CHECKING:
     from tests.publish.conftest import Call
@@ -76,7 +76,7 @@ def test_what_is_not_forged_has_no_fault_and_is_proved_from_its_samples(
     found = verify.verify(bases[mode]).told(bases[mode])
     assert (found.faults, found.otherwise) == ([], [])
     assert found.n_figures_only_hashed == 0
-    assert f"ONLY HASHED: {found.n_only_hashed} files; proved: " in verification.lines(found)[0]
+    assert f"ONLY HASHED: {found.n_only_hashed} files; proved: " in checked.lines(found)[0]
 
 
 @pytest.mark.parametrize(("mode", "name"), _some(list(product(forgeries.MODES, SNAPSHOTS))))
@@ -88,7 +88,7 @@ def test_a_forged_snapshot_is_wrong_or_counted_as_only_hashed(
     lies = forgery.path(folder)
     forgery.change(folder)
     found = verify.verify(folder).told(folder)
-    first = verification.lines(found)[0]
+    first = checked.lines(found)[0]
     assert not found.proved
     if found.faults:
         return

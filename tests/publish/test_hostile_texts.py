@@ -19,10 +19,7 @@ from tests.stats.repeating import run
 from coldwarm.cli import _options
 from coldwarm.contracts.policy import Policy
 from coldwarm.errors import is_plain
-from coldwarm.report import markdown, terminal
-from coldwarm.report.bench import text as bench_text
-from coldwarm.report.compare import terminal as compared_terminal
-from coldwarm.report.compare import text as compared_text
+from coldwarm.report import bench, compare, markdown, terminal
 from coldwarm.report.formats import base
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner.stored import reading
@@ -107,7 +104,7 @@ def test_markdown(hostile: Measured, comparison: RunComparison) -> None:
     texts = [
         data.decode(),
         markdown.render(hostile.suite, list(hostile.cases.values()), verbose=True),
-        compared_text.markdown(comparison, everything=True),
+        compare.markdown(comparison, everything=True),
     ]
     markdown_it = pytest.importorskip("markdown_it")
     for text in texts:
@@ -122,7 +119,7 @@ def test_a_terminal(hostile: Measured, comparison: RunComparison) -> None:
     console = PlainConsole(file=out, width=100, force_terminal=False)
     assert hostile.suite is not None
     terminal.render(hostile.suite, list(hostile.cases.values()), console, verbose=True)
-    compared_terminal.render(comparison, console, everything=True)
+    compare.render(comparison, console, everything=True)
     plain(out.getvalue())
     assert not [line for line in out.getvalue().splitlines() if line.strip().startswith("::")]
 
@@ -146,8 +143,8 @@ def test_annotations_of_a_workflow(hostile: Measured, comparison: RunComparison)
     assert hostile.suite is not None
     report, _ = benching.report(hostile.suite, cases, "out", Policy())
     for text in (
-        bench_text.github(report, hostile.suite, cases),
-        compared_text.github(comparison, defaultdict(lambda: spoiled.BAD)),
+        bench.github(report, hostile.suite, cases),
+        compare.github(comparison, defaultdict(lambda: spoiled.BAD)),
     ):
         plain(text)
         assert [line for line in text.splitlines() if not COMMAND.match(line)] == []

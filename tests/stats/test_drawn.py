@@ -15,7 +15,7 @@ from coldwarm.contracts.observation import Block, LoopAccount
 from coldwarm.runner.stored import again
 from coldwarm.stats.drawn import gates, loops, memory, shapes, totals, warm
 from coldwarm.stats.selection import warm_processes
-from coldwarm.stats.steady.process import detect, steady_places
+from coldwarm.stats.steady import detect, steady_places
 
 if TYPE_CHECKING:
     from coldwarm.contracts.result import CaseResult

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
 from coldwarm.runner.schedule.needs import SETTLED_DIFFERENT, SETTLED_SAME, _rounds_for
-from coldwarm.stats import serial
+from coldwarm.stats import drift, serial
 from coldwarm.stats.bounded import difference
 from coldwarm.stats.intervals import bounds, paired
 from coldwarm.stats.many import held
@@ -23,7 +23,6 @@ from coldwarm.stats.plan.breakeven import break_even
 from coldwarm.stats.plan.cheapest import by_calls
 from coldwarm.stats.plan.costs import WARM_CALL, Costs
 from coldwarm.stats.ratio import CONFIDENCE, compare, compare_pairs
-from coldwarm.stats.steady import drift
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.reasons import because
 from coldwarm.contracts.summary import Comparison
-from coldwarm.report.compare.limits import of_bench
+from coldwarm.report.compare import of_bench
 from coldwarm.report.sentences import advice
 from coldwarm.stats import outcome
 from coldwarm.stats.compare.known import known_noise

@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coldwarm.contracts.reasons import because, brief
-from coldwarm.stats.steady.changepoints import segments
-from coldwarm.stats.steady.levels import two_levels
-from coldwarm.stats.steady.process import detect
+from coldwarm.stats.steady import detect, segments, two_levels
 
 SEEDS = st.integers(0, 10_000)
 

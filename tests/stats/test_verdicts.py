@@ -18,7 +18,7 @@ from coldwarm.contracts.observation import Gate, Telemetry
 from coldwarm.contracts.policy import Policy
 from coldwarm.contracts.reasons import because
 from coldwarm.errors import NothingComparableError, UsageError
-from coldwarm.report.compare.refusals import WAYS_ON, nothing_valid, refused
+from coldwarm.report.compare import WAYS_ON, nothing_valid, refused
 from coldwarm.stats.compare.comparable import FIELDS as COMPARED
 from coldwarm.stats.compare.results import IncomparableError, NothingValidError, compare_results
 

@@ -57,13 +57,13 @@ def print_bench(
     verbose: bool = False,
 ) -> None:
     """Print a bench in one of ``BENCH_FORMS``, as tables, or as a picture of them (``svg``)."""
-    from coldwarm.report.bench import terminal
+    from coldwarm.report import bench
 
     if form in BENCH_FORMS:
         click.echo(bench_text(report, suite, cases, form, verbose=verbose), nl=False)
         return
     with _console(form, "coldwarm bench") as console:
-        terminal.render(report, suite, cases, plan, console, verbose=verbose)
+        bench.render(report, suite, cases, plan, console, verbose=verbose)
 
 
 def bench_text(
@@ -75,13 +75,13 @@ def bench_text(
     verbose: bool = False,
 ) -> str:
     """Return a bench as its report (``json``), Markdown, or annotations (``github``)."""
-    from coldwarm.report.bench import text
+    from coldwarm.report import bench
 
     if form == "json":
         return _options.record_text(report)
     if form == "markdown":
-        return text.as_markdown(report, suite, cases, verbose=verbose)
-    return text.github(report, suite, cases)
+        return bench.as_markdown(report, suite, cases, verbose=verbose)
+    return bench.github(report, suite, cases)
 
 
 def files_by_form(values: Iterable[str]) -> dict[str, Path]:

@@ -134,7 +134,7 @@ def elsewhere(
     from coldwarm.contracts.files import codec
     from coldwarm.contracts.measured import Measured
     from coldwarm.integrations import opening
-    from coldwarm.report.compare import refusals
+    from coldwarm.report import compare
     from coldwarm.stats.compare import benchmarks, results
 
     a, b = (
@@ -144,7 +144,7 @@ def elsewhere(
     try:
         comparison = benchmarks.compare_benchmarks(a, b, limits, allowed, pairs)
     except results.IncomparableError as error:
-        raise ListedError(refusals.refused(error)) from None
+        raise ListedError(compare.refused(error)) from None
     return codec.without_secrets(comparison)
 
 
@@ -162,7 +162,7 @@ def judged(
         NothingComparableError: they have no valid figure in common.
     """
     from coldwarm.contracts.files import codec
-    from coldwarm.report.compare import refusals
+    from coldwarm.report import compare
     from coldwarm.runner.stored import noise as stored_noise
     from coldwarm.stats.compare import results
 
@@ -170,9 +170,9 @@ def judged(
     try:
         comparison = results.compare_results(first, second, limits, allowed, reports)
     except results.IncomparableError as error:
-        raise ListedError(refusals.refused(error)) from None
+        raise ListedError(compare.refused(error)) from None
     except results.NothingValidError as error:
-        raise NothingComparableError(refusals.nothing_valid(error)) from None
+        raise NothingComparableError(compare.nothing_valid(error)) from None
     return codec.without_secrets(comparison)
 
 
@@ -207,14 +207,14 @@ def _policy(thresholds: tuple[str, ...], failures: Sequence[str], path: Path | N
 def _show(
     comparison: RunComparison, files: Mapping[str, str], form: str, *, everything: bool
 ) -> None:
-    from coldwarm.report.compare import terminal, text
+    from coldwarm.report import compare
     from coldwarm.report.shown import PlainConsole
 
     if form == "json":
         _options.print_record(comparison)
     elif form == "markdown":
-        click.echo(text.markdown(comparison, everything=everything), nl=False)
+        click.echo(compare.markdown(comparison, everything=everything), nl=False)
     elif form == "github":
-        click.echo(text.github(comparison, files), nl=False)
+        click.echo(compare.github(comparison, files), nl=False)
     else:
-        terminal.render(comparison, PlainConsole(), everything=everything)
+        compare.render(comparison, PlainConsole(), everything=everything)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coldwarm.contracts.files import codec
 from coldwarm.contracts.policy import Policy
 from coldwarm.report import answers as words
-from coldwarm.report.bench import html, terminal, text
+from coldwarm.report import bench
 from coldwarm.report.shown import PlainConsole
 from coldwarm.stats.plan import benching
 
@@ -59,17 +59,17 @@ class BenchComparison:
         """Return the answer and the tables as text."""
         console = PlainConsole(file=StringIO(), width=_WIDTH, record=True, color_system=None)
         cases = list(self.cases.values())
-        terminal.render(self.report, self.suite, cases, self.plan, console)
+        bench.render(self.report, self.suite, cases, self.plan, console)
         lines = console.export_text().splitlines()
         return "\n".join(line.rstrip() for line in lines)
 
     def _repr_markdown_(self) -> str:
         """Return the same as Markdown."""
-        return text.as_markdown(self.report, self.suite, list(self.cases.values()))
+        return bench.as_markdown(self.report, self.suite, list(self.cases.values()))
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook."""
-        return html.as_html(self.report, self.suite, list(self.cases.values()))
+        return bench.as_html(self.report, self.suite, list(self.cases.values()))
 
 
 def compared(outcome: Outcome) -> BenchComparison:

@@ -33,7 +33,7 @@ from coldwarm.runner import translate
 from coldwarm.runner.machine import settings
 from coldwarm.runner.process import replies
 from coldwarm.runner.schedule.batches import BLOCK_LIMIT, batch_for, block_seconds
-from coldwarm.stats.steady.process import FEWEST_SAMPLES, detect
+from coldwarm.stats.steady import FEWEST_SAMPLES, detect
 from coldwarm.worker.allocator import is_glibc
 from coldwarm.worker.loop import make_loop
 

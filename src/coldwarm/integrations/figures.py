@@ -17,7 +17,7 @@ from coldwarm.stats import summarise
 from coldwarm.stats.compare.comparable import failure
 from coldwarm.stats.intervals import group_medians
 from coldwarm.stats.selection import counted, warm_processes
-from coldwarm.stats.steady.process import steady_places
+from coldwarm.stats.steady import steady_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from coldwarm.report import terminal, units
-from coldwarm.report.bench.words import metric_name
+from coldwarm.report.bench import metric_name
 from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.contracts.result import CaseResult, ColdSummary, SteadyState, WarmSummary
     from coldwarm.contracts.summary import CautionKind
-    from coldwarm.stats.steady.levels import TwoLevels
+    from coldwarm.stats.steady import TwoLevels
 
 _COLLECTING = 0.1
 """From what share of a call on the collector is worth a caution."""

@@ -15,7 +15,7 @@ import numpy as np
 from coldwarm.contracts.base import WARM
 from coldwarm.contracts.observation import published
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.steady.process import Steadiness, detect, settles_at
+from coldwarm.stats.steady import Steadiness, detect, settles_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,6 +14,7 @@ from coldwarm.contracts.result import ColdSummary, WarmSummary
 from coldwarm.stats import beside, counts, faults, loops
 from coldwarm.stats.cautions import case_warnings, kept_itself
 from coldwarm.stats.distribution import summary
+from coldwarm.stats.drift import steady_state
 from coldwarm.stats.pairs import log_ratios
 from coldwarm.stats.precision import precision_of
 from coldwarm.stats.ratio import CONFIDENCE, THRESHOLD, compare, compare_pairs
@@ -25,7 +26,6 @@ from coldwarm.stats.selection import (
     rejected,
     warm_processes,
 )
-from coldwarm.stats.steady.case import steady_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,7 +25,7 @@ def command(a: Path, b: Path, form: str) -> None:
 
     from coldwarm.publish import compare, verify
     from coldwarm.publish.unpacking import unpacked
-    from coldwarm.report.checked import comparison
+    from coldwarm.report import checked
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.catalogue import stored
 
@@ -42,4 +42,4 @@ def command(a: Path, b: Path, form: str) -> None:
     if form == "json":
         _options.print_record(found)
     else:
-        comparison.render(found, PlainConsole())
+        checked.render_comparison(found, PlainConsole())

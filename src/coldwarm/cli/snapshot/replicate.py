@@ -81,7 +81,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     from coldwarm.errors import ExitCode
     from coldwarm.publish import compare, replicate, signing, verify
     from coldwarm.publish.unpacking import unpacked
-    from coldwarm.report.checked import replication
+    from coldwarm.report import checked
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.stored import noise
 
@@ -113,7 +113,7 @@ def command(**given: Any) -> int:  # noqa: ANN401 - options come by name
     if given["form"] == "json":
         _options.print_record(report)
     else:
-        replication.render(report, PlainConsole())
+        checked.render_replication(report, PlainConsole())
         say(f"Report: {given['out_dir'] / replicate.REPORT}", before="\n")
     if report.n_disagree or report.n_lost:
         return ExitCode.REGRESSION

@@ -56,7 +56,7 @@ def command(
     from coldwarm.publish.faults import exit_code
     from coldwarm.publish.package import is_packed_here
     from coldwarm.publish.unpacking import unpacked
-    from coldwarm.report.checked import verification
+    from coldwarm.report import checked
 
     signer = signing.signer(identity, issuer)
     with unpacked(folder) as inside:
@@ -67,6 +67,6 @@ def command(
     if form == "json":
         _options.print_record(found)
     else:
-        for line in verification.lines(found):
+        for line in checked.lines(found):
             say(line, err=not found.holds)
     return ExitCode.FAILED if strict and found.holds and not found.proved else exit_code(found)

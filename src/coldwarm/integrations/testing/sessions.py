@@ -16,7 +16,7 @@ from coldwarm.integrations.foreign import pyperf
 from coldwarm.integrations.foreign.document import Opened
 from coldwarm.integrations.testing import judging
 from coldwarm.integrations.testing.kept import document
-from coldwarm.report.compare import refusals, terminal
+from coldwarm.report import compare
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner.machine import environment
 from coldwarm.stats.compare import benchmarks, results
@@ -90,12 +90,12 @@ def _compared(against: Benchmarks, made: dict[str, Any], name: str, width: int) 
         now = pyperf.benchmarks(Opened(name, "", made))
         found = benchmarks.compare_benchmarks([against], [now], Policy())
     except results.IncomparableError as error:
-        yield from ListedError(refusals.refused(error)).lines
+        yield from ListedError(compare.refused(error)).lines
         return
     except ColdwarmError as error:
         yield from error.lines
         return
     text = StringIO()
     console = PlainConsole(file=text, width=width, color_system=None)
-    terminal.render(without_secrets(found), console, everything=True)
+    compare.render(without_secrets(found), console, everything=True)
     yield from text.getvalue().rstrip().splitlines()

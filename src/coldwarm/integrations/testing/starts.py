@@ -12,7 +12,7 @@ from coldwarm.inprocess import finding
 from coldwarm.integrations import opening
 from coldwarm.integrations.testing import judging, kept, telling, turns
 from coldwarm.integrations.testing.asked import MOST
-from coldwarm.report.compare import refusals
+from coldwarm.report import compare
 from coldwarm.report.sentences import with_advice
 from coldwarm.runner.functions import bench
 from coldwarm.runner.functions.request import Request
@@ -124,7 +124,7 @@ def _compared(ours: Measured, asked: Asked, stored: Measured | Benchmarks, limit
     try:
         return judging.against(ours, stored, asked.wanted, rules, opening.of_run(ours))
     except IncomparableError as error:
-        text = refusals.refused(error).replace("--allow ", "allow=")
+        text = compare.refused(error).replace("--allow ", "allow=")
         raise UsageError(f"{asked.target}, with A {stored.path} and B now: {text}") from None
     except NothingValidError as error:
-        raise UsageError(refusals.nothing_valid(error)) from None
+        raise UsageError(compare.nothing_valid(error)) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coldwarm.report.compare.words import change
+from coldwarm.report.compare import change
 from coldwarm.report.figures import around
 from coldwarm.report.sentences import counted, with_advice
 from coldwarm.report.units import duration, significant

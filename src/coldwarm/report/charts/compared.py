@@ -14,7 +14,7 @@ from coldwarm.report.charts.marks import WIDTH, data, only
 from coldwarm.report.charts.names import file_name, shown
 from coldwarm.report.charts.source import source, standing_alone
 from coldwarm.report.charts.workload import Workload, workloads
-from coldwarm.report.compare.words import figure, row
+from coldwarm.report.compare import figure, row
 from coldwarm.stats.ratio import same_within
 
 if TYPE_CHECKING:

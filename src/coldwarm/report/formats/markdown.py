@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import markdown, unproved
-from coldwarm.report.bench import text as bench
+from coldwarm.report import bench, compare, markdown, unproved
 from coldwarm.report.catalogue import text
-from coldwarm.report.compare import text as compared_text
 from coldwarm.report.figures import held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.stats.answers import answers
@@ -43,7 +41,7 @@ def compared(
     comparison: RunComparison, sides: tuple[Measured, Measured], name: str
 ) -> dict[str, bytes]:
     """Return what changed from one result to another."""
-    said = compared_text.markdown(comparison, everything=True)
+    said = compare.markdown(comparison, everything=True)
     about = [_about(side, label) for label, side in zip("AB", sides, strict=True)]
     return {name: "\n\n".join([said.rstrip(), *about, ""]).encode()}
 

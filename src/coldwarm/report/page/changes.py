@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coldwarm.report.compare import words as told
+from coldwarm.report import compare
 from coldwarm.report.page.making import filled
 from coldwarm.report.page.surroundings import Folded
 from coldwarm.report.sentences import words
@@ -55,10 +55,10 @@ def changes(comparison: RunComparison, sections: Sequence[Section]) -> _Changes:
     """Return what the page says of two results, with sections of figures of both."""
     differing = [(one.name, f"{one.a} in A, {one.b} in B") for one in comparison.software]
     return _Changes(
-        summary=told.summary(comparison),
-        sides=tuple(told.sides(comparison)),
-        remarks=tuple(told.remarks(comparison)),
-        legend=tuple(told.legend(comparison)),
+        summary=compare.summary(comparison),
+        sides=tuple(compare.sides(comparison)),
+        remarks=tuple(compare.remarks(comparison)),
+        legend=tuple(compare.legend(comparison)),
         rows=tuple(map(_change, comparison.metrics)),
         sections=sections,
         software=Folded("What else differs", differing) if differing else None,
@@ -66,7 +66,7 @@ def changes(comparison: RunComparison, sections: Sequence[Section]) -> _Changes:
 
 
 def _change(item: ComparedMetric) -> _Change:
-    row = told.row(item)
+    row = compare.row(item)
     return _Change(
         case=item.case,
         what=row.figure,

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from coldwarm import installing
 from coldwarm.errors import printable, shorten
-from coldwarm.report import units, unproved
+from coldwarm.report import compare, units, unproved
 from coldwarm.report.charts import every
 from coldwarm.report.charts.source import source
 from coldwarm.report.charts.workload import workloads
-from coldwarm.report.compare import words
 from coldwarm.report.figures import group_name, held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.report.view import suite_view
@@ -69,19 +68,19 @@ def changes(
         where = grouped.setdefault(title, []) if title else first
         where.append(_figure(chart, drawn))
     said = {
-        "sides": words.sides(comparison),
-        "summary": words.summary(comparison),
+        "sides": compare.sides(comparison),
+        "summary": compare.summary(comparison),
         "shared": first,
-        "remarks": words.remarks(comparison),
+        "remarks": compare.remarks(comparison),
         "cases": [
             {
                 "title": case,
-                "headings": ["figure", *words.HEADINGS[1:]],
-                "rows": [list(words.row(item)) for item in items],
+                "headings": ["figure", *compare.HEADINGS[1:]],
+                "rows": [list(compare.row(item)) for item in items],
             }
-            for case, items in words.shown(comparison, everything=True).items()
+            for case, items in compare.shown(comparison, everything=True).items()
         ],
-        "legend": words.legend(comparison),
+        "legend": compare.legend(comparison),
         "workloads": [{"title": title, "figures": found} for title, found in grouped.items()],
     }
     return _plain(said), drawn

@@ -21,10 +21,10 @@ from coldwarm.contracts.reasons import because
 from coldwarm.stats import many
 from coldwarm.stats.compare.limits import Asked, fails, unshown
 from coldwarm.stats.compare.runs import are_unit, compare_runs
+from coldwarm.stats.drift import steady_state
 from coldwarm.stats.intervals import centre
 from coldwarm.stats.ratio import compare, fault
 from coldwarm.stats.selection import by_round, counted, warm_processes
-from coldwarm.stats.steady.case import steady_state
 from coldwarm.stats.summarise import weakened
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.stats.bounded import median_of
 from coldwarm.stats.selection import warm_processes
-from coldwarm.stats.steady.process import steady_places
+from coldwarm.stats.steady import steady_places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,7 +25,7 @@ from coldwarm.contracts.base import FILLED, WARM
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.bounded import median_of
 from coldwarm.stats.selection import by_round, counted, warm_processes
-from coldwarm.stats.steady.process import settles_at, steady_places
+from coldwarm.stats.steady import settles_at, steady_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

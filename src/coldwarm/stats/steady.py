@@ -1,28 +1,16 @@
-"""Where a process becomes steady, from its raw warm series.
-
-After Barrett et al., "Virtual Machine Warmup Blows Hot and Cold" (2017): the series is cut where
-its level changes; levels that differ by less than what matters are one; the process is steady
-if one level holds its last part, and everything before belongs to the warm-up. Here the cuts are
-found on ranks (``changepoints``), because noise in timings is one-sided, and a short burst of slow
-samples inside the last part is noise, not a change.
-
-Samples come in blocks, between which other processes ran. The first samples of a block may
-be slow because the processor's caches went cold; they are dropped block by block and counted
-as ``reentry``, apart from the warm-up.
-"""
+"""Where a process becomes steady, from its raw warm series."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.steady.changepoints import condensed, is_slope, segments
-from coldwarm.stats.steady.levels import TwoLevels, two_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +20,124 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
 
     Floats = NDArray[np.float64]
+
+
+_PENALTY = 3.0
+_MOST_POINTS = 250
+"""Longer series are first reduced to medians of neighbours, since the cost grows as n²."""
+
+
+def segments(values: Sequence[float]) -> list[tuple[int, int]]:
+    """Return the half-open index ranges of constant level, in order, covering all values."""
+    series = np.asarray(values, dtype=np.float64)
+    points, stride = condensed(series)
+    edges = [edge * stride for edge in _partition(_ranks(points))]
+    edges[-1] = len(series)
+    return list(pairwise(edges))
+
+
+def condensed(series: Floats) -> tuple[Floats, int]:
+    """Return at most ``_MOST_POINTS`` medians of neighbours, and how many each stands for."""
+    stride = max(1, math.ceil(len(series) / _MOST_POINTS))
+    if stride == 1:
+        return series, 1
+    whole = len(series) // stride * stride
+    medians = np.median(series[:whole].reshape(-1, stride), axis=1)
+    rest = [np.median(series[whole:])] if whole < len(series) else []
+    return np.concatenate([medians, rest]), stride
+
+
+def is_slope(values: Sequence[float], pieces: Sequence[tuple[int, int]]) -> bool:
+    """Say whether a straight line describes the ranks better than the constant pieces do.
+
+    A steady trend is cut into a staircase, whose last step must not pass for a level. Both
+    descriptions pay the same price: one penalty for each parameter beyond the first.
+    """
+    if len(pieces) == 1:
+        return False
+    ranks = _ranks(np.asarray(values, dtype=np.float64))
+    time = np.arange(len(ranks)) - (len(ranks) - 1) / 2
+    centred = ranks - ranks.mean()
+    line = (centred**2).sum() - (time @ centred) ** 2 / (time @ time)
+    stairs = sum(((ranks[a:b] - ranks[a:b].mean()) ** 2).sum() for a, b in pieces)
+    return bool(line <= stairs + _penalty(ranks) * (len(pieces) - 2))
+
+
+def _penalty(ranks: Floats) -> float:
+    return _PENALTY * math.log(max(len(ranks), 2)) * float(ranks.var())
+
+
+def _ranks(points: Floats) -> Floats:
+    """Return mid-ranks scaled to (0, 1), equal values sharing one rank."""
+    _, place, counts = np.unique(points, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - counts / 2
+    return np.asarray(middle[place] / len(points), dtype=np.float64)
+
+
+def _partition(ranks: Floats) -> list[int]:
+    """Return the edges, from 0 to n, of the partition of least cost."""
+    n = len(ranks)
+    penalty = _penalty(ranks)
+    total = np.concatenate(([0.0], np.cumsum(ranks)))
+    squares = np.concatenate(([0.0], np.cumsum(ranks**2)))
+    best = np.full(n + 1, -penalty)
+    previous = np.zeros(n + 1, dtype=np.int64)
+    for stop in range(1, n + 1):
+        lengths = stop - np.arange(stop)
+        spread = squares[stop] - squares[:stop] - (total[stop] - total[:stop]) ** 2 / lengths
+        costs = best[:stop] + spread + penalty
+        previous[stop] = np.argmin(costs)
+        best[stop] = costs[previous[stop]]
+    edges = [n]
+    while edges[-1] > 0:
+        edges.append(int(previous[edges[-1]]))
+    return edges[::-1]
+
+
+_FEWEST_SAMPLES = 20
+_SMALLEST_LEVEL = 0.1
+_SMALLEST_GAP = 0.03
+_MOST_BETWEEN = 0.04
+
+
+@dataclass(frozen=True)
+class TwoLevels:
+    """Two levels of one series, in the unit of its values; ``upper_share`` is 0..1."""
+
+    lower: float
+    upper: float
+    upper_share: float
+
+
+def two_levels(values: Sequence[float]) -> TwoLevels | None:
+    """Return the two levels of a series, or ``None`` where one level describes it.
+
+    The sorted values are cut where the two parts differ most from each other (Otsu's
+    criterion). They count as two levels where each part holds a tenth of the values, the
+    medians lie 3 % and twice the quartile range of either apart, and hardly any value lies in
+    the middle half between the medians: one skewed mode, as noise makes it, is full there.
+    """
+    if len(values) < _FEWEST_SAMPLES:
+        return None
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    count = np.arange(1, len(ordered))
+    low_mean = np.cumsum(ordered)[:-1] / count
+    high_mean = (ordered.sum() - np.cumsum(ordered)[:-1]) / (len(ordered) - count)
+    # Far outliers would attract the cut: only cuts that leave both parts large are tried.
+    allowed = np.minimum(count, len(ordered) - count) >= _SMALLEST_LEVEL * len(ordered)
+    between = np.where(allowed, count * (len(ordered) - count) * (high_mean - low_mean) ** 2, -1.0)
+    cut = int(np.argmax(between)) + 1
+    lower, upper = float(np.median(ordered[:cut])), float(np.median(ordered[cut:]))
+    quarter = (upper - lower) / 4
+    inside = (ordered > lower + quarter) & (ordered < upper - quarter)
+    spread = max(
+        float(np.ptp(np.quantile(part, (0.25, 0.75)))) for part in (ordered[:cut], ordered[cut:])
+    )
+    apart = upper - lower > max(_SMALLEST_GAP * lower, 2 * spread)
+    if not apart or inside.mean() > _MOST_BETWEEN:
+        return None
+    return TwoLevels(lower, upper, 1 - cut / len(ordered))
+
 
 _TOLERANCE = 0.02
 """Relative difference between two levels that is too small to matter."""

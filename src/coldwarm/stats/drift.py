@@ -1,23 +1,55 @@
-"""Whether the warm calls of a case were steady, from what its processes have shown."""
+"""What the processes of a case show together: steady, drifting, or moving between levels."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coldwarm.contracts.reasons import because, distinct
 from coldwarm.contracts.result import SteadyState
-from coldwarm.stats.steady import drift
+from coldwarm.stats.intervals import paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coldwarm.contracts.reasons import Reason
     from coldwarm.stats.selection import WarmProcess
-    from coldwarm.stats.steady.drift import Drift
-    from coldwarm.stats.steady.process import Steadiness
+    from coldwarm.stats.steady import Steadiness
+
+
+_SMALLEST_DRIFT = 0.005
+"""Change from half-time to the end that is too small to matter, relatively."""
+_FEWEST_PROCESSES = 3
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Relative change of the calls of a case from half-time on, with its interval at 95 %."""
+
+    share: float
+    low: float
+    high: float
+    n_processes: int
+
+    @property
+    def matters(self) -> bool:
+        """Whether the whole interval lies beyond what is too small to matter."""
+        return self.low > _SMALLEST_DRIFT or self.high < -_SMALLEST_DRIFT
+
+
+def across(changes: Sequence[float | None]) -> Drift | None:
+    """Return what processes show together, each by its slope; ``None``: they are too few."""
+    known = [change for change in changes if change is not None]
+    if len(known) < _FEWEST_PROCESSES:
+        return None
+    found = paired(known, _CONFIDENCE)
+    share, low, high = (math.expm1(min(x, 1.0)) for x in (found.middle, found.low, found.high))
+    return Drift(share, low, high, len(known))
+
 
 _LARGE_MOTION = 0.2
 """Motion of a process that is not put down to the machine, relatively."""
@@ -31,7 +63,7 @@ def steady_state(processes: Sequence[WarmProcess]) -> SteadyState:
     at all.
     """
     states = [process.steadiness for process in processes]
-    found = drift.across([state.change for state in states])
+    found = across([state.change for state in states])
     against = _against(states, found)
     return SteadyState(
         steady=against is None,

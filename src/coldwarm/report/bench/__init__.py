@@ -1,1 +1,0 @@
-"""A bench in words and tables."""

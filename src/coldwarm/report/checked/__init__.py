@@ -1,1 +1,0 @@
-"""What was found out about snapshots, in words: verified, compared, replicated."""

@@ -1,0 +1,492 @@
+"""Two runs compared, in words: what changed, what cannot be told, and why."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.text import Text
+
+from coldwarm.contracts.policy import DIRECTIONS
+from coldwarm.errors import printable
+from coldwarm.report import terminal, units
+from coldwarm.report.figures import bounds
+from coldwarm.report.markdown import code, escaped, table, terms
+from coldwarm.report.sentences import counted, with_advice, words
+from coldwarm.report.shown import annotation, line
+from coldwarm.report.terminal import (
+    VERDICT_STYLES,
+    WIDEST,
+    airy_table,
+    listing,
+    print_blocks,
+    title,
+)
+from coldwarm.report.words import mode_name
+from coldwarm.stats.compare.comparable import FAILED
+from coldwarm.stats.ratio import CONFIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from coldwarm.contracts.base import Difference
+    from coldwarm.contracts.bench import BenchControl, BenchReport, BenchVerdict
+    from coldwarm.contracts.comparison import (
+        ComparedMetric,
+        LeftOutCase,
+        RunComparison,
+        SideDifference,
+        UnshownLimit,
+    )
+    from coldwarm.contracts.summary import CountVerdict
+    from coldwarm.stats.compare.results import IncomparableError, NothingValidError
+
+
+_CERTAINTY = f"{100 * CONFIDENCE:g} %"
+HEADINGS = ("", "A", "B", "B over A", f"{_CERTAINTY} interval", "verdict", "shows")
+_FIGURES = {
+    "ttfr_s": "first result",
+    "ttfr_process_s": "whole start",
+    "total_s": "whole loop",
+    "peak_rss_bytes": "peak memory",
+    "call_s": "call",
+    "time_s": "time",
+    "memory_bytes": "memory",
+}
+_SHOWN_SOFTWARE = 4
+_SHOWN_CASES = 3
+_LARGEST = 9.995
+
+
+class _Row(NamedTuple):
+    """One judged figure in words."""
+
+    figure: str
+    a: str
+    b: str
+    ratio: str
+    interval: str
+    verdict: str
+    shows: str
+
+
+def sides(comparison: RunComparison) -> list[tuple[str, str]]:
+    """Return what A and B are: where they lie, and when they were measured."""
+    named = [("A", comparison.a), ("B", comparison.b)]
+    if comparison.a_runs:
+        runs = {"A": comparison.a_runs, "B": comparison.b_runs}
+        named = [(f"{label}{n}", run) for label in runs for n, run in enumerate(runs[label], 1)]
+    return [
+        (label, ", ".join(part for part in (side.path, side.started_at, side.tool) if part))
+        for label, side in named
+    ]
+
+
+def shown(comparison: RunComparison, *, everything: bool) -> dict[str, list[ComparedMetric]]:
+    """Return by case what is shown: everything, or what is not the same."""
+    grouped: dict[str, list[ComparedMetric]] = {}
+    for item in comparison.metrics:
+        if everything or item.verdict != "same":
+            grouped.setdefault(item.case, []).append(item)
+    return grouped
+
+
+def row(item: ComparedMetric) -> _Row:
+    """Put a figure into words."""
+    write = units.size if item.unit == "bytes" else units.duration
+    a, b = (units.MISSING if value is None else write(value) for value in (item.a, item.b))
+    ratio = interval = shows = units.MISSING
+    if item.ratio is not None and item.low is not None and item.high is not None:
+        ratio = units.significant(item.ratio)
+        dash = "…" if item.confidence < CONFIDENCE else "–"
+        interval = f"{units.significant(item.low)}{dash}{units.significant(item.high)}"
+    if (share := item.smallest_detectable) is not None:  # ``3.4%``, ``29%``, ``12×``
+        shows = units.spread(share).lstrip("±") if share < _LARGEST else units.times(1 + share)
+    verdict = item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
+    if item.fails_beyond is not None and item.verdict == "undecided":
+        verdict = "undecided!"  # leaves the columns their places
+    return _Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
+
+
+def figure(metric: str) -> str:
+    """Name a metric: ``first result, empty``, ``warm call``, of another tool ``time``."""
+    mode, _, name = metric.partition(".")
+    if mode == "elsewhere":
+        return _FIGURES[name]
+    if mode == "warm":
+        return f"warm {_FIGURES.get(name, name)}"
+    return f"{_FIGURES.get(name, name)}, {mode_name(mode).removesuffix(' caches')}"
+
+
+def remarks(comparison: RunComparison) -> list[tuple[str, str]]:
+    """Return what is to be known, as terms and texts."""
+    listed = [("take care", with_advice(reason)) for reason in comparison.warnings]
+    for one in comparison.unshown:
+        needs = _further(one, comparison.unit)
+        text = f"{one.case}, {figure(one.metric)}: {reach(one)}; {needs}"
+        listed.append(("too coarse", text))
+    for item in comparison.allowed:
+        cases = f" ({counted(len(item.cases), 'case')})" if item.cases else ""
+        listed.append(("allowed", f"{disagreement(item)}{cases}"))
+    if comparison.software:
+        first = "; ".join(map(change, comparison.software[:_SHOWN_SOFTWARE]))
+        more = len(comparison.software) - _SHOWN_SOFTWARE
+        also = f"; {more} more (--format json lists them)" if more > 0 else ""
+        listed.append(("differs", f"{first}{also}"))
+    # What neither side measured says nothing about a difference.
+    out = [item for item in comparison.left_out if item.side != "both" or item.failed]
+    for reason, names in _by_reason(out).items():
+        more = len(names) - _SHOWN_CASES
+        also = f" and {more} more" if more > 0 else ""
+        listed.append(("not compared", f"{reason}: {', '.join(names[:_SHOWN_CASES])}{also}"))
+    return listed
+
+
+def _further(one: UnshownLimit, unit: str) -> str:
+    if "further_s" in one.null_reasons and not one.n_further:
+        return with_advice(one.null_reasons["further_s"])
+    return further(one, unit, " of A and of B")
+
+
+def _by_reason(out: Sequence[LeftOutCase]) -> dict[str, list[str]]:
+    grouped: dict[str, list[str]] = {}
+    for item in out:
+        where = "" if item.reason.code == "only_in" else f" in {item.side}"
+        grouped.setdefault(f"{with_advice(item.reason)}{where}", []).append(item.case)
+    return grouped
+
+
+def disagreement(item: SideDifference) -> str:
+    """Write what each side has of a field that must agree."""
+    if item.field == "machine" and item.name == "environment":
+        side = item.of_a if item.a == "absent" else item.of_b
+        return f"machine: environment: {side} lies in no run, so where it was measured is not known"
+    if item.field == "machine":
+        return f"machine: {change(item)}"
+    name = "" if item.name == item.field else f"{item.name}: "
+    a, b = ("none" if value == "absent" else value for value in (item.a, item.b))
+    return f"{item.field}: {name}{item.of_a} has {a}, {item.of_b} has {b}"
+
+
+def change(item: Difference | SideDifference) -> str:
+    """Write what became of something from A to B."""
+    return f"{item.name}: {item.a} became {item.b}"
+
+
+def legend(comparison: RunComparison) -> list[tuple[str, str]]:
+    """Return what the columns mean."""
+    raised = set(comparison.noise.shares.values()) if comparison.noise else set()
+    used = sorted({item.threshold for item in comparison.metrics} - raised)
+    same = " or ".join(f"{100 * threshold:.3g} %" for threshold in used)
+    verdict = f"same: at most {same} apart; " if used else ""
+    runs = [("A, B", "geometric means of runs; how runs vary gives the interval")]
+    open_ = [item for item in comparison.metrics if item.verdict == "undecided"]
+    fails = any(item.fails_beyond is not None for item in open_)
+    few = any(item.confidence < CONFIDENCE for item in comparison.metrics)
+    starts = any(not item.metric.startswith("elsewhere.") for item in comparison.metrics)
+    return [
+        *(runs if comparison.unit == "run" else []),
+        *([("low…high", "too few for an interval: all that was seen")] if few else []),
+        *([("undecided!", "fails: more than the limit cannot be excluded")] if fails else []),
+        ("verdict", f"{verdict}undecided: cannot tell"),
+        ("shows", "the smallest difference that these data could have shown"),
+        *([("whole start", "from the start of the process to its first result")] if starts else []),
+    ]
+
+
+def summary(comparison: RunComparison, *, everything: bool = True) -> str:
+    """Return the closing line: how many figures, and their verdicts."""
+    verdicts = Counter(item.verdict for item in comparison.metrics)
+    parts = [f"{verdicts[name]} {name}" for name in DIRECTIONS if verdicts[name]]
+    parts += [f"{verdicts['same']} same", f"{verdicts['undecided']} undecided"]
+    cases = len({item.case for item in comparison.metrics})
+    text = f"{len(comparison.metrics)} figures of {counted(cases, 'case')}: {', '.join(parts)}."
+    if verdicts["same"] and not everything:
+        text += " --all shows all."
+    return text
+
+
+def failing(comparison: RunComparison) -> str | None:
+    """Return the line that says how many figures fail, or ``None``."""
+    if not comparison.n_failing:
+        return None
+    return f"FAIL: {counted(comparison.n_failing, 'figure')} beyond the limit."
+
+
+def shown_counts(counts: Sequence[CountVerdict], *, everything: bool = False) -> list[CountVerdict]:
+    """Return those that a build guards, or all."""
+    return [one for one in counts if everything or one.guarded]
+
+
+def cells(one: CountVerdict) -> list[str]:
+    """Return the case, the name, how many there were and are, and the verdict."""
+    numbers = [units.MISSING if n is None else f"{n}" for n in (one.reference, one.count)]
+    return [one.case, one.name, *numbers, count_verdict(one, ", ")]
+
+
+def count_verdict(one: CountVerdict, between: str) -> str:
+    """Return the verdict, and what it is beyond where it fails; ``between`` parts the two."""
+    if one.fails_beyond is not None:
+        return f"{one.verdict}{between}FAIL: beyond {one.fails_beyond}"
+    return one.verdict
+
+
+def unknown(counts: Sequence[CountVerdict]) -> list[tuple[str, str]]:
+    """Return the names that are undecided, and why."""
+    reasons = {one.name: words(one.reason) for one in counts if one.reason is not None}
+    return list(reasons.items())
+
+
+def sentence(one: CountVerdict) -> str:
+    """Say of a count that fails what became of it."""
+    return f"{one.reference} became {one.count}; at most {one.fails_beyond} are allowed"
+
+
+_STYLES_OF_COUNTS = {"more": "red", "less": "green", "same": "bold", "undecided": "dim italic"}
+
+
+def laid_out(verdicts: Sequence[CountVerdict], sides: tuple[str, str], width: int) -> Table:
+    """Lay them out; ``sides`` names what each is held against, and what is held."""
+    rows = []
+    for one in verdicts:
+        case, name, before, now, _ = cells(one)
+        style = _STYLES_OF_COUNTS[one.verdict] if one.fails_beyond is None else "bold red"
+        verdict = Text(count_verdict(one, "\n"), style)
+        rows.append([line(case, "bold"), line(name), Text(before), Text(now), verdict])
+    return terminal.table(["", "", *sides, "verdict"], rows, width)
+
+
+def of_bench(report: BenchReport, named: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Return terms and texts; ``named`` gives the name of a metric."""
+    listed = []
+    if report.control is not None:
+        listed.append(("control", _control(report.control, named)))
+    listed += [
+        ("within", f"{one.candidate}, {named(one.comparison.metric)}: {_below(one, report)}")
+        for one in report.verdicts
+        if one.surely_below is not None
+    ]
+    listed += [
+        ("too coarse", f"{one.case}, {named(one.metric)}: {reach(one)}; {further(one)}")
+        for one in report.unshown
+    ]
+    more_s = math.fsum(one.further_s or 0.0 for one in report.unshown)
+    if more_s:
+        asked = units.duration(report.wall_s + more_s)
+        listed.append(("", f"for all of these, about --time-budget {asked}"))
+    return listed
+
+
+def _control(control: BenchControl, named: Callable[[str], str]) -> str:
+    what = f"{control.candidate} is {control.of} once more"
+    if not control.comparisons:
+        return f"{what}; too little was measured to compare it"
+    if control.differing:
+        names = ", ".join(map(named, control.differing))
+        return f"{what}, and differs: no verdict is given of {names}"
+    verdicts = Counter(one.verdict for one in control.comparisons)
+    found = ", ".join(f"{number} {verdict}" for verdict, number in sorted(verdicts.items()))
+    return f"{what}, and differs in nothing: {found}"
+
+
+def _below(one: BenchVerdict, report: BenchReport) -> str:
+    limit = f"{100 * (one.surely_below or 0.0):.3g} %"
+    return f"not slower than {report.reference} by more than {limit}: {bounds(one.comparison)}"
+
+
+def reach(one: UnshownLimit) -> str:
+    """Say how closely a figure was measured, and what was asked for."""
+    limit = f"a limit of {100 * one.limit:.3g} %"
+    if one.half_width is None:
+        return f"too few processes for {limit}"
+    return f"{units.spread(one.half_width)} cannot show {limit}"
+
+
+def further(one: UnshownLimit, what: str = "round", of: str = "") -> str:
+    """Say what the limit is expected to need besides."""
+    text = f"about {counted(one.n_further, f'more {what}')}{of}"
+    return text if one.further_s is None else f"{text}, {units.duration(one.further_s)}"
+
+
+WAYS_ON = {
+    "workload": "its source differs, so it is another job: measure both with the same source",
+    "backend": (
+        "its source differs, so candidates may be built, called or waited for in another way: "
+        "measure both with the same backend"
+    ),
+    "identity": "it is not the same job under one name: measure the same size and dtype",
+    "dataset": "the inputs differ: measure both with the same NumPy, which draws them",
+    "seed": "the inputs differ: measure both with the same --seed",
+    "data_layout": "the inputs lie in memory differently: measure both with the same source",
+    "windows": "the clock is not read at the same places: measure both with one coldwarm",
+    "sync_policy": "calls are not waited for in the same way: measure both with one coldwarm",
+    "warmup_policy": "warm samples are taken differently: measure both with one coldwarm",
+    "allocator": "the processes of one side keep freed memory: measure both with one coldwarm",
+    "cache_settings": "caches keep other things: measure both with one coldwarm",
+    "interleaving": "processes take turns differently: measure both with one coldwarm",
+    "process": "modes mean other processes: measure both with one coldwarm",
+    "threads": "measure both with the same --threads",
+    "affinity": "the processors differ: measure both on the same ones (taskset, or --threads)",
+    "environment_variables": "processes are set up differently: measure both with one coldwarm",
+    "own": "the function is called in another way: give both the same arguments",
+    "machine": "measure both on one machine",
+    "failed": "a wrong or missing answer has no time: mend it, or leave the case out",
+}
+"""By field that must agree, what to do where it does not."""
+
+_SHOWN_REFUSED = 2
+_SHOWN_LEFT_OUT = 3
+
+
+def refused(error: IncomparableError) -> str:
+    """Return every difference, what to do about each field, and how to compare all the same."""
+    lines = ["A and B cannot be compared as they are:"]
+    for case in error.failed:
+        side = "A and B" if case.side == "both" else case.side
+        lines.append(f"  {FAILED}: in {side}: {with_advice(case.reason)} ({case.case})")
+    lines += [f"  {disagreement(item)}{_of(item.cases)}" for item in error.differences]
+    lines += [f"to mend {field}: {WAYS_ON[field]}" for field in error.fields]
+    effect = "compares all the same, with a warning"
+    if error.failed:
+        others = ", and compares the others with a warning" if len(error.fields) > 1 else ""
+        effect = f"leaves failed cases out{others}"
+    lines.append(f"--allow {','.join(error.fields)} {effect}")
+    return "\n".join(map(printable, lines))
+
+
+def nothing_valid(error: NothingValidError) -> str:
+    """Say why no figure of two results is left to compare."""
+    out = [
+        f"{item.case}: {with_advice(item.reason)} ({item.side})"
+        for item in error.left_out[:_SHOWN_LEFT_OUT]
+    ]
+    why = "; ".join(out) or with_advice(error.reason)
+    return f"nothing valid to compare in {error.a} and {error.b}: {why}"
+
+
+def _of(cases: Sequence[str]) -> str:
+    if not cases:
+        return ""
+    more = len(cases) - _SHOWN_REFUSED
+    return f" ({', '.join(cases[:_SHOWN_REFUSED])}{f' and {more} more' if more > 0 else ''})"
+
+
+_STYLES = {
+    **VERDICT_STYLES,
+    "less": VERDICT_STYLES["faster"],
+    "more": VERDICT_STYLES["slower"],
+}
+_TERM = len("not compared")
+
+
+def render(comparison: RunComparison, console: Console, *, everything: bool) -> None:
+    """Print differences and open questions, or every figure; then what to know, and a summary."""
+    width = min(console.width, WIDEST)
+    show = partial(print_blocks, console)
+    show(title("B against A", width))
+    show(*(line(f"{label}  {text}", "dim") for label, text in sides(comparison)))
+    grouped = shown(comparison, everything=everything)
+    if grouped:
+        show(Text(), *_tables(grouped, width))
+    counted_ones = shown_counts(comparison.counts, everything=everything)
+    if counted_ones:
+        show(Text(), laid_out(counted_ones, ("A", "B"), width))
+        show(listing(unknown(counted_ones), width=_TERM))
+    show(Text(), listing(remarks(comparison), width=_TERM))
+    show(Text(), listing(legend(comparison), "dim", _TERM))
+    show(Text(), Text(summary(comparison, everything=everything), style="bold"))
+    if failed := failing(comparison):
+        show(Text(failed, style="bold red"))
+
+
+def _tables(grouped: dict[str, list[ComparedMetric]], width: int) -> list[Table | Text]:
+    """Lay out the figures; the name of a case, which may be long, stands above its own."""
+    rows = [row(item) for items in grouped.values() for item in items]
+    columns = zip(HEADINGS, *rows, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    widths[0] += 1
+    gap = max(1, min(3, (width - sum(widths)) // (len(widths) - 1)))
+    blocks: list[Table | Text] = [_columns(widths, gap, header=True)]
+    for case, items in grouped.items():
+        table = _columns(widths, gap, header=False)
+        for item in items:
+            table.add_row(*(_cell(place, text, item) for place, text in enumerate(row(item))))
+        blocks += [line(case, "italic"), table]
+    return blocks
+
+
+def _columns(widths: Sequence[int], gap: int, *, header: bool) -> Table:
+    """Return an empty table of these widths: the first column to the left, others right."""
+    table = airy_table(gap, header=header)
+    for place, (heading, size) in enumerate(zip(HEADINGS, widths, strict=True)):
+        table.add_column(heading, justify="right" if place else "left", width=size, no_wrap=True)
+    return table
+
+
+def _cell(place: int, text: str, item: ComparedMetric) -> Text:
+    if place == 0:
+        return line(f" {text}")
+    if HEADINGS[place] != "verdict":
+        return Text(text, style="dim" if text == units.MISSING else "")
+    return Text(text, style=_STYLES.get(item.verdict, ""))
+
+
+_WORSE = ("slower", "more")
+
+
+def markdown(comparison: RunComparison, *, everything: bool) -> str:
+    """Return the comparison for the summary of a CI job or a pull request."""
+    blocks = ["### B against A", terms(sides(comparison))]
+    for case, items in shown(comparison, everything=everything).items():
+        rows = [[escaped(cell) for cell in row(item)] for item in items]
+        blocks += [code(case), table(["figure", *HEADINGS[1:]], rows)]
+    compiled = shown_counts(comparison.counts, everything=everything)
+    if compiled:
+        rows = [[escaped(cell) for cell in cells(one)] for one in compiled]
+        blocks += [table(["case", "count", "A", "B", "verdict"], rows)]
+        blocks += [terms(unknown(compiled))]
+    blocks += [terms(remarks(comparison)), "How to read this:", terms(legend(comparison))]
+    closing = [summary(comparison, everything=everything), failing(comparison)]
+    blocks += [f"**{escaped(line)}**" for line in closing if line]
+    return "\n\n".join(blocks) + "\n"
+
+
+def github(comparison: RunComparison, files: Mapping[str, str]) -> str:
+    """Return workflow commands: errors for what fails, warnings for what is worse.
+
+    Args:
+        comparison: What was judged.
+        files: The file of each case of B, for the annotation to point at.
+    """
+    lines = [
+        _annotated(item, files.get(item.case))
+        for item in comparison.metrics
+        if item.fails_beyond is not None or item.verdict not in ("same", "undecided")
+    ]
+    lines += [
+        annotation("error", f"{one.case}: more {one.name}", sentence(one), files.get(one.case))
+        for one in comparison.counts
+        if one.fails_beyond is not None
+    ]
+    lines += [annotation("notice", f"coldwarm: {term}", text) for term, text in remarks(comparison)]
+    lines.append(annotation("notice", "coldwarm compare", summary(comparison)))
+    return "\n".join(lines) + "\n"
+
+
+def _annotated(item: ComparedMetric, file: str | None) -> str:
+    shown = row(item)
+    title = f"{item.case}: {shown.figure} {item.verdict}"
+    interval = f"{100 * item.confidence:.3g} %: {shown.interval}"
+    message = f"{shown.a} became {shown.b}, {shown.ratio} times ({interval})"
+    if item.ratio is None:
+        message = with_advice(item.reason)
+    if item.fails_beyond is not None:
+        message += f"; the limit is {100 * item.fails_beyond:g} %"
+        return annotation("error", title, message, file)
+    level = "warning" if item.verdict in _WORSE else "notice"
+    return annotation(level, title, message, file)

@@ -1,1 +1,0 @@
-"""Comparisons of two stored results: as tables, as text for other programs, and as refusals."""

@@ -1,1 +1,0 @@
-"""Where warm calls become steady: of one process from its series, of a case from its processes."""
