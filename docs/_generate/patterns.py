@@ -10,7 +10,7 @@ from _generate.rst import code, heading, literal, plain, table, toctree
 from coldwarm.catalogue.claims import claims
 from coldwarm.catalogue.patterns import FACTS, SIDES, patterns
 from coldwarm.report import units
-from coldwarm.report.catalogue.patterns import MEASURES
+from coldwarm.report.catalogue import MEASURES
 from coldwarm.runner.catalogue.measuring import sha256
 
 if TYPE_CHECKING:

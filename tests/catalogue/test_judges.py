@@ -12,7 +12,7 @@ import pytest
 from coldwarm.catalogue.claims import ClaimSpec, claims
 from coldwarm.contracts.catalogue import Bound, PatternResult
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.catalogue.claims import NotSeenError, Seen, judged
+from coldwarm.stats.catalogue import NotSeenError, Seen, judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

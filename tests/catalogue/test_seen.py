@@ -6,8 +6,7 @@ import pytest
 
 from coldwarm.contracts.catalogue import FactSheet, Raised
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.catalogue.claims import NotSeenError, Seen
-from coldwarm.stats.catalogue.patterns import of_facts
+from coldwarm.stats.catalogue import NotSeenError, Seen, of_facts
 
 
 def _sheet(facts: dict[str, bool | int | float | str | None]) -> FactSheet:

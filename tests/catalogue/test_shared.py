@@ -14,7 +14,7 @@ from coldwarm.runner.functions import bench
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.stats.catalogue.claims import Seen
+    from coldwarm.stats.catalogue import Seen
 
 SHARED = """
 class Work:

@@ -54,8 +54,7 @@ def print_results(
     """Print what was measured into a folder; return what the command ends with."""
     from coldwarm.contracts.environment import ENVIRONMENT, Environment
     from coldwarm.contracts.files import codec
-    from coldwarm.report.catalogue.text import as_markdown
-    from coldwarm.report.catalogue.told import told
+    from coldwarm.report.catalogue import as_markdown, told
     from coldwarm.report.shown import PlainConsole
 
     if form == "json":
@@ -80,9 +79,9 @@ def print_judged(
         UsageError: there are none.
         ContractError: a file does not keep its contract, or says what its observations do not say.
     """
-    from coldwarm.report.catalogue import changes
+    from coldwarm.report import catalogue
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.stats.catalogue.again import changed
+    from coldwarm.stats.catalogue import changed
 
     with opened(path, kind) as found:
         again = found.again
@@ -98,8 +97,8 @@ def print_judged(
     else:
         console = PlainConsole()
         console.print(table(again.results))
-        console.print(changes.not_judged(again.not_judged))
-        console.print(changes.table(differing, _SINGULAR[kind]))
+        console.print(catalogue.not_judged(again.not_judged))
+        console.print(catalogue.table_of_changes(differing, _SINGULAR[kind]))
     nothing = bool(again.results) and len(again.not_judged) == len(again.results)
     return ExitCode.FAILED if differing or nothing else ExitCode.FINE
 
@@ -126,9 +125,9 @@ def print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
         UsageError: there are none.
         ContractError: a file does not keep its contract, or says what its observations do not say.
     """
-    from coldwarm.report.catalogue import changes
+    from coldwarm.report import catalogue
     from coldwarm.report.shown import PlainConsole
-    from coldwarm.stats.catalogue.again import changed
+    from coldwarm.stats.catalogue import changed
 
     with opened(a, kind) as first, opened(b, kind) as second:
         sides = [_proved(path, one) for path, one in ((a, first), (b, second))]
@@ -151,6 +150,6 @@ def print_compared(a: Path, b: Path, kind: Kind, form: str) -> ExitCode:
     else:
         console = PlainConsole()
         for side, one in zip("AB", sides, strict=True):
-            console.print(changes.not_judged(one.not_judged, side))
-        console.print(changes.table(differing, _SINGULAR[kind], *unproved))
+            console.print(catalogue.not_judged(one.not_judged, side))
+        console.print(catalogue.table_of_changes(differing, _SINGULAR[kind], *unproved))
     return ExitCode.REGRESSION if differing else ExitCode.FINE

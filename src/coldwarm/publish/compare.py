@@ -19,7 +19,7 @@ from coldwarm.contracts.snapshot import (
 )
 from coldwarm.errors import NothingComparableError
 from coldwarm.stats import repeated
-from coldwarm.stats.catalogue.again import changed
+from coldwarm.stats.catalogue import changed
 from coldwarm.stats.compare.comparable import (
     FIELDS,
     cautions,

@@ -23,7 +23,7 @@ from coldwarm.contracts.snapshot import (
 )
 from coldwarm.publish import layout
 from coldwarm.publish.writing import sha256_of
-from coldwarm.stats.catalogue.versions import versions_of
+from coldwarm.stats.catalogue import versions_of
 from coldwarm.stats.outcome import published_of
 
 if TYPE_CHECKING:

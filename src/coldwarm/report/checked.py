@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from coldwarm.errors import shorten
-from coldwarm.report import compare, units
-from coldwarm.report.catalogue import changes
+from coldwarm.report import catalogue, compare, units
 from coldwarm.report.compare import figure as named
 from coldwarm.report.sentences import counted, with_advice, words
 from coldwarm.report.shown import line
@@ -145,7 +144,7 @@ def render_comparison(found: ComparedSnapshots, console: Console) -> None:
         if changed is not None:
             console.print(Text())
             console.print(line(f"{kind}s", "bold"))
-            console.print(changes.table(changed, kind))
+            console.print(catalogue.table_of_changes(changed, kind))
     for run in found.runs:
         console.print(Text())
         console.print(line(run.suite, "bold"))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from coldwarm.contracts.measured import Measured
-    from coldwarm.report.catalogue.told import Told
+    from coldwarm.report.catalogue import Told
 
 
 @click.command("report")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.catalogue import Kind
     from coldwarm.contracts.measured import Measured
-    from coldwarm.report.catalogue.told import Told
+    from coldwarm.report.catalogue import Told
 
 
 class _Read(NamedTuple):
@@ -53,7 +53,7 @@ def _judged(path: Path, kind: Kind) -> Told:
     from coldwarm.cli._stored import tell
     from coldwarm.contracts.environment import ENVIRONMENT, Environment
     from coldwarm.contracts.files.codec import load_as
-    from coldwarm.report.catalogue.told import told
+    from coldwarm.report.catalogue import told
     from coldwarm.runner.catalogue import stored
 
     found = stored.read(path, kind)

@@ -37,7 +37,7 @@ def _rendered(name: str, path: str, content: Content) -> bytes | None:
 
 
 def _made(name: str, path: str, content: Content) -> bytes | None:
-    from coldwarm.report.catalogue.told import told
+    from coldwarm.report.catalogue import told
     from coldwarm.report.formats import base
 
     results = [run.measured for run in content.runs]

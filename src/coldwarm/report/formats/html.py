@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
-    from coldwarm.report.catalogue.told import Told
+    from coldwarm.report.catalogue import Told
     from coldwarm.report.charts.chart import Chart
     from coldwarm.report.page.contents import Part
     from coldwarm.report.page.places import Section

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coldwarm.contracts.policy import Policy
-from coldwarm.report import bench, compare, markdown, unproved
-from coldwarm.report.catalogue import text
+from coldwarm.report import bench, catalogue, compare, markdown, unproved
 from coldwarm.report.figures import held_against
 from coldwarm.report.page import surroundings, verdicts
 from coldwarm.stats.answers import answers
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.comparison import RunComparison
     from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.result import CaseResult
-    from coldwarm.report.catalogue.told import Told
+    from coldwarm.report.catalogue import Told
 
 SUFFIX = ".md"
 _CHECK = "`coldwarm validate DIR` computes every figure again from the raw samples."
@@ -33,7 +32,7 @@ def with_verdicts(
     results: Sequence[Measured], verdicts: Sequence[Told], name: str
 ) -> dict[str, bytes]:
     """Return one file, with verdicts on patterns and claims."""
-    parts = [*map(_result, results), *map(text.as_markdown, verdicts)]
+    parts = [*map(_result, results), *map(catalogue.as_markdown, verdicts)]
     return {name: "\n".join(parts).encode()}
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coldwarm.contracts.measured import Measured
-    from coldwarm.report.catalogue.told import Told
+    from coldwarm.report.catalogue import Told
     from coldwarm.report.page.places import Section
     from coldwarm.report.view import View
 

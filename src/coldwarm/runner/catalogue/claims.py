@@ -12,8 +12,8 @@ from coldwarm.contracts.reasons import RefusedError
 from coldwarm.runner.catalogue import facts, measuring, patterns
 from coldwarm.runner.catalogue.kept import Kept, Wanted
 from coldwarm.runner.functions import request
-from coldwarm.stats.catalogue import claims as judging
-from coldwarm.stats.catalogue.versions import versions_of, versions_told
+from coldwarm.stats import catalogue
+from coldwarm.stats.catalogue import versions_of, versions_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,16 +64,16 @@ class Session:
     def _one(self, spec: ClaimSpec) -> ClaimResult:
         against = measuring.reason_against(spec.needs)
         if against is not None:
-            return self._result(spec, judging.Seen(), "not_tested", against)
+            return self._result(spec, catalogue.Seen(), "not_tested", against)
         try:
-            seen = judging.Seen(
+            seen = catalogue.Seen(
                 cases={one.name: self._bench(spec, one) for one in spec.benches},
                 sheets=self._sheets(spec),
                 patterns={name: self._pattern(name) for name in spec.patterns},
             )
-            return self._result(spec, seen, *judging.judged(spec.judge, seen))
+            return self._result(spec, seen, *catalogue.judged(spec.judge, seen))
         except RefusedError as error:
-            return self._result(spec, judging.Seen(), "failed", error.reason)
+            return self._result(spec, catalogue.Seen(), "failed", error.reason)
 
     def _bench(self, spec: ClaimSpec, one: BenchOf) -> dict[str, CaseResult]:
         return measuring.measured(self.bench, _asked(spec, one), self.folder / spec.id / one.name)
@@ -102,7 +102,7 @@ class Session:
     def _result(
         self,
         spec: ClaimSpec,
-        seen: judging.Seen,
+        seen: catalogue.Seen,
         verdict: ClaimVerdict,
         reason: Reason | None,
     ) -> ClaimResult:

@@ -11,9 +11,8 @@ from coldwarm.contracts.reasons import RefusedError
 from coldwarm.runner.catalogue import facts, measuring
 from coldwarm.runner.catalogue.kept import Kept, Wanted
 from coldwarm.runner.functions import request
-from coldwarm.stats.catalogue import patterns as judging
-from coldwarm.stats.catalogue.patterns import Shown
-from coldwarm.stats.catalogue.versions import versions_of
+from coldwarm.stats import catalogue
+from coldwarm.stats.catalogue import Shown, versions_of
 from coldwarm.stats.intervals import FEWEST_FOR_CONFIDENCE
 
 if TYPE_CHECKING:
@@ -87,12 +86,12 @@ class Session:
         if spec.holds is None:
             raise TypeError(spec.id)
         sheets = facts.gather(spec.source.path, SIDES, spec.variables)
-        shown = judging.of_facts(sheets[0], sheets[1], spec.holds)
+        shown = catalogue.of_facts(sheets[0], sheets[1], spec.holds)
         return self._result(spec, shown, sheets=sheets, versions=sheets[0].versions)
 
     def _of_bench(self, spec: PatternSpec) -> PatternResult:
         cases = measuring.measured(self.bench, asked(spec), self.folder / spec.id)
-        shown = judging.of_cases(spec.measures, cases["do"], cases["dont"])
+        shown = catalogue.of_cases(spec.measures, cases["do"], cases["dont"])
         return self._result(spec, shown, path=spec.id, versions=versions_of(cases.values()))
 
     def _result(
@@ -136,7 +135,7 @@ def asked(spec: PatternSpec) -> request.Request:
         threshold=measuring.THRESHOLD,
     )
     if not warm:  # nothing is judged by starts with filled caches: the budget is for the others
-        options = replace(options, cache_modes=(judging.COLD,))
+        options = replace(options, cache_modes=(catalogue.COLD,))
     return request.Request(
         targets=[spec.target(side) for side in SIDES],
         reference="do",

@@ -33,7 +33,7 @@ from coldwarm.runner.stored import reading
 from coldwarm.runner.stored.differences import apart
 from coldwarm.runner.stored.reading import Found
 from coldwarm.runner.stored.wrong import Wrong
-from coldwarm.stats.catalogue.again import claim_again, pattern_again
+from coldwarm.stats.catalogue import claim_again, pattern_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -62,7 +62,7 @@ def listed(form: str) -> None:
 def shown(name: str, results: Path | None) -> None:
     """Show one pattern: its code, why it matters, when it does not, and what was measured."""
     from coldwarm.catalogue.patterns import pattern
-    from coldwarm.report.catalogue.patterns import page
+    from coldwarm.report.catalogue import page_of_pattern as page
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.catalogue import stored
 
@@ -83,7 +83,7 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
     """
     from coldwarm.catalogue.patterns import pattern, patterns
     from coldwarm.cli._verdicts import print_results
-    from coldwarm.report.catalogue.patterns import table
+    from coldwarm.report.catalogue import table_of_patterns as table
 
     specs = [pattern(name) for name in names] if names else list(patterns().values())
     folder = out_dir or _options.new_directory("patterns")
@@ -104,7 +104,7 @@ def judge(results: Path, form: str) -> int:
     """
     from coldwarm.catalogue.patterns import patterns
     from coldwarm.cli._verdicts import print_judged
-    from coldwarm.report.catalogue.patterns import table
+    from coldwarm.report.catalogue import table_of_patterns as table
 
     return print_judged(results, "patterns", form, lambda found: table(patterns(), found))
 
@@ -128,8 +128,7 @@ def compare(a: Path, b: Path, form: str) -> int:
 def _measured(
     specs: Sequence[PatternSpec], folder: Path, *, resume: bool
 ) -> tuple[PatternResults, bool]:
-    from coldwarm.report.catalogue.patterns import VERDICTS, measured
-    from coldwarm.report.catalogue.progress import Progress
+    from coldwarm.report.catalogue import VERDICTS, Progress, measured
     from coldwarm.report.shown import PlainConsole, line
     from coldwarm.runner.catalogue.patterns import Session
     from coldwarm.runner.functions import bench

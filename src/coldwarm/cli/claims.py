@@ -60,7 +60,7 @@ def listed(form: str) -> None:
 def shown(name: str, results: Path | None) -> None:
     """Show one claim: the statement, the protocol, the rule, the code, and what was measured."""
     from coldwarm.catalogue.claims import claim
-    from coldwarm.report.catalogue.claims import page
+    from coldwarm.report.catalogue import page_of_claim as page
     from coldwarm.report.shown import PlainConsole
     from coldwarm.runner.catalogue import stored
 
@@ -82,8 +82,8 @@ def run(names: Sequence[str], out_dir: Path | None, form: str, *, resume: bool) 
     """
     from coldwarm.catalogue.claims import claim, claims
     from coldwarm.cli._verdicts import print_results
-    from coldwarm.report.catalogue.claims import table, verdict
-    from coldwarm.report.catalogue.progress import Progress
+    from coldwarm.report.catalogue import Progress, verdict
+    from coldwarm.report.catalogue import table_of_claims as table
     from coldwarm.report.shown import PlainConsole, line
     from coldwarm.runner.catalogue.claims import Session
     from coldwarm.runner.functions import bench
@@ -113,7 +113,7 @@ def judge(results: Path, form: str) -> int:
     """
     from coldwarm.catalogue.claims import claims
     from coldwarm.cli._verdicts import print_judged
-    from coldwarm.report.catalogue.claims import table
+    from coldwarm.report.catalogue import table_of_claims as table
 
     return print_judged(results, "claims", form, lambda found: table(claims(), found))
 

@@ -1,1 +1,0 @@
-"""Patterns and claims in words: tables of results, and the page of each."""

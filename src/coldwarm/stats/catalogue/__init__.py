@@ -1,1 +1,0 @@
-"""Judging patterns and claims: pure functions of results, so that anyone can judge again."""
