@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.backends.base import Backend
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 Arrays = list[np.ndarray[Any, Any]]
 

@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coldwarm import __version__
-from coldwarm.report.doctor.saving import estimate
+from coldwarm.report.doctor.summary import estimate
 from coldwarm.runner.doctor import reading, starting
 from coldwarm.stats.intervals import paired
 

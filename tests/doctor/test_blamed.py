@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.doctor import journals
 
-from coldwarm.report.doctor.saving import estimate
-from coldwarm.report.doctor.told import evidence
+from coldwarm.report.doctor.summary import estimate, evidence
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.rules import change_of

@@ -8,7 +8,7 @@ import pytest
 
 from coldwarm.contracts.doctor import Finding
 from coldwarm.contracts.reasons import because
-from coldwarm.report.doctor.told import evidence
+from coldwarm.report.doctor.summary import evidence
 from coldwarm.stats.doctor.account import account
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings, ranked

@@ -8,7 +8,7 @@ import pytest
 from tests.doctor import journals
 from tests.doctor.journals import BEGIN_S, MAIN, OTHER
 
-from coldwarm.report.doctor.told import evidence
+from coldwarm.report.doctor.summary import evidence
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.seen import Seen

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coldwarm.integrations.testing import failing, following
-from coldwarm.integrations.testing.subjects import subject
+from coldwarm.integrations.testing import following, limits
+from coldwarm.integrations.testing.measuring import subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +65,6 @@ def test_arguments_are_those_of_the_call(wrapped: Callable[[Any], Any]) -> None:
     assert subject(function).has(call)
     assert subject(step).has(call)
     assert (call.arguments, call.static) == ({"x": "f32[4]"}, {"scale": "3.0"})
-    told = failing.told([call], following.since(0))
+    told = limits.told([call], following.since(0))
     assert "`x` is f32[4]; it was f32[3]" in told
     assert "`scale` is 3.0; it was 2.0" in told

@@ -12,8 +12,7 @@ from tests.doctor.test_shown import END_S, again, printed
 
 from coldwarm.doctor.journal import Journal
 from coldwarm.doctor.recorder import Recorder
-from coldwarm.report.doctor.summary import headline
-from coldwarm.report.doctor.told import told
+from coldwarm.report.doctor.summary import headline, told
 from coldwarm.runner.doctor import reading
 from coldwarm.runner.doctor.starting import Ended
 

@@ -13,11 +13,8 @@ from tests.doctor import journals, reports
 from tests.doctor.journals import BEGIN_S
 
 from coldwarm.report.doctor.html import as_html
-from coldwarm.report.doctor.memory import temporary
-from coldwarm.report.doctor.saving import saved
-from coldwarm.report.doctor.summary import NOTHING, NOTHING_SEEN
+from coldwarm.report.doctor.summary import NOTHING, NOTHING_SEEN, saved, temporary, told
 from coldwarm.report.doctor.terminal import shown
-from coldwarm.report.doctor.told import told
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner.doctor import reading
 from coldwarm.runner.doctor.starting import Ended

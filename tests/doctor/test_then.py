@@ -19,7 +19,7 @@ from tests.doctor.reports import report, site
 
 from coldwarm.cli.doctor import command
 from coldwarm.errors import ExitCode, UsageError
-from coldwarm.report.doctor.fix import answer, lines
+from coldwarm.report.doctor.summary import answer, lines
 from coldwarm.runner.doctor import alternating, earlier, starting
 from coldwarm.runner.doctor.alternating import moved
 from coldwarm.runner.process.guarded import terminable

@@ -13,7 +13,7 @@ from tests.doctor.journals import call, process, stage
 
 from coldwarm.doctor import sites
 from coldwarm.doctor.compiles import torch_reasons
-from coldwarm.report.doctor.told import evidence
+from coldwarm.report.doctor.summary import evidence
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings
 from coldwarm.stats.doctor.rules import change_of

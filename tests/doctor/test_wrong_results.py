@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.doctor import journals
 
-from coldwarm.report.doctor.told import evidence
+from coldwarm.report.doctor.summary import evidence
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.seen import Seen

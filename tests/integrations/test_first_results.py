@@ -12,9 +12,8 @@ from coldwarm.contracts.protocol import OwnCandidate
 from coldwarm.contracts.summary import Summary
 from coldwarm.errors import UsageError
 from coldwarm.integrations import opening
-from coldwarm.integrations.testing import judging, telling
-from coldwarm.integrations.testing.asked import Asked, Wanted
-from coldwarm.integrations.testing.judging import Against, Rules
+from coldwarm.integrations.testing import limits
+from coldwarm.integrations.testing.limits import Against, Asked, Rules, Wanted
 from coldwarm.runner.stored import again
 
 TARGET = "job:fit"
@@ -33,7 +32,7 @@ def summary(low: float | None, n: int = 6) -> Summary:
 def test_seconds_fail_by_their_interval(
     low: float | None, n: int, limit: float, *, fails: bool
 ) -> None:
-    assert judging.is_above(summary(low, n), limit) is fails
+    assert limits.is_above(summary(low, n), limit) is fails
 
 
 def run(speed: float, seed: int, scatter: float = 0.002) -> Measured:
@@ -60,11 +59,11 @@ ASKED = Wanted(TARGET, (), "cold_process_cold_cache")
 
 
 def named(measured: Measured) -> Benchmarks:
-    return judging.by_target(opening.of_run(measured), measured)
+    return limits.by_target(opening.of_run(measured), measured)
 
 
 def held(now: Measured, base: Measured | Benchmarks, below: float) -> Against:
-    return judging.against(now, base, ASKED, Rules(below), opening.of_run(now))
+    return limits.against(now, base, ASKED, Rules(below), opening.of_run(now))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +75,7 @@ def test_a_ratio_fails_by_its_interval(speed: float, below: float, *, late: bool
     assert found.too_late is late
     assert found.metric.ratio == pytest.approx(speed, rel=0.05)
     seconds = now.cases[results.NAME].cold[0].seconds["ttfr"]
-    told = telling.later(Asked(TARGET), seconds, found)
+    told = limits.later(Asked(TARGET), seconds, found)
     assert "97 % interval" in told
     assert "6 processes" in told
     assert f"below={below:g}" in told
@@ -89,17 +88,17 @@ def test_a_scattered_ratio_does_not_fail() -> None:
 
 def test_a_stored_run_is_searched_by_target() -> None:
     base = run(1.0, 1)
-    assert judging.label_in(base, ASKED) == results.NAME
+    assert limits.label_in(base, ASKED) == results.NAME
     with pytest.raises(UsageError, match="has no result of job:other; it has job:fit"):
-        judging.label_in(base, Wanted("job:other", (), ASKED.mode))
+        limits.label_in(base, Wanted("job:other", (), ASKED.mode))
     assert f"{TARGET}/cold_process_cold_cache/first_result" in named(base).benchmarks
 
 
 def test_other_inputs_are_another_figure() -> None:
     file = named(run(1.0, 1))
-    assert judging.label_in(file, ASKED) is None
+    assert limits.label_in(file, ASKED) is None
     with pytest.raises(UsageError, match=r"has no result of job:fit\(x=f32\[8\]\)"):
-        judging.label_in(file, Wanted(TARGET, ("x=f32[8]",), ASKED.mode))
+        limits.label_in(file, Wanted(TARGET, ("x=f32[8]",), ASKED.mode))
 
 
 def test_a_saved_file_is_held_against_too() -> None:

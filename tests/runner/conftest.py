@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
     Observe = Callable[..., Observation]
 

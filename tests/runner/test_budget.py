@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coldwarm.clock import FakeClock
-from coldwarm.runner.schedule import allowance, budget, suites
-from coldwarm.runner.schedule.budget import Budget
-from coldwarm.runner.schedule.estimates import COMPILING_S, EAGER_S, Estimates
+from coldwarm.runner.schedule import budget, suites
+from coldwarm.runner.schedule.budget import COMPILING_S, EAGER_S, Budget, Estimates
 from coldwarm.runner.schedule.ledger import Ledger
 from coldwarm.runner.schedule.options import Options
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from tests.runner.conftest import Observe
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"
@@ -156,12 +155,12 @@ def test_where_time_is_short_the_smallest_of_each_workload_comes_first() -> None
         ([], None, None, None),
         ([], None, 30.0, 75.0),
         ([], 60.0, 30.0, 75.0),
-        ([allowance.ENDED], 60.0, None, 105.0),
-        ([allowance.ENDED], None, None, None),
-        ([allowance.given(75.0)], 60.0, None, 75.0),
-        ([allowance.ENDED, allowance.given(105.0)], 60.0, None, 105.0),
-        ([allowance.given(75.0), allowance.ENDED], 60.0, None, 105.0),
-        ([allowance.given(None)], 60.0, None, 60.0),
+        ([budget.ENDED], 60.0, None, 105.0),
+        ([budget.ENDED], None, None, None),
+        ([budget.given(75.0)], 60.0, None, 75.0),
+        ([budget.ENDED, budget.given(105.0)], 60.0, None, 105.0),
+        ([budget.given(75.0), budget.ENDED], 60.0, None, 105.0),
+        ([budget.given(None)], 60.0, None, 60.0),
     ],
 )
 def test_how_long_a_run_may_go_on_when_it_is_taken_up_again(
@@ -170,7 +169,7 @@ def test_how_long_a_run_may_go_on_when_it_is_taken_up_again(
     more_s: float | None,
     total_s: float | None,
 ) -> None:
-    assert allowance.total_s(events, recorded_s, 45.0, more_s) == total_s
+    assert budget.total_s(events, recorded_s, 45.0, more_s) == total_s
 
 
 def test_what_is_left_is_told_when_every_cost_is_known(case: Case, observe: Observe) -> None:

@@ -23,8 +23,8 @@ from coldwarm.runner.functions.inspection import Setting
 from coldwarm.runner.functions.targets import Target
 from coldwarm.runner.process.replies import Inspection
 from coldwarm.runner.schedule import suites
-from coldwarm.runner.schedule.case import Case
 from coldwarm.runner.schedule.options import Options
+from coldwarm.runner.schedule.suites import Case
 from coldwarm.specs import Source
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.observation import Observation
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 COLD: CacheMode = "cold_process_cold_cache"
 FILLED: CacheMode = "cold_process_warm_cache"

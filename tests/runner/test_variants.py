@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.running import Running
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 WARM: CacheMode = "warm_process"
 EMPTY: CacheMode = "cold_process_cold_cache"

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from coldwarm.report.sentences import words
-from coldwarm.runner.schedule.needs import SETTLED_DIFFERENT, SETTLED_SAME, _rounds_for
+from coldwarm.runner.schedule.effort import SETTLED_DIFFERENT, SETTLED_SAME, _rounds_for
 from coldwarm.stats import drift, serial
 from coldwarm.stats.bounded import difference
 from coldwarm.stats.intervals import bounds, paired

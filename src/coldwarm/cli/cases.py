@@ -9,7 +9,7 @@ import rich_click as click
 from coldwarm.cli import _options
 
 if TYPE_CHECKING:
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 
 @click.command("cases")

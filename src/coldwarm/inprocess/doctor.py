@@ -15,8 +15,8 @@ from coldwarm.doctor.inside import Block
 from coldwarm.doctor.journal import FIELDS, LOST
 from coldwarm.errors import StorageError, UsageError
 from coldwarm.report.doctor.html import as_html
+from coldwarm.report.doctor.summary import told
 from coldwarm.report.doctor.terminal import shown
-from coldwarm.report.doctor.told import told
 from coldwarm.report.page.doctor import page_of_doctor
 from coldwarm.report.shown import PlainConsole
 from coldwarm.runner.doctor import reading

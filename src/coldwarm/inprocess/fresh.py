@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from coldwarm.inprocess.warm import InProcess
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.process.replies import Inspection
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 _AGAINST = "the answer in the process that asked"
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coldwarm.inprocess.sending import FreshOptions, Given, Way
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.process.replies import Inspection
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
     from coldwarm.runner.suite import Outcome
 
 _FEWEST = 2

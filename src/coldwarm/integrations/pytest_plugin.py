@@ -48,7 +48,7 @@ def _pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and begin with what the options ask for."""
     config.addinivalue_line("markers", _MARKER)
     if config.getoption("--coldwarm-bill"):
-        from coldwarm.integrations.testing.billing import Billing
+        from coldwarm.integrations.testing.bill import Billing
 
         config.pluginmanager.register(Billing(config), "coldwarm-bill")
     save, base = config.getoption("--coldwarm-save"), config.getoption("--coldwarm-compare")
@@ -75,13 +75,13 @@ def _pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if isinstance(limit, str):
         pytest.fail(limit, pytrace=False)
     most, operations = limit
-    from coldwarm.integrations.testing import failing, following
+    from coldwarm.integrations.testing import following, limits
 
     begin = following.now()
     result = yield
     calls = following.programs(begin, operations=operations)
     if len(calls) > most:
-        told = failing.told(calls, following.since(0))
+        told = limits.told(calls, following.since(0))
         times = "1 time" if len(calls) == 1 else f"{len(calls)} times"
         text = f"compiled {times}, at most {most} may be:\n{told}"
         pytest.fail(text, pytrace=False)

@@ -22,7 +22,7 @@ from coldwarm.publish import citing, layout, lock, manifest, validation
 from coldwarm.publish.faults import by_other_rules, contradiction, fault, told
 from coldwarm.publish.opening import read_limited
 from coldwarm.publish.runs import Content, Run, below, verdicts_of
-from coldwarm.runner.stored import published
+from coldwarm.runner.stored import consistency
 from coldwarm.runner.stored.differences import between
 
 if TYPE_CHECKING:
@@ -319,7 +319,9 @@ def _numbers(whole: Whole) -> Iterator[SnapshotFault]:
         if not path.startswith(f"{layout.PUBLISHED}/"):
             continue
         record = decode(data, path)
-        for wrong in published.wrong(record) if isinstance(record, NextstatResult) else ():
+        for wrong in (
+            consistency.wrong_published(record) if isinstance(record, NextstatResult) else ()
+        ):
             yield contradiction(path, dotted(wrong.at), wrong.what)
         for run in whole.runs:
             own = run.files.get(path)

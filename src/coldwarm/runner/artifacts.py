@@ -17,7 +17,7 @@ from coldwarm.contracts.result import Artifact
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 
 def folder_of(work: Path, case: Case) -> Path:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.runner.listener import Listener
     from coldwarm.runner.running import Place
-    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
+    from coldwarm.runner.schedule.suites import Case
 
 
 @dataclass

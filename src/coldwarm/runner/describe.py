@@ -17,8 +17,8 @@ from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.options import Options
+    from coldwarm.runner.schedule.suites import Case
     from coldwarm.specs import BackendSpec
 
 WINDOWS = {

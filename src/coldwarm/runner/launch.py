@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coldwarm.caches.listing import Listing
     from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 
 _EMPTY = {"cold_process_cold_cache", "first_ever"}

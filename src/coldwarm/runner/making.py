@@ -22,7 +22,7 @@ from coldwarm.runner.process.spawn import ProcessFailedError
 if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.runner.running import Place
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 _MODE: CacheMode = "cold_process_cold_cache"
 """A making starts with empty caches: nothing that it is charged for was there before."""

@@ -13,7 +13,7 @@ from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, Proce
 
 if TYPE_CHECKING:
     from coldwarm.runner.running import Place
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 
 def compute(place: Place, case: Case) -> str:

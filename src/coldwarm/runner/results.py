@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from coldwarm.contracts.environment import Environment
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.options import Options
+    from coldwarm.runner.schedule.suites import Case
 
     Save = Callable[[str, bytes], str]
     """Writes a file of the run, by its name, and returns its hash."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coldwarm.contracts.environment import Environment
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 
 _MOST_EVENTS = 10_000

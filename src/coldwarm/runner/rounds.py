@@ -20,7 +20,7 @@ from coldwarm.contracts.base import FILLED, WARM, CacheMode
 from coldwarm.runner import launch, making, translate
 from coldwarm.runner.beside import Beside
 from coldwarm.runner.identifying import observation_without
-from coldwarm.runner.process import space, view
+from coldwarm.runner.process import isolation, view
 from coldwarm.runner.process.guarded import ENDING
 from coldwarm.runner.process.spawn import ProcessFailedError
 from coldwarm.runner.running import Running, Slot
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.directory import RunDirectory
     from coldwarm.runner.listener import Listener
     from coldwarm.runner.running import Place
-    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
+    from coldwarm.runner.schedule.suites import Case
 
 _MAX_ATTEMPTS = 3
 _ENOUGH = 2
@@ -172,7 +172,7 @@ class Rounds:
         if running is not None:
             launch.abandon(place, running)
             wall_s = running.process.wait().wall_s
-        space.check(place.work, f"{error.reason}\n{error.detail}")
+        isolation.check(place.work, f"{error.reason}\n{error.detail}")
         order = error.order if running is None else running.order
         if order is None:  # there was no process
             order = max(len(place.order) - 1, 0)

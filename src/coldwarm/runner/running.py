@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.process.guarded import Guard
     from coldwarm.runner.process.replies import End, OtherCalls, Start
     from coldwarm.runner.process.spawn import MeasuredProcess
-    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.options import Options
+    from coldwarm.runner.schedule.suites import Case
 
 
 @dataclass

@@ -14,7 +14,7 @@ from coldwarm.runner.schedule.options import affinity
 
 if TYPE_CHECKING:
     from coldwarm.runner.running import Begun, Place, Running, Slot
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
 
 
 @dataclass

@@ -24,10 +24,9 @@ from coldwarm.runner.process.guarded import Guard, terminable
 from coldwarm.runner.process.spawn import OutOfTimeError, ProcessFailedError
 from coldwarm.runner.rounds import Rounds
 from coldwarm.runner.running import Place
-from coldwarm.runner.schedule import allowance, availability, killed, suites
-from coldwarm.runner.schedule.budget import Budget, left, wanting
+from coldwarm.runner.schedule import availability, budget, killed, suites
+from coldwarm.runner.schedule.budget import Budget, Estimates, left, wanting
 from coldwarm.runner.schedule.effort import Effort
-from coldwarm.runner.schedule.estimates import Estimates
 from coldwarm.runner.schedule.ledger import Ledger
 from coldwarm.runner.stored import reading
 from coldwarm.stats import outcome
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import RefusedError
     from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.schedule.budget import Wanted
-    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.options import Options
+    from coldwarm.runner.schedule.suites import Case
 
 
 @dataclass(frozen=True)
@@ -295,9 +294,9 @@ class _Session:
         self.ledger, self.order = earlier.ledger, earlier.order(self.directory.path)
         spent_s = earlier.used_s(self.cases)
         asked_s = found.options.get("time_budget_s")
-        total_s = allowance.total_s(earlier.events, asked_s, spent_s, more_s)
-        self.resumed = allowance.given(total_s)
-        self.ended = earlier.events[-1:] == [allowance.ENDED]
+        total_s = budget.total_s(earlier.events, asked_s, spent_s, more_s)
+        self.resumed = budget.given(total_s)
+        self.ended = earlier.events[-1:] == [budget.ENDED]
         self.options = replace(self.options, time_budget_s=total_s)
         return spent_s
 
@@ -318,7 +317,7 @@ class _Session:
             measured_s=place.measured_s,
         )
         if not interrupted and not self.ended:
-            self.directory.append("event", allowance.ENDED)
+            self.directory.append("event", budget.ENDED)
         self.directory.require(ENVIRONMENT, results.INDEX, *(row.path for row in suite.cases))
         # Whoever goes on makes its caches anew; those that are there hold names and paths.
         self.directory.clean()

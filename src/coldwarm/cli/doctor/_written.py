@@ -93,7 +93,7 @@ class Written:
         Raises:
             StorageError: a file cannot be written.
         """
-        from coldwarm.report.doctor.fix import lines
+        from coldwarm.report.doctor.summary import lines
         from coldwarm.report.shown import PlainConsole
 
         if self.form != "json" and report.fix is not None:
@@ -129,7 +129,7 @@ class Written:
         from io import StringIO
 
         from coldwarm.contracts.files import codec
-        from coldwarm.report.doctor.told import told
+        from coldwarm.report.doctor.summary import told
         from coldwarm.report.shown import PlainConsole, json_text
 
         if self.form == "json":
@@ -150,7 +150,7 @@ class Written:
                 self.out.write_text(text, encoding="utf-8")
 
     def _show(self, report: DoctorReport, console: PlainConsole) -> None:
-        from coldwarm.report.doctor.fix import lines
+        from coldwarm.report.doctor.summary import lines
         from coldwarm.report.doctor.terminal import shown
 
         console.print(shown(report, everything=self.verbose))

@@ -1,7 +1,4 @@
-"""The bill of a test suite: what compiling has cost, by test and by program. Pure.
-
-A bill travels from the workers of pytest-xdist as plain values.
-"""
+"""The bill of a test suite: what compiling has cost, by test and by program, in words."""
 
 from __future__ import annotations
 
@@ -9,10 +6,17 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from coldwarm.integrations.testing import following
+from coldwarm.report.sentences import counted
+from coldwarm.report.units import duration
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable, Iterator
 
     from coldwarm.stats.doctor.seen import Call
+
 
 OUTSIDE = ""
 """In place of a test: what was compiled while modules were imported and tests collected."""
@@ -137,3 +141,170 @@ def of_plain(values: dict[str, Any]) -> Bill:
     made.n_compiled, made.n_unknown, made.n_read = values["n"]
     made.failures = list(values["failures"])
     return made
+
+
+TITLE = "coldwarm: seconds of compiling"
+_KEEP_ALL = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0"
+"""By default JAX keeps programs alone that take a second to compile."""
+_MOST_TESTS, _MOST_PROGRAMS = 10, 5
+_STAGES = {
+    "trace": "trace",
+    "lower": "lower",
+    "compile": "compile",
+    "cache_read": "read",
+    OTHER: "other",
+}
+_LEAST_S = 5e-4
+"""Below it a stage is not worth a word."""
+
+
+def lines(bill: Bill, tests_s: float, missing: list[str]) -> Iterator[str]:
+    """Yield what is printed at the end of a session.
+
+    ``tests_s``: seconds of all tests, their fixtures included; ``missing``: workers that ended
+    without telling their bill.
+    """
+    ranked = sorted(bill.by_test.items(), key=lambda item: -item[1])
+    paid = [(test, seconds) for test, seconds in ranked if seconds > 0]
+    for test, seconds in paid[:_MOST_TESTS]:
+        yield f"{seconds:8.2f} s  {test or 'while modules were imported and tests collected'}"
+    rest = paid[_MOST_TESTS:]
+    if rest:
+        seconds = sum(seconds for _, seconds in rest)
+        yield f"{seconds:8.2f} s  in {counted(len(rest), 'other test')}"
+    share = "" if missing else _of(bill, tests_s)
+    yield f"{bill.total_s:8.2f} s  in {counted(bill.n_tests, 'test')}{share}"
+    if bill.n_compiled or bill.n_read:
+        yield f"            {_programs(bill)}"
+    yield from _repeated(bill)
+    yield from _saving(bill)
+    for failure in bill.failures:
+        yield f"watching itself has failed, and something may be missing here: {failure}"
+    for worker in missing:
+        yield f"worker {worker} has ended without its bill: what its tests compiled is missing"
+
+
+def _of(bill: Bill, tests_s: float) -> str:
+    in_tests_s = bill.total_s - bill.by_test.get(OUTSIDE, 0.0)
+    if not tests_s:
+        return ""
+    return f", which took {duration(tests_s)}: {min(1.0, in_tests_s / tests_s):.0%} of it"
+
+
+def _programs(bill: Bill) -> str:
+    parts = [
+        f"{words} {duration(bill.by_stage[stage])}"
+        for stage, words in _STAGES.items()
+        if bill.by_stage.get(stage, 0.0) > _LEAST_S
+    ]
+    read = f" and {bill.n_read} read from a cache on disk" if bill.n_read else ""
+    return f"{counted(bill.n_compiled, 'program')} compiled{read}: {', '.join(parts)}"
+
+
+def _repeated(bill: Bill) -> Iterator[str]:
+    found = bill.repeated
+    if not found:
+        return
+    n_again = sum(one.n_again for one in found)
+    yield ""
+    yield (
+        f"Compiled more than once: {counted(len(found), 'program')},"
+        f" {'once' if n_again == 1 else f'{n_again} times'} too often,"
+        f" {duration(sum(one.again_s for one in found))}"
+    )
+    for one in found[:_MOST_PROGRAMS]:
+        yield f"{one.again_s:8.2f} s  {one.name}, {len(one.seconds)} times{_where(one)}"
+    if len(found) > _MOST_PROGRAMS:
+        yield f"            … and {counted(len(found) - _MOST_PROGRAMS, 'other program')}"
+
+
+def _where(one: Program) -> str:
+    first = one.tests[0] or "the collection"
+    others = len(one.tests) - 1
+    return f" in {first}" + (f" and {counted(others, 'other test')}" if others else "")
+
+
+def _saving(bill: Bill) -> Iterator[str]:
+    """Say what a cache on disk would save, of which only the programs of JAX can be kept."""
+    whole_s = sum(sum(one.seconds) for one in bill.programs.values())
+    again_s = sum(one.again_s for one in bill.repeated)
+    if not whole_s:
+        return
+    yield ""
+    if bill.n_read:
+        yield f"A cache on disk is in use: {counted(bill.n_read, 'program')} came from there."
+        if again_s:
+            yield "What was compiled more than once all the same it does not keep. To keep all:"
+            yield f"    {_KEEP_ALL}"
+        return
+    yield (
+        "A cache on disk that all tests and workers share would save at most"
+        f" {duration(again_s)} of this run"
+    )
+    yield (
+        f"and {duration(whole_s)} of each later one, less the time of reading. Tracing and"
+        " lowering remain. To set it:"
+    )
+    yield f"    JAX_COMPILATION_CACHE_DIR=DIR {_KEEP_ALL}"
+
+
+_TOLD = "coldwarm_bill"
+"""Under which a worker tells its bill."""
+
+
+class Billing:
+    """The hooks of a session that has asked for its bill."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Follow what is compiled, except where only the workers run tests."""
+        self._bill = Bill()
+        self._missing: list[str] = []
+        self._config = config
+        self._runs = config.getoption("dist", "no") == "no" or hasattr(config, "workerinput")
+        self._place = 0
+        if self._runs:
+            following.begin(fingerprints=True)
+            self._place = following.now()
+
+    def _take(self, test: str) -> None:
+        """Put on the bill what was compiled since this was done last."""
+        if self._runs:
+            calls, self._place = following.since(self._place), following.now()
+            if calls or test != OUTSIDE:
+                self._bill.add(test, calls)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Take what a test compiles, its fixtures included."""
+        self._take(OUTSIDE)
+        try:
+            return (yield)
+        finally:
+            self._take(item.nodeid)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Tell the bill, where this is a worker."""
+        self._take(OUTSIDE)
+        if self._runs:
+            self._bill.failures = following.failures()
+        told = getattr(self._config, "workeroutput", None)
+        if told is not None:
+            told[_TOLD] = plain(self._bill)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take the bill of a worker that ends."""
+        told = getattr(node, "workeroutput", {}).get(_TOLD)
+        if told is None:
+            self._missing.append(str(node.gateway.id))
+        else:
+            self._bill.merge(of_plain(told))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print the bill."""
+        reports = [one for some in terminalreporter.stats.values() for one in some]
+        tests_s = sum(one.duration for one in reports if type(one) is pytest.TestReport)
+        terminalreporter.section(TITLE)
+        for line in lines(self._bill, tests_s, self._missing):
+            terminalreporter.write_line(line)

@@ -14,7 +14,7 @@ from coldwarm.errors import ColdwarmError, ListedError, UsageError
 from coldwarm.integrations import opening, telling
 from coldwarm.integrations.foreign import pyperf
 from coldwarm.integrations.foreign.document import Opened
-from coldwarm.integrations.testing import judging
+from coldwarm.integrations.testing import limits
 from coldwarm.integrations.testing.kept import document
 from coldwarm.report import compare
 from coldwarm.report.shown import PlainConsole
@@ -40,7 +40,7 @@ def base(path: str) -> Benchmarks:
     """
     found = opening.read(Path(path))
     if isinstance(found, Measured):
-        return judging.by_target(opening.of_run(found), found)
+        return limits.by_target(opening.of_run(found), found)
     return found
 
 

@@ -10,8 +10,8 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.errors import UsageError
 from coldwarm.inprocess import finding
 from coldwarm.integrations import opening
-from coldwarm.integrations.testing import judging, kept, telling, turns
-from coldwarm.integrations.testing.asked import MOST
+from coldwarm.integrations.testing import kept, limits, turns
+from coldwarm.integrations.testing.limits import MOST
 from coldwarm.report import compare
 from coldwarm.report.sentences import with_advice
 from coldwarm.runner.functions import bench
@@ -25,8 +25,7 @@ from coldwarm.stats.compare.results import IncomparableError, NothingValidError
 if TYPE_CHECKING:
     from coldwarm.contracts.measured import Benchmarks, Measured
     from coldwarm.contracts.summary import Summary
-    from coldwarm.integrations.testing.asked import Asked, Limit
-    from coldwarm.integrations.testing.judging import Against
+    from coldwarm.integrations.testing.limits import Against, Asked, Limit
 
 
 class _FirstResult(NamedTuple):
@@ -48,17 +47,17 @@ def _first_result(asked: Asked, limit: Limit) -> _FirstResult:
         ContractError: the baseline is broken.
     """
     stored = None if limit.baseline is None else opening.read(Path(limit.baseline))
-    label = None if stored is None else judging.label_in(stored, asked.wanted)
+    label = None if stored is None else limits.label_in(stored, asked.wanted)
     with turns.alone():
         ours = _measured(asked, label)
     taken, late = _seconds(ours, asked), ""
-    text = telling.first_result(asked, taken)
+    text = limits.first_result(asked, taken)
     if stored is not None:
         judged = _compared(ours, asked, stored, limit)
-        text += f"; {telling.ratio(judged)}"
-        late = telling.later(asked, taken, judged) if judged.too_late else ""
-    elif limit.below is not None and judging.is_above(taken, limit.below):
-        late = telling.above(asked, taken, limit.below)
+        text += f"; {limits.ratio(judged)}"
+        late = limits.later(asked, taken, judged) if judged.too_late else ""
+    elif limit.below is not None and limits.is_above(taken, limit.below):
+        late = limits.above(asked, taken, limit.below)
     return _FirstResult(taken, kept.starts(ours, asked.wanted.called), text, late)
 
 
@@ -120,9 +119,9 @@ def _compared(ours: Measured, asked: Asked, stored: Measured | Benchmarks, limit
         UsageError: they cannot be compared, and what to do.
     """
     reports = noise.read(None, [Path(stored.path).parent])
-    rules = judging.Rules(limit.below or MOST, limit.allow, reports)
+    rules = limits.Rules(limit.below or MOST, limit.allow, reports)
     try:
-        return judging.against(ours, stored, asked.wanted, rules, opening.of_run(ours))
+        return limits.against(ours, stored, asked.wanted, rules, opening.of_run(ours))
     except IncomparableError as error:
         text = compare.refused(error).replace("--allow ", "allow=")
         raise UsageError(f"{asked.target}, with A {stored.path} and B now: {text}") from None

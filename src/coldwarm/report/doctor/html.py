@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 from coldwarm.errors import printable
 from coldwarm.report import units
-from coldwarm.report.doctor.saving import saved
-from coldwarm.report.doctor.summary import first_change, headline, named_parts, place
+from coldwarm.report.doctor.summary import (
+    evidence,
+    first_change,
+    headline,
+    named_parts,
+    place,
+    saved,
+)
 from coldwarm.report.doctor.terminal import MOST_FINDINGS, MOST_SITES, reads, row, stages
-from coldwarm.report.doctor.told import evidence
 from coldwarm.report.page.doctor import COLOUR
 from coldwarm.report.sentences import words
 from coldwarm.stats.doctor.rules import change_of

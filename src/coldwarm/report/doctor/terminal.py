@@ -10,19 +10,20 @@ from rich.table import Table
 from rich.text import Text
 
 from coldwarm.report import units
-from coldwarm.report.doctor.learning import pattern_of
-from coldwarm.report.doctor.memory import most, temporary
-from coldwarm.report.doctor.misses import missed
-from coldwarm.report.doctor.saving import saved
 from coldwarm.report.doctor.summary import (
     ending,
+    evidence,
     first_change,
     headline,
     is_known,
+    missed,
+    most,
     named_parts,
+    pattern_of,
     place,
+    saved,
+    temporary,
 )
-from coldwarm.report.doctor.told import evidence
 from coldwarm.report.sentences import words
 from coldwarm.report.shown import line
 from coldwarm.stats.doctor.rules import change_of

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any
 from coldwarm.private.masking import cleaned
 from coldwarm.report import units
 from coldwarm.report.charts.looks import COLOURS, PART_COLOURS
-from coldwarm.report.doctor.fix import lines
-from coldwarm.report.doctor.learning import page_of, pattern_of
-from coldwarm.report.doctor.memory import temporary
-from coldwarm.report.doctor.misses import missed
-from coldwarm.report.doctor.saving import saved
 from coldwarm.report.doctor.summary import (
     ending,
     first_change,
     headline,
     is_known,
+    lines,
+    missed,
     named_parts,
+    page_of,
+    pattern_of,
     place,
+    saved,
+    temporary,
+    told,
 )
 from coldwarm.report.doctor.terminal import reads, row, stages
-from coldwarm.report.doctor.told import told
 from coldwarm.report.page.making import filled
 from coldwarm.report.sentences import words
 

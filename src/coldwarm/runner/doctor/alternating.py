@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from coldwarm.caches import files, modes
 from coldwarm.caches import jax as jax_cache
 from coldwarm.runner.doctor.starting import environment
-from coldwarm.runner.process import guarded, home, temporary
+from coldwarm.runner.process import guarded, isolation, temporary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -84,7 +84,7 @@ class Turns:
     def _variables(self, name: str, folder: Path) -> dict[str, str]:
         """Return the variables of a process whose caches on disk lie in a folder."""
         variables = {**os.environ, **moved(folder, os.environ)}
-        variables.update(home.lay(os.environ, temporary.plain(folder) / files.OWNER))
+        variables.update(isolation.lay(os.environ, temporary.plain(folder) / files.OWNER))
         search = [str(path) for path in self.sides[name].search]
         if search:
             known = variables.get("PYTHONPATH")

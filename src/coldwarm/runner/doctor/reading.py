@@ -17,8 +17,7 @@ from coldwarm.doctor.journal import BESIDE, COUNTS, LINES, LOST, VARIABLE
 from coldwarm.errors import UsageError
 from coldwarm.private.masking import taken_in
 from coldwarm.runner.doctor.rows import rows
-from coldwarm.stats.doctor.account import account, unseen_before
-from coldwarm.stats.doctor.beyond import beyond
+from coldwarm.stats.doctor.account import account, beyond, unseen_before
 from coldwarm.stats.doctor.code.sources import Sources
 from coldwarm.stats.doctor.findings import findings, ranked
 from coldwarm.stats.doctor.processes import findings_of_all, sites_of_all

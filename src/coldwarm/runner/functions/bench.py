@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from coldwarm.runner.functions.request import Request
     from coldwarm.runner.functions.targets import Target
     from coldwarm.runner.listener import Listener
-    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.options import Options
+    from coldwarm.runner.schedule.suites import Case
     from coldwarm.runner.suite import Outcome
 
 

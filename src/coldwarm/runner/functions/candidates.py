@@ -14,7 +14,7 @@ from coldwarm.contracts.reasons import RefusedError, because
 from coldwarm.functions import precision
 from coldwarm.runner.functions.inspection import BACKEND, caches_of, program_of, specification
 from coldwarm.runner.machine.variables import told
-from coldwarm.runner.schedule.case import Answer, Case
+from coldwarm.runner.schedule.suites import Answer, Case
 from coldwarm.specs import Source, WorkloadSpec
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from coldwarm.functions import precision as precision_
 from coldwarm.functions import target as target_
 from coldwarm.registry import backend_spec
 from coldwarm.runner.machine import gpus
-from coldwarm.runner.process import home, replies, space, temporary, view
+from coldwarm.runner.process import isolation, replies, temporary, view
 from coldwarm.runner.process.isolation import build, program, refuse_unnameable, shared
 from coldwarm.runner.process.replies import Facts, Inspection, Marked, Noise, Others
 from coldwarm.runner.process.spawn import MeasuredProcess, OutOfTimeError, ProcessFailedError
@@ -176,7 +176,7 @@ def ask(  # noqa: PLR0913 - what a process needs
     if gpus.may_be_used():
         variables.update({k: v for k, v in shared(variables, BACKEND).items() if v})
     # What an inspection imports may leave its bytecode, as any program of the user's does.
-    if not space.is_little(Path.cwd() if target.path is None else target.path.parent):
+    if not isolation.is_little(Path.cwd() if target.path is None else target.path.parent):
         del variables["PYTHONDONTWRITEBYTECODE"]
     ours = [os.path.realpath(caches.parent), *temporary.own()]
     watch = {"before_ns": time.time_ns(), "folders": ours, "offline": bool(without)}
@@ -292,7 +292,7 @@ def _tried(
     base = {**os.environ, **target.variables}
     wrote = [name for name in found.wrote if view.possible([name])]
     opened.mark(set(found.wrote) - set(wrote), program_of(target))
-    left = {n for n in found.before if view.possible([n]) or home.reached(base, n)}
+    left = {n for n in found.before if view.possible([n]) or isolation.reached(base, n)}
     unknown, again = set(found.before) - left, set[str]()
     ends_s = time.perf_counter() + _TRIALS_S + _TRIALS * took_s
     for number in range(_TRIALS):
@@ -326,7 +326,7 @@ def _needed(
     if not isinstance(error, ProcessFailedError) or error.reason.code != "exception":
         return set()
     missed = error.missed
-    own = {str(home.written(base, caches / files.OWNER, name)): name for name in names}
+    own = {str(isolation.written(base, caches / files.OWNER, name)): name for name in names}
     told = [own.get(name, name) for name in missed if own.get(name, name) in names]
     if not told:
         return {min(names, key=_changed_ns)}
@@ -346,7 +346,7 @@ def _is_made(name: str, base: Mapping[str, str], caches: Path, *, slower: bool) 
 
     A text that is another one then is a setting with its defaults, unless that took far longer.
     """
-    for place in (view.written(caches, name), home.written(base, caches / files.OWNER, name)):
+    for place in (view.written(caches, name), isolation.written(base, caches / files.OWNER, name)):
         if place is not None and place.is_file() and not place.is_symlink():
             with suppress(OSError):
                 made, kept = place.read_bytes(), Path(name).read_bytes()

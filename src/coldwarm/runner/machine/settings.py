@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from coldwarm.contracts.reasons import Reason
-    from coldwarm.runner.schedule.case import Case
+    from coldwarm.runner.schedule.suites import Case
     from coldwarm.specs import BackendSpec
 
     Changes = Callable[[str], bool]

@@ -1,13 +1,19 @@
-"""The environment of a measured process: the user's own, with every cache moved."""
+"""The environment of a measured process: a home and caches of its own, and room for them."""
 
 from __future__ import annotations
 
+import errno
+import os
+import resource
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coldwarm.caches import bytecode, files, inductor, made, modes
 from coldwarm.contracts.reasons import RefusedError, because
-from coldwarm.runner.process import home, temporary
+from coldwarm.errors import storage_error
+from coldwarm.runner.process import temporary
 from coldwarm.runner.process.guarded import MARK
 
 if TYPE_CHECKING:
@@ -15,6 +21,119 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.base import CacheMode, CacheSettings
     from coldwarm.specs import BackendSpec
+
+
+_PROBE_BYTES = 256 * 1024
+_LITTLE_BYTES = 256 * 1024 * 1024
+"""With less left than this, a process that complains of a full disk is believed."""
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def check(work: Path, said: str) -> None:
+    """Look at the disk after a process failed with the words ``said``.
+
+    Raises:
+        StorageError: nothing can be written under ``work``, or hardly anything and the
+            process said so.
+    """
+    try:
+        _write_probe(work / "space.part")
+    except OSError as error:
+        raise storage_error(work, error) from error
+    code = next((number for number in _FULL if os.strerror(number) in said), None)
+    if code is not None and shutil.disk_usage(work).free < _LITTLE_BYTES:
+        raise storage_error(work, OSError(code, os.strerror(code)))
+
+
+def is_little(folder: Path) -> bool:
+    """Say whether a file written there may be cut, as Python cuts the bytecode that it writes."""
+    longest, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        return True
+    return 0 <= longest < _PROBE_BYTES or free < _PROBE_BYTES
+
+
+def _write_probe(path: Path) -> None:
+    try:
+        with path.open("wb") as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        path.unlink(missing_ok=True)
+
+
+_CACHE = ".cache"
+
+
+def lay(base: Mapping[str, str], folder: Path, hidden: Collection[str] = ()) -> dict[str, str]:
+    """Make the folders under ``folder`` and return the variables that name them.
+
+    Raises:
+        OSError: they cannot be made.
+    """
+    found: dict[str, str] = {}
+    for variable, real in _folders(base).items():
+        own = folder / variable.lower()
+        found[variable] = str(own)
+        _link(real, own, hidden, home=variable == "HOME")
+    if "HOME" in found:
+        found.setdefault("XDG_CACHE_HOME", f"{found['HOME']}/{_CACHE}")
+    return found
+
+
+def reached(base: Mapping[str, str], name: str) -> bool:
+    """Say whether a file lies in a folder of which each process has its own."""
+    return written(base, Path(), name) is not None
+
+
+def written(base: Mapping[str, str], folder: Path, name: str) -> Path | None:
+    """Return where a process with folders under ``folder`` has written a file of the user's."""
+    for variable, real in _folders(base).items():
+        for inside in ("", _CACHE):  # which may be a link to somewhere else
+            place = os.path.realpath(real / inside)
+            if Path(name).is_relative_to(place):
+                return folder / variable.lower() / inside / Path(name).relative_to(place)
+    return None
+
+
+def _folders(base: Mapping[str, str]) -> dict[str, Path]:
+    """Return the user's home, and the cache folder where it is another one than that in it."""
+    home, cache = (base.get(name) or "" for name in ("HOME", "XDG_CACHE_HOME"))
+    usual = os.path.join(home, _CACHE)  # noqa: PTH118 - either may be empty
+    found = {"HOME": home}
+    if cache and os.path.realpath(cache) != os.path.realpath(usual):
+        found["XDG_CACHE_HOME"] = cache
+    return {name: Path(place) for name, place in found.items() if Path(place).is_absolute()}
+
+
+def _link(real: Path, own: Path, hidden: Collection[str], *, home: bool = False) -> None:
+    """Link the entries of a folder into another, but what is hidden.
+
+    Folders on the way to that are made, and so is the cache folder of a home.
+    """
+    if own.is_symlink():  # an earlier process had all of it
+        return
+    own.mkdir(parents=True, exist_ok=True)
+    base = Path(os.path.realpath(real))
+    below = [Path(one) for one in hidden if Path(one).is_relative_to(base)]
+    divided = {one.relative_to(base).parts[0] for one in below if one != base}
+    divided |= {_CACHE} if home else set()
+    try:
+        names = {entry.name for entry in os.scandir(base)}
+    except OSError:  # there is none yet, or nobody may look into it
+        names = set()
+    for name in names | ({_CACHE} if home else set()):
+        if str(base / name) in hidden:
+            continue
+        if name in divided:
+            _link(base / name, own / name, hidden)
+            continue
+        with suppress(FileExistsError):
+            (own / name).symlink_to(base / name)
+
 
 _DETERMINISTIC = {
     "PYTHONHASHSEED": "0",
@@ -102,7 +221,7 @@ def build(  # noqa: PLR0913 - each is one independent fact of a process
         folder.mkdir(exist_ok=True)
         variables.update(modes.variables(owner, folder, cache_settings))
     variables["TMPDIR"] = str(temporary.link(Path(variables["TMPDIR"])))
-    variables.update(home.lay(base, root / files.OWNER, hidden))
+    variables.update(lay(base, root / files.OWNER, hidden))
     if device == "gpu":
         variables.update(shared(base, backend))
     variables.update(settings(backend, device, threads, deterministic=deterministic))

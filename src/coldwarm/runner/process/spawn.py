@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import selectors
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,6 @@ import psutil
 from coldwarm import wire
 from coldwarm.clock import TIME
 from coldwarm.contracts.reasons import because
-from coldwarm.runner.process import pipes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +25,34 @@ if TYPE_CHECKING:
     from coldwarm.contracts.reasons import Reason
     from coldwarm.runner.process.guarded import Guard
     from coldwarm.runner.process.view import View
+
+
+_LAST_STREAM = 2
+
+
+def pipe() -> tuple[int, int]:
+    """Return a pipe of which no end has the number of a standard stream, which may be closed."""
+    ends = os.pipe()
+    if min(ends) > _LAST_STREAM:
+        return ends
+    moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _LAST_STREAM + 1) for end in ends]
+    for end in ends:
+        os.close(end)
+    return moved[0], moved[1]
+
+
+def die_with_this(end: int, group: int) -> None:
+    """Let the kernel kill a process group when this process ends, even without its guard.
+
+    The group is sent a signal when the other end of a pipe is closed, into which nobody writes.
+    ``PR_SET_PDEATHSIG`` would have to be asked for by the measured process itself, and reaches
+    neither its children nor a process whose parent is a thread that has ended.
+    """
+    with suppress(OSError, AttributeError):  # not on every kernel; the guard is there
+        fcntl.fcntl(end, fcntl.F_SETOWN, -group)
+        fcntl.fcntl(end, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(end, fcntl.F_SETFL, fcntl.fcntl(end, fcntl.F_GETFL) | os.O_ASYNC)
+
 
 WORKER = Path(__file__).resolve().parents[2] / "worker" / "main.py"
 _OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -88,10 +117,10 @@ class MeasuredProcess:
         self._printed_bytes = 0
         self._inbox = b""
         self.exit: _Exit | None = None
-        down_read, self._down = pipes.pipe()
-        self._up, up_write = pipes.pipe()
-        output_read, output_write = pipes.pipe()
-        life_read, self._life = pipes.pipe()
+        down_read, self._down = pipe()
+        self._up, up_write = pipe()
+        output_read, output_write = pipe()
+        life_read, self._life = pipe()
         before = os.sched_getaffinity(0) if affinity is not None else None
         if affinity is not None:
             os.sched_setaffinity(0, affinity)
@@ -107,7 +136,7 @@ class MeasuredProcess:
                 start_new_session=True,
                 preexec_fn=None if view is None else view.enter,  # noqa: PLW1509 - few lines
             )
-            pipes.die_with_this(life_read, self._process.pid)
+            die_with_this(life_read, self._process.pid)
         finally:
             if before is not None:
                 os.sched_setaffinity(0, before)

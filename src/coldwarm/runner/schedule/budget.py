@@ -1,21 +1,98 @@
-"""The rounds that every case has, and what of them fits into the time. Pure."""
+"""The rounds that every case has, what each will cost, and what of them fits into the time."""
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from coldwarm.contracts.base import CacheMode
-    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.options import Options
+    from coldwarm.runner.schedule.suites import Case
 
     Wanted = Mapping[CacheMode, Sequence[Case]]
     Cost = Callable[[Case, CacheMode], float | None]
     Expected = Callable[[Case, CacheMode], float]
+
+
+ENDED = {"event": "ended"}
+"""What the journal says where a part of a run came to its own end."""
+
+
+def given(total_s: float | None) -> dict[str, Any]:
+    """Return what the journal says of the time that a resumed run has in all."""
+    return {"event": "budget", "total_s": total_s}
+
+
+def total_s(
+    events: Sequence[Mapping[str, Any]],
+    recorded_s: float | None,
+    used_s: float,
+    more_s: float | None,
+) -> float | None:
+    """Return the seconds that a run has in all, those used already included.
+
+    ``more_s`` is what was asked for now, for what is still to come. Without it, a run that was
+    interrupted has what was left of its budget, and one that had come to its own end has the
+    budget it was begun with once more. ``None``: no limit.
+    """
+    if more_s is not None:
+        return used_s + more_s
+    if recorded_s is None:
+        return None
+    if events and events[-1] == ENDED:
+        return used_s + recorded_s
+    budgets = [event["total_s"] for event in events if event.get("event") == "budget"]
+    return budgets[-1] if budgets and budgets[-1] is not None else recorded_s
+
+
+COMPILING_S = 5.0
+EAGER_S = 1.0
+"""For a process like none before it: start, import and two calls, with or without a compiler.
+Rather too little: what does not fit after all is cut short, and what never starts is lost."""
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What is known of a run's costs, and what that says of the rest."""
+
+    cases: Sequence[Case]
+    known_s: Callable[[Case, CacheMode], float | None]
+    """Seconds that a mode's last process of a case ran; ``None``: none did."""
+
+    def expected_s(self, case: Case, mode: CacheMode) -> float:
+        """Return the seconds that a mode's next process of a case will probably run.
+
+        Where it has none to go by, the same candidate's dearest of the same workload counts,
+        then the median of its other workloads, then what such a backend costs anywhere.
+        """
+        known = self.known_s(case, mode)
+        if known is not None:
+            return known
+        if case.inspected_s is not None:
+            return case.inspected_s
+        alike = [other for other in self.cases if other.candidate == case.candidate]
+        near = self._measured(alike, mode, case.workload.name)
+        if near:
+            return max(near)
+        far = self._measured(alike, mode)
+        if far:
+            return statistics.median(far)
+        return COMPILING_S if case.backend.compiles else EAGER_S
+
+    def _measured(
+        self, cases: Sequence[Case], mode: CacheMode, workload: str | None = None
+    ) -> list[float]:
+        found = [
+            self.known_s(case, mode)
+            for case in cases
+            if workload is None or case.workload.name == workload
+        ]
+        return [cost for cost in found if cost is not None]
 
 
 def wanting(cases: Sequence[Case], options: Options, ledger: Ledger) -> Wanted:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from coldwarm.contracts.observation import CacheEvidence, Observation
     from coldwarm.runner.running import Running
-    from coldwarm.runner.schedule.case import Case
     from coldwarm.runner.schedule.ledger import Ledger
     from coldwarm.runner.schedule.options import Options
+    from coldwarm.runner.schedule.suites import Case
 
 MOST = 3
 """Starts with what the framework's own settings keep: enough for an interval."""

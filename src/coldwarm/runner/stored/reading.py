@@ -21,8 +21,8 @@ from coldwarm.contracts.files.faults import dotted, fault
 from coldwarm.contracts.files.positions import line_of
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.harness import harness_sha256
-from coldwarm.runner.stored import again, declared, differences, of_run
-from coldwarm.runner.stored.observations import impossible, inconsistent
+from coldwarm.runner.stored import again, consistency, differences
+from coldwarm.runner.stored.consistency import impossible, inconsistent
 from coldwarm.runner.stored.wrong import Wrong, by_any_rules
 from coldwarm.stats.answers import answers
 
@@ -101,7 +101,7 @@ def computed_again(measured: Measured) -> _Checked:
         found.add(measured.files[name], _by_itself(case), same=same_harness(case))
     same = all(map(same_harness, measured.cases.values()))
     if measured.suite is not None:
-        wrongs = of_run.wrong(measured, measured.suite)
+        wrongs = consistency.wrong_run(measured, measured.suite)
         found.add(reader.index_path(measured), wrongs, same=same)
     if found.faults:
         return _Checked(measured, found.faults)
@@ -163,9 +163,9 @@ def same_harness(case: CaseResult) -> bool:
 def _by_itself(case: CaseResult) -> Iterator[Wrong]:
     yield from by_any_rules(impossible(case))
     yield from by_any_rules(differences.out_of_order(case))
-    yield from by_any_rules(declared.of_cautions(case))
+    yield from by_any_rules(consistency.of_cautions(case))
     yield from inconsistent(case)
-    yield from declared.wrong(case)
+    yield from consistency.wrong_case(case)
     said = case.protocol.harness_version
     if same_harness(case) and said != __version__:
         what = f"says {said}, but harness_sha256 is that of {__version__}"

@@ -20,7 +20,7 @@ from coldwarm.contracts.published import NextstatResult
 from coldwarm.contracts.reasons import is_wrong
 from coldwarm.errors import ContractError, UsageError
 from coldwarm.runner.schedule.killed import tried
-from coldwarm.runner.stored import differences, published, reading
+from coldwarm.runner.stored import consistency, differences, reading
 from coldwarm.runner.stored.reading import Found
 from coldwarm.runner.stored.wrong import Wrong, by_any_rules
 from coldwarm.stats import outcome
@@ -114,7 +114,7 @@ def _published(case: CaseResult, measured: Measured) -> Iterator[tuple[str, list
             stored = load_as(NextstatResult, file)
         except (OutsideError, ContractError):
             continue  # the index of published results says what is wrong
-        by_itself = list(by_any_rules(published.wrong(stored)))
+        by_itself = list(by_any_rules(consistency.wrong_published(stored)))
         yield str(file), by_itself or list(differences.between(stored, made))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from coldwarm.stats.doctor.of_torch import in_guard
+from coldwarm.stats.doctor.values import in_guard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from coldwarm.contracts.doctor import CallSite
 from coldwarm.contracts.reasons import because
-from coldwarm.stats.doctor.beyond import STAGES, beyond
+from coldwarm.stats.doctor.account import STAGES, beyond
 
 if TYPE_CHECKING:
     from coldwarm.contracts.doctor import CauseKind
-    from coldwarm.stats.doctor.beyond import Beyond
+    from coldwarm.stats.doctor.account import Beyond
     from coldwarm.stats.doctor.seen import Call, Line, Seen
 
 

@@ -9,10 +9,17 @@ from coldwarm.contracts.doctor import Cause
 from coldwarm.contracts.reasons import because
 from coldwarm.stats.doctor.blamed import Blamed, blamed
 from coldwarm.stats.doctor.drafts import Draft
-from coldwarm.stats.doctor.of_torch import code_of, code_of_value, limits_of
 from coldwarm.stats.doctor.sites import kind_of
 from coldwarm.stats.doctor.spent import estimate, freed_s, spent_s
-from coldwarm.stats.doctor.values import have_one_rank, hold_objects, kind_of_types, kind_of_values
+from coldwarm.stats.doctor.values import (
+    code_of,
+    code_of_value,
+    have_one_rank,
+    hold_objects,
+    kind_of_types,
+    kind_of_values,
+    limits_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

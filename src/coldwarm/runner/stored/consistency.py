@@ -1,23 +1,27 @@
-"""What cannot be true of a case's observations, whoever wrote them down. Pure.
-
-Samples themselves cannot be checked, but what is said of them can: one process is there once, its
-phases follow each other, parts add up to the whole, and listings of files agree with themselves.
-"""
+"""What cannot be true of stored cases and runs: by themselves and together. Pure."""
 
 from __future__ import annotations
 
+import statistics
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET
 
 from coldwarm.caches import modes
 from coldwarm.contracts.observation import PARTS, first_result_s
 from coldwarm.contracts.reasons import is_wrong
+from coldwarm.runner.schedule import limits
 from coldwarm.runner.stored.wrong import Wrong
 from coldwarm.stats.disturbances import must_be_flagged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from msgspec import UnsetType
+
+    from coldwarm.contracts.measured import Measured
     from coldwarm.contracts.observation import (
         Block,
         CacheEvidence,
@@ -26,8 +30,10 @@ if TYPE_CHECKING:
         Observation,
         Phase,
     )
-    from coldwarm.contracts.result import CaseResult
+    from coldwarm.contracts.published import NextstatResult, Quantiles
+    from coldwarm.contracts.result import CaseResult, SuiteResult
     from coldwarm.runner.stored.wrong import At
+
 
 _ROUNDING, _CLOCK_S = 1e-9, 1e-6
 """By how much sums of the same numbers may differ: of the sum, and in seconds."""
@@ -250,3 +256,144 @@ def _equal(one: float, other: float) -> bool:
 
 def _names(names: list[str]) -> str:
     return ", ".join(sorted(names)) or "none"
+
+
+_NOTED = {
+    "benchmark_of_today",
+    "not_kept",
+    "carried",
+    "state_carried",
+    "not_compared",
+    "second_call_compiled",
+    "may_compute",
+    "not_opened",
+    "answers_differ",
+    "arguments_changed",
+    "files_hidden",
+    "files_untried",
+}
+"""What may be noted of a function of the user's own, after what is noted of every one."""
+
+
+def wrong_case(case: CaseResult) -> Iterator[Wrong]:
+    """Yield what this version would have said otherwise of its limits and of the inspection."""
+    yield from _limitations(case)
+    own = case.protocol.own is not None
+    if case.inspected_call_s is None and own and not is_wrong(case.reason):
+        yield Wrong(("inspected_call_s",), "is missing, and the function was inspected")
+    if case.inspected_call_s is not None and not own:
+        yield Wrong(("inspected_call_s",), "is of no function of the user's own")
+
+
+def of_cautions(case: CaseResult) -> Iterator[Wrong]:
+    """Yield where a caution compares with another inspection than the case has."""
+    for place, caution in enumerate(case.warnings):
+        reason = caution.reason
+        if reason.code == "faster_than_inspected":
+            told = reason.values.get("inspected_s")
+            if told != case.inspected_call_s:
+                what = f"is {case.inspected_call_s}, but warnings[{place}] says {told}"
+                yield Wrong(("inspected_call_s",), what)
+
+
+def _limitations(case: CaseResult) -> Iterator[Wrong]:
+    owners = {*(case.protocol.caches or ()), "bytecode"}
+    if case.protocol.caches is None or not owners <= modes.owners().keys():
+        return
+    made = limits.limitations(owners, case.protocol.cache_modes)
+    n_noted = len(case.limitations) - len(made)
+    noted = [reason.code for reason in case.limitations[: max(n_noted, 0)]]
+    expected = noted[:1] == ["own_memo"] if case.protocol.own is not None else not noted
+    plain = [msgspec.to_builtins(reason) for reason in (*case.limitations[len(noted) :], *made)]
+    same = plain[: len(plain) // 2] == plain[len(plain) // 2 :] and n_noted >= 0
+    if not same or not expected or not _NOTED.issuperset(noted[1:]):
+        codes = ", ".join(reason.code for reason in made)
+        said = ", ".join(reason.code for reason in case.limitations) or "none"
+        yield Wrong(("limitations",), f"are {said}, but its caches and modes make {codes}")
+
+
+def wrong_run(measured: Measured, suite: SuiteResult) -> Iterator[Wrong]:
+    """Yield what is wrong with the index of a run, seen from its cases."""
+    ended = suite.finished_at is not None
+    if suite.complete != ended:
+        what = f"says {suite.complete}, but finished_at says otherwise"
+        yield Wrong(("complete",), what, always=suite.complete)
+    if measured.answers is None:
+        yield Wrong(("answers_path",), "is missing, and this version writes its answers")
+    if suite.answers:
+        yield Wrong(("answers",), "stand in the index, and not in a file of their own", always=True)
+    groups: dict[str, list[CaseResult]] = {}
+    for case in measured.cases.values():
+        groups.setdefault(case.group, []).append(case)
+    for group, cases in groups.items():
+        baselines = [case.case for case in cases if case.baseline]
+        own = any(case.protocol.own is not None for case in cases)
+        if len(baselines) > 1 or (own and not baselines):
+            what = f"have {', '.join(baselines) or 'none'} as the baseline of {group}; there is one"
+            yield Wrong(("cases",), what, always=True)
+    for place, case in enumerate(measured.cases.values()):
+        for name in ("seed", "deterministic"):
+            said, held = getattr(suite, name), getattr(case.protocol, name)
+            if said != held:
+                yield Wrong((name,), f"says {said}, but the protocol of {case.case} says {held}")
+        yield from _places(place, case, suite.order)
+
+
+def _places(place: int, case: CaseResult, order: list[str]) -> Iterator[Wrong]:
+    """Hold the places of a case's processes and blocks against the order of the run."""
+    held = {made.order: f"{made.case} make" for made in case.made}
+    for one in case.observations:
+        if one.status != "failed":
+            held[one.order] = f"{one.case} {one.cache_mode} round {one.round}"
+            held |= dict.fromkeys((block.order for block in one.blocks), f"{one.case} block")
+    for number, name in sorted(held.items()):
+        said = order[number] if number < len(order) else "nothing"
+        if said != name:
+            what = f"says {said!r} at place {number}, where cases[{place}] has {name!r}"
+            yield Wrong(("order",), what)
+            return
+
+
+_ROUNDING_PUBLISHED = 1e-9
+
+
+def wrong_published(result: NextstatResult) -> Iterator[Wrong]:
+    """Yield what cannot be true of a published result, whichever version wrote it."""
+    cold, warm, config = result.timing.cold, result.timing.warm, result.config
+    n_runs, n_calls = len(cold.runs), len(warm.calls_s)
+    counts: list[tuple[At, int | UnsetType, int]] = [
+        (("timing", "cold", "n_runs"), cold.n_runs, n_runs),
+        (("timing", "warm", "n_iters"), warm.n_iters, n_calls),
+        (("config", "cold_runs"), config.cold_runs, n_runs),
+        (("config", "warm_iters"), config.warm_iters, n_calls),
+    ]
+    for at, said, held in counts:
+        if said is not UNSET and said != held:
+            yield Wrong(at, f"says {said}, but {held} are listed")
+    runs = [run for run in cold.runs if run.status == "ok"]
+    for name, values in (
+        ("import_s", [run.import_s for run in runs]),
+        ("first_call_s", [run.first_call_s for run in runs]),
+        ("ttfr_s", [run.import_s + run.first_call_s for run in runs]),
+        ("total_s", [run.total_s for run in runs]),
+    ):
+        yield from _quantiles(("timing", "cold", name), getattr(cold, name), values)
+    yield from _quantiles(("timing", "warm", "call_s"), warm.call_s, warm.calls_s)
+
+
+def _quantiles(at: At, said: Quantiles | UnsetType, values: Sequence[float]) -> Iterator[Wrong]:
+    if said is UNSET:
+        return
+    if not values:
+        yield Wrong(at, "is a summary of no number")
+        return
+    wrong_points = False
+    for name, held in (("min", min(values)), ("median", statistics.median(values))):
+        told = getattr(said, name)
+        if abs(told - held) > _ROUNDING_PUBLISHED * max(told, held):
+            wrong_points = True
+            yield Wrong((*at, name), f"says {told:g}, but the listed numbers say {held:g}")
+    if not wrong_points and not said.median * (1 - _ROUNDING_PUBLISHED) <= said.p95 <= max(
+        values
+    ) * (1 + _ROUNDING_PUBLISHED):
+        yield Wrong((*at, "p95"), f"is {said.p95:g}, below the median or above every number")
