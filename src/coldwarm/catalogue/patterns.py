@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     Facts = Mapping[str, bool | int | float | str | None]
 
-_Side = Literal["do", "dont"]
-SIDES: tuple[_Side, ...] = get_args(_Side)
+Side = Literal["do", "dont"]
+SIDES: tuple[Side, ...] = get_args(Side)
 _Timed = Literal["first_result_s", "first_call_s", "warm_call_s"]
 _Counted = Literal[
     "programs", "equations", "instructions", "peak_rss_bytes", "kernels", "signatures"
@@ -74,7 +74,7 @@ class PatternSpec:
     """When the DON'T is right after all."""
     docs: tuple[str, ...]
     """Pages of the framework's documentation that show the DO."""
-    code: Mapping[_Side, str] = field(hash=False)
+    code: Mapping[Side, str] = field(hash=False)
     """The text of each side."""
     articles: tuple[Article, ...] = ()
     """Empty: taught by practice alone."""
@@ -95,7 +95,7 @@ class PatternSpec:
     holds: Callable[[Facts, Facts], bool] | None = None
     """Whether the facts of DO and DON'T are as stated; pure."""
 
-    def target(self, side: _Side) -> str:
+    def target(self, side: Side) -> str:
         """Return a side as the measuring takes a factory of the user's own."""
         return f"{side}={self.source.path}:{side}"
 
@@ -184,7 +184,7 @@ def one_line(paragraph: str) -> str:
     return " ".join(paragraph.split())
 
 
-def _code_of(path: Path, names: Sequence[_Side]) -> dict[_Side, str]:
+def _code_of(path: Path, names: Sequence[Side]) -> dict[Side, str]:
     """Return the text of functions of a file, as it stands there."""
     text = path.read_text(encoding="utf-8")
     found = {

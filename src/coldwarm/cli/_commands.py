@@ -20,7 +20,7 @@ from coldwarm.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_FILE = "pyproject.toml"
+FILE = "pyproject.toml"
 _CONFIGURED = ("bench", "compare", "run")
 _NOT_DEFAULTS = {"help", "json", "out-dir", "resume"}
 """What belongs to one call of a command."""
@@ -78,7 +78,7 @@ class Configured(click.RichCommand):
 
     def _defaults(self) -> dict[str, Any]:
         folder = Path.cwd()
-        path = next((p for at in (folder, *folder.parents) if (p := at / _FILE).is_file()), None)
+        path = next((p for at in (folder, *folder.parents) if (p := at / FILE).is_file()), None)
         if path is None:
             return {}
         table = _table(path, str(self.name))
@@ -100,7 +100,7 @@ class ConfiguredMeasuring(Configured, Measuring):
 def origins(context: click.Context) -> dict[str, str]:
     """Return the file's name for each option of a call whose value came from it."""
     return {
-        name.replace("-", "_"): _FILE
+        name.replace("-", "_"): FILE
         for name, option in _options(context.command).items()
         if (source := context.get_parameter_source(str(option.name)))
         if source.name == "DEFAULT_MAP"

@@ -27,7 +27,7 @@ _STEADY = 100.0
 """By how much further than a second call with the same arguments one with others is away."""
 
 
-class _Reference:
+class Reference:
     """A function called again and again with what its first answer was for."""
 
     def __init__(self, job: "Mapping[str, Any]") -> None:
@@ -89,7 +89,7 @@ def report(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Write how far each number moves beside the answer that is there."""
     from numpy.random import default_rng
 
-    reference = _Reference(job)
+    reference = Reference(job)
     share, step = precision.tolerance(reference.kind), precision.step(reference.kind)
     rng = default_rng(job["seed"])
     again = reference.apart()

@@ -13,7 +13,7 @@ _TOLERANCES = {
     **dict.fromkeys(("float16", "bfloat16"), 1e-2),
 }
 """The largest error of a number, by its type; whole numbers and flags must agree exactly."""
-_TOLERANCE = 1e-4
+TOLERANCE = 1e-4
 _LONG = ("float64", "complex128", "float96", "float128", "complex192", "complex256")
 
 
@@ -21,10 +21,10 @@ def tolerance(dtype: str) -> float:
     """Return the largest error of numbers of a type."""
     if dtype in _TOLERANCES:
         return _TOLERANCES[dtype]
-    return _TOLERANCE if dtype.startswith(("float", "complex")) else 0.0
+    return TOLERANCE if dtype.startswith(("float", "complex")) else 0.0
 
 
-def _least(dtypes: "Iterable[str]") -> str:
+def least(dtypes: "Iterable[str]") -> str:
     """Return the least precise of some types; empty: none has a point."""
     return max((one for one in dtypes if tolerance(one)), key=tolerance, default="")
 
@@ -47,12 +47,12 @@ def of_call(
         given: The types of the arguments' arrays.
         in_32_bits: Whether JAX has computed something, where nobody has asked it for 64 bits.
     """
-    found = _least(dtypes)
+    found = least(dtypes)
     if found not in _LONG:
         return found
     shorter = [one for one in given if tolerance(one) > tolerance(found)]
     if shorter:
-        return _least(shorter)
+        return least(shorter)
     return "float32" if in_32_bits or any(map(_is_float32, arrays)) else found
 
 

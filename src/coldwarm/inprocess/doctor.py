@@ -33,7 +33,7 @@ _WIDTH = 80
 _SUFFIXES = (".json", ".html", ".txt")
 
 
-class _DoctorBlock:
+class DoctorBlock:
     """What happens inside of a block: ``with coldwarm.doctor() as d:``.
 
     The report is of this process while the block lasts, in other threads too; other processes are

@@ -30,7 +30,7 @@ _CONTAINERS = (MutableMapping, MutableSequence, MutableSet)
 _IGNORED = {"CACHE", "EXTENDED_ARG", "NOP", "RESUME", "PRECALL", "PUSH_NULL"}
 _MOST = 1000
 
-_Path = tuple[str, ...]
+Path = tuple[str, ...]
 """A name, and the attributes on the way from it."""
 
 
@@ -151,7 +151,7 @@ def _look(function: types.FunctionType, owner: object, found: _Kept) -> None:
                 found.others.append(".".join(path))
 
 
-def _at(scope: dict[str, Any], path: _Path) -> Any:  # noqa: ANN401 - anything is kept
+def _at(scope: dict[str, Any], path: Path) -> Any:  # noqa: ANN401 - anything is kept
     """Return what is there under a path; ``None``: nothing."""
     value = scope.get(path[0])
     for name in path[1:]:
@@ -159,7 +159,7 @@ def _at(scope: dict[str, Any], path: _Path) -> Any:  # noqa: ANN401 - anything i
     return value
 
 
-def _stored(rows: Sequence[dis.Instruction]) -> Iterator[tuple[_Path, bool]]:
+def _stored(rows: Sequence[dis.Instruction]) -> Iterator[tuple[Path, bool]]:
     """Yield what is stored into, and whether as a content, or else as a whole."""
     for place, row in enumerate(rows):
         if row.opname in {"STORE_GLOBAL", "STORE_DEREF"}:
@@ -178,7 +178,7 @@ def _stored(rows: Sequence[dis.Instruction]) -> Iterator[tuple[_Path, bool]]:
                 yield path, True
 
 
-def _asked(rows: Sequence[dis.Instruction]) -> Iterator[_Path]:
+def _asked(rows: Sequence[dis.Instruction]) -> Iterator[Path]:
     """Yield containers that are asked whether something is in them."""
     for place, row in enumerate(rows):
         asks = row.opname in {"LOAD_ATTR", "LOAD_METHOD"} and row.argval in _ASKS
@@ -188,7 +188,7 @@ def _asked(rows: Sequence[dis.Instruction]) -> Iterator[_Path]:
                 yield path
 
 
-def _read(rows: Sequence[dis.Instruction]) -> Iterator[_Path]:
+def _read(rows: Sequence[dis.Instruction]) -> Iterator[Path]:
     """Yield containers that an item is taken from."""
     for place, row in enumerate(rows):
         subscript = row.opname == "BINARY_SUBSCR" or row.argrepr == "[]"
@@ -201,7 +201,7 @@ def _catches(code: types.CodeType) -> bool:
     return bool({"KeyError", "LookupError"} & set(code.co_names))
 
 
-def _container(rows: Sequence[dis.Instruction], end: int) -> _Path | None:
+def _container(rows: Sequence[dis.Instruction], end: int) -> Path | None:
     """Return the path of a container whose key is the expression that ends here."""
     missing, place = 1, end
     while place >= 0 and missing > 0:
@@ -213,7 +213,7 @@ def _container(rows: Sequence[dis.Instruction], end: int) -> _Path | None:
     return _path(rows, place)
 
 
-def _path(rows: Sequence[dis.Instruction], end: int) -> _Path | None:
+def _path(rows: Sequence[dis.Instruction], end: int) -> Path | None:
     """Return the path that the instructions up to here load; ``None``: it is something else."""
     if end < 0:
         return None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-_SUFFIX = ".tar.gz"
+SUFFIX = ".tar.gz"
 _HEAD = b"\x1f\x8b\x08" + bytes(5) + b"\x02\xff"
 """Of gzip: no name, no date, no remark; how well it is compressed, and no system."""
 _CHUNK_BYTES = 2**20
@@ -59,7 +59,7 @@ def package(folder: Path, target: Path | None = None) -> _Packed:
             files[name] = read_inside(folder, name)
     _refuse_others(folder, set(files))
     archive = _packed(index.snapshot_id, files)
-    path = target or next_to(folder) / f"{index.snapshot_id}{_SUFFIX}"
+    path = target or next_to(folder) / f"{index.snapshot_id}{SUFFIX}"
     digest = sha256_of(archive)
     if path.exists() and path.read_bytes() != archive:
         raise UsageError(f"{path} is there and is not this archive; name another with --out")

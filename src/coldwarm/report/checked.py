@@ -148,7 +148,7 @@ def render_comparison(found: ComparedSnapshots, console: Console) -> None:
     for run in found.runs:
         console.print(Text())
         console.print(line(run.suite, "bold"))
-        for text in _of_run(run):
+        for text in of_run(run):
             console.print(line(f"  {text}"))
         if run.timings is not None:
             compare.render(run.timings, console, everything=False)
@@ -166,7 +166,7 @@ def _lines(found: ComparedSnapshots) -> Iterator[str]:
             yield f"measured only in {label}: {', '.join(names)}"
 
 
-def _of_run(run: ComparedRuns) -> Iterator[str]:
+def of_run(run: ComparedRuns) -> Iterator[str]:
     """Yield what differs in the inputs, answers and statuses of one suite."""
     kinds = (("inputs", run.datasets), ("answers", run.gates), ("status", run.statuses))
     for name, differences in kinds:
@@ -199,19 +199,19 @@ _HARNESSES = {
 
 def render_replication(report: Replication, console: Console) -> None:
     """Print a table for each run, and how many cases agree."""
-    for text in _about(report):
+    for text in about(report):
         console.print(line(text, "dim"))
     for run in report.runs:
         console.print(Text())
         console.print(line(f"{run.suite}, {_BASES[run.basis]}", "bold"))
         console.print(_table(run))
-        for text in _remarks(run):
+        for text in remarks(run):
             console.print(line(text, "dim"))
     console.print(Text())
     console.print(line(summary(report), "bold"))
 
 
-def _about(report: Replication) -> Iterator[str]:
+def about(report: Replication) -> Iterator[str]:
     """Yield what was repeated and where."""
     original, environment = report.original, report.environment
     yield f"{original.snapshot_id}, index {original.snapshot_index_sha256}"
@@ -235,7 +235,7 @@ def summary(report: Replication) -> str:
     return f"{text}. Disagreeing: {', '.join(differing)}." if differing else f"{text}."
 
 
-def _remarks(run: RepeatedRun) -> Iterator[str]:
+def remarks(run: RepeatedRun) -> Iterator[str]:
     """Yield what was left out, and what was not the same."""
     for one in run.left_out:
         yield f"{one.case}: not compared: {words(one.reason)}"

@@ -63,7 +63,7 @@ _SHOWN_CASES = 3
 _LARGEST = 9.995
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     """One judged figure in words."""
 
     figure: str
@@ -96,7 +96,7 @@ def shown(comparison: RunComparison, *, everything: bool) -> dict[str, list[Comp
     return grouped
 
 
-def row(item: ComparedMetric) -> _Row:
+def row(item: ComparedMetric) -> Row:
     """Put a figure into words."""
     write = units.size if item.unit == "bytes" else units.duration
     a, b = (units.MISSING if value is None else write(value) for value in (item.a, item.b))
@@ -110,7 +110,7 @@ def row(item: ComparedMetric) -> _Row:
     verdict = item.verdict if item.fails_beyond is None else f"{item.verdict}, FAIL"
     if item.fails_beyond is not None and item.verdict == "undecided":
         verdict = "undecided!"  # leaves the columns their places
-    return _Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
+    return Row(figure(item.metric), a, b, ratio, interval, verdict, shows)
 
 
 def figure(metric: str) -> str:

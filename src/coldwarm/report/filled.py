@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.summary import CacheSetting, DefaultSettings
 
 TITLE = "Filled caches come with these settings; DIR is a folder of your own"
-_CODE = "{code} in the program"
+CODE = "{code} in the program"
 DEFAULT = "with the framework's own settings, only a cache directory set"
 
 
@@ -55,7 +55,7 @@ def line(settings: Sequence[CacheSetting]) -> str:
 
 def code(settings: Sequence[CacheSetting]) -> str:
     """Say what has to stand in the program; empty where nothing has."""
-    return ", ".join(_CODE.format(code=printable(one.code)) for one in settings if one.code)
+    return ", ".join(CODE.format(code=printable(one.code)) for one in settings if one.code)
 
 
 def by_default(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:

@@ -64,7 +64,7 @@ def render(  # noqa: PLR0913 - what stands where, each by name
 def _group(group: Group, *, verbose: bool) -> list[str]:
     blocks = [f"### {escaped(group.title)}", escaped(group.about)]
     if group.answer:
-        blocks.append(_answered(group.answer))
+        blocks.append(answered(group.answer))
     if group.rows:
         blocks.append(_main_table(group))
     if group.failures:
@@ -76,7 +76,7 @@ def _group(group: Group, *, verbose: bool) -> list[str]:
     return blocks + filled_by(group.filled, group.by_default)
 
 
-def _answered(found: Sequence[Line]) -> str:
+def answered(found: Sequence[Line]) -> str:
     """Return the answer as a list, verdicts in bold."""
     said, label = [], ""
     for one in found:

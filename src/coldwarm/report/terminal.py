@@ -77,7 +77,7 @@ def render(  # noqa: PLR0913 - what stands where, each by name
         show(listing(view.legend, style="dim"), Text())
     show(*map(line, view.closing))
     if told := [(group.title, group.answer) for group in view.groups if group.answer]:
-        show(Text(), *_answered(told, width))
+        show(Text(), *answered(told, width))
 
 
 def print_blocks(console: Console, *blocks: Table | Text) -> None:
@@ -111,7 +111,7 @@ def _group(group: Group, width: int, *, verbose: bool) -> list[Table | Text]:
     return blocks + filled_by(group.filled, group.by_default)
 
 
-def _answered(told: Sequence[tuple[str, Sequence[Line]]], width: int) -> list[Table | Text]:
+def answered(told: Sequence[tuple[str, Sequence[Line]]], width: int) -> list[Table | Text]:
     """Lay out the answers under their workloads, where there are several."""
     blocks: list[Table | Text] = [title(TITLE, width)]
     for name, found in told:

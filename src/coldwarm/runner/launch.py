@@ -49,11 +49,11 @@ def job(place: Place, slot: Slot) -> dict[str, Any]:
         # Such calls show their cost at the end of a cold process, and disturb nothing after them.
         "new_shapes": case.new_shapes and not slot.persistent and slot.mode in _EMPTY,
         "made": str(slot.root / made.OWNER) if prepared else None,
-        "watch": _watched(place, slot) if slot.mode in _EMPTY else None,
+        "watch": watched(place, slot) if slot.mode in _EMPTY else None,
     }
 
 
-def _watched(place: Place, slot: Slot) -> dict[str, Any]:
+def watched(place: Place, slot: Slot) -> dict[str, Any]:
     """Return what a process is to tell of the files that it opens; see ``frameworks.opened``."""
     since_ns = place.since_ns if slot.case.since_ns is None else slot.case.since_ns
     return {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     """Writes a file of the run, by its name, and returns its hash."""
 
 INDEX = "suite.json"
-_ANSWERS = "answers.json"
+ANSWERS = "answers.json"
 CASES = "cases"
 
 
@@ -169,8 +169,8 @@ def write(  # noqa: PLR0913 - the figures of a run that only its end knows
         order=list(order),
         wall_s=wall_s,
         measured_s=measured_s,
-        answers_path=_ANSWERS,
-        answers_sha256=save(_ANSWERS, codec.encode(said)),
+        answers_path=ANSWERS,
+        answers_sha256=save(ANSWERS, codec.encode(said)),
         null_reasons={} if finished_at else {"finished_at": because("interrupted")},
     )
     save(INDEX, codec.encode(suite))

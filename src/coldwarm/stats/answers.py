@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 2
 """Candidates of which one can be the cheapest."""
-_MODES: dict[Reading, CacheMode] = {"process": EMPTY, "imported": EMPTY, "cached": FILLED}
+MODES: dict[Reading, CacheMode] = {"process": EMPTY, "imported": EMPTY, "cached": FILLED}
 """The cache mode in which the processes of a reading start."""
 
 
@@ -106,7 +106,7 @@ def _by_calls(
     """Yield the readings whose cache modes were measured."""
     asked = set(_asked(cases))
     held = {case.candidate: why for case in cases if (why := held_back(case)) is not None}
-    needed = {reading: {_MODES[reading], WARM} for reading in READINGS}
+    needed = {reading: {MODES[reading], WARM} for reading in READINGS}
     measured = [reading for reading in READINGS if asked >= needed[reading]]
     for reading in measured:
         why = _doubt(controls, needed[reading])

@@ -20,7 +20,7 @@ from scipy.stats import rankdata
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FEWEST = 8
+FEWEST = 8
 """Values from which it is looked for."""
 FALSE_ALARMS = 0.02
 """Share of independent series that are called related."""
@@ -29,7 +29,7 @@ FALSE_ALARMS = 0.02
 def related(values: Sequence[float]) -> bool:
     """Say whether neighbours are more alike than those of independent values mostly are."""
     n = len(values)
-    if n < _FEWEST:
+    if n < FEWEST:
         return False
     ranks = rankdata(values)
     apart = float(((ranks - ranks.mean()) ** 2).sum())

@@ -139,7 +139,7 @@ def two_levels(values: Sequence[float]) -> TwoLevels | None:
     return TwoLevels(lower, upper, 1 - cut / len(ordered))
 
 
-_TOLERANCE = 0.02
+TOLERANCE = 0.02
 """Relative difference between two levels that is too small to matter."""
 FEWEST_SAMPLES = 5
 _SMALLEST_STEADY_SHARE = 0.25
@@ -198,7 +198,7 @@ def _detect(blocks: tuple[tuple[float, ...], ...]) -> Steadiness:
         return _unsteady(because("below_clock"), series, where, total)
     pieces = segments(series.tolist())
     change = _halves(series)
-    if abs(change) > _TOLERANCE / 2 and is_slope(series.tolist(), pieces):
+    if abs(change) > TOLERANCE / 2 and is_slope(series.tolist(), pieces):
         return _unsteady(because("drifts", change_share=change), series, where, total)
     start = _steady_start(series, pieces)
     if start is None:
@@ -268,7 +268,7 @@ def _lead(blocks: Sequence[Sequence[float]], place: int) -> int:
     if len(later) < 2:  # noqa: PLR2004 - one sample has no spread
         return 0
     low, middle, high = np.quantile(later, (0.25, 0.5, 0.75))
-    fence = max(middle * (1 + _TOLERANCE), high + _FAR_OUT * (high - low))
+    fence = max(middle * (1 + TOLERANCE), high + _FAR_OUT * (high - low))
     limit = len(block) // 2
     return next((i for i, sample in enumerate(block[:limit]) if sample <= fence), limit)
 
@@ -280,7 +280,7 @@ def _steady_start(series: Floats, pieces: Sequence[tuple[int, int]]) -> int | No
     more than a fifth of it.
     """
     levels = [float(np.median(series[start:stop])) for start, stop in pieces]
-    width = max(_TOLERANCE, _scatter(series, pieces) / 2)
+    width = max(TOLERANCE, _scatter(series, pieces) / 2)
     short = _MOST_BURSTS_SHARE * _SMALLEST_STEADY_SHARE * len(series)
     last = len(pieces) - 1
     lengths = [stop - start for start, stop in pieces]
@@ -311,7 +311,7 @@ def _drift(series: Floats) -> Reason | None:
     change = _halves(series)
     later = np.triu(np.sign(points[None, :] - points[:, None]), 1).sum()
     error = (n * (n - 1) * (2 * n + 5) / 18) ** 0.5
-    if abs(change) <= _TOLERANCE / 2 or abs(later) < _CLEAR_DRIFT * error:
+    if abs(change) <= TOLERANCE / 2 or abs(later) < _CLEAR_DRIFT * error:
         return None
     return because("drifts", change_share=change)
 
@@ -347,7 +347,7 @@ def _steady_reason(series: Floats, start: int, warmup: int, total: int) -> Reaso
     """Say from where on the process is steady, and whether it became slower."""
     if start >= FEWEST_SAMPLES:
         change = float(np.median(series[start:]) / np.median(series[:start]) - 1)
-        if change > _TOLERANCE:
+        if change > TOLERANCE:
             slower = {"n_warmup": warmup, "n_samples": total, "slower_share": change}
             return because("steady_slower", **slower)
     return because("steady_after", n_warmup=warmup, n_samples=total)

@@ -29,7 +29,7 @@ def input_digest(arrays: "Sequence[np.ndarray[Any, Any]]") -> str:
     return digest.hexdigest()
 
 
-def _compute(job: "Mapping[str, Any]") -> "dict[str, Any]":
+def compute(job: "Mapping[str, Any]") -> "dict[str, Any]":
     """Write the reference outputs to ``job["reference"]`` and describe the inputs."""
     import numpy as np
 

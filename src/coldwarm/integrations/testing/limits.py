@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coldwarm.stats.doctor.seen import Call
 
 
-_MODES: dict[str, CacheMode] = {
+MODES: dict[str, CacheMode] = {
     "empty": "cold_process_cold_cache",
     "filled": "cold_process_warm_cache",
 }
@@ -80,7 +80,7 @@ class Asked:
             raise UsageError(
                 f"{what}: 'package.module:name', so that fresh processes can import it"
             )
-        if self.caches not in _MODES:
+        if self.caches not in MODES:
             raise UsageError(f"caches={self.caches!r}: give 'empty' or 'filled'")
         if self.processes < FEWEST_FOR_CONFIDENCE:
             few = f"processes={self.processes}: give {FEWEST_FOR_CONFIDENCE} or more"
@@ -89,7 +89,7 @@ class Asked:
     @property
     def mode(self) -> CacheMode:
         """The cache mode."""
-        return _MODES[self.caches]
+        return MODES[self.caches]
 
     @property
     def wanted(self) -> Wanted:
@@ -121,10 +121,10 @@ class Limit:
             raise UsageError(f"below={given!r}: give a number above 0")
 
 
-_SOURCE = "workload"
+SOURCE = "workload"
 """What differs where the function was changed, which is what a test is to see."""
 _SHOWN = 5
-_T = TypeVar("_T")
+T = TypeVar("T")
 
 
 class Rules(NamedTuple):
@@ -167,7 +167,7 @@ def is_above(seconds: Summary, below_s: float) -> bool:
     return enough and seconds.low is not None and seconds.low > below_s
 
 
-def _labels(baseline: Measured) -> dict[str, str]:
+def labels(baseline: Measured) -> dict[str, str]:
     """Return by target what a stored run calls it."""
     own = {name: case.protocol.own for name, case in baseline.cases.items()}
     return {one.target: name for name, one in own.items() if one is not None and one.target}
@@ -175,7 +175,7 @@ def _labels(baseline: Measured) -> dict[str, str]:
 
 def by_target(made: Benchmarks, measured: Measured) -> Benchmarks:
     """Return the benchmarks of a run, each called by the target that was measured."""
-    named = {label: target for target, label in _labels(measured).items()}
+    named = {label: target for target, label in labels(measured).items()}
     return replace(
         made,
         benchmarks=_renamed(made.benchmarks, named),
@@ -185,7 +185,7 @@ def by_target(made: Benchmarks, measured: Measured) -> Benchmarks:
     )
 
 
-def _renamed(of: Mapping[str, _T], named: Mapping[str, str]) -> dict[str, _T]:
+def _renamed(of: Mapping[str, T], named: Mapping[str, str]) -> dict[str, T]:
     split = ((name.partition("/"), one) for name, one in of.items())
     return {f"{named.get(head, head)}{slash}{rest}": one for (head, slash, rest), one in split}
 
@@ -196,7 +196,7 @@ def label_in(baseline: Measured | Benchmarks, asked: Wanted) -> str | None:
     Raises:
         UsageError: it has no such target, but others, which are named.
     """
-    of_run = _labels(baseline) if isinstance(baseline, Measured) else None
+    of_run = labels(baseline) if isinstance(baseline, Measured) else None
     there = list(baseline.benchmarks if isinstance(baseline, Benchmarks) else of_run or ())
     wanted = asked.name if of_run is None else asked.target
     if wanted not in there:
@@ -222,9 +222,9 @@ def against(
         NothingComparableError: there is no valid figure on one of the sides.
     """
     if isinstance(baseline, Measured):
-        label = _labels(baseline)[asked.target]
+        label = labels(baseline)[asked.target]
         stored = replace(baseline, cases={label: baseline.cases[label]})
-        allow = {_SOURCE, *rules.allow}
+        allow = {SOURCE, *rules.allow}
         compared = results.compare_results([stored], [ours], Policy(), allow, rules.reports)
         metric = next(one for one in compared.metrics if one.metric == f"{asked.mode}.ttfr_s")
         return Against(compared, metric, rules.below)

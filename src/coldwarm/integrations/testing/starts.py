@@ -39,7 +39,7 @@ class _FirstResult(NamedTuple):
     """Why the test fails; empty: it does not."""
 
 
-def _first_result(asked: Asked, limit: Limit) -> _FirstResult:
+def first_result(asked: Asked, limit: Limit) -> _FirstResult:
     """Measure a first result, one measuring at a time, and hold it against its limit.
 
     Raises:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from coldwarm.contracts.observation import Observation
     from coldwarm.contracts.result import CaseResult
 
-_Row = dict[str, str | float | int | bool | None]
-_T = TypeVar("_T")
+Row = dict[str, str | float | int | bool | None]
+T = TypeVar("T")
 
 
-def processes(cases: Sequence[CaseResult]) -> list[_Row]:
+def processes(cases: Sequence[CaseResult]) -> list[Row]:
     """Return all processes of the cases in their order, rejected and failed ones too."""
     return [_row(case, seen) for case in cases for seen in case.observations]
 
@@ -45,12 +45,12 @@ def samples(cases: Sequence[CaseResult]) -> Columns:
     )
 
 
-def _times(numbers: Sequence[int], values: Sequence[_T]) -> list[_T]:
+def _times(numbers: Sequence[int], values: Sequence[T]) -> list[T]:
     """Return each value so many times."""
     return list(chain.from_iterable(map(repeat, values, numbers)))
 
 
-def _row(case: CaseResult, seen: Observation) -> _Row:
+def _row(case: CaseResult, seen: Observation) -> Row:
     row: dict[str, Any] = {
         "case": case.case,
         "candidate": case.candidate,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Node = dict[str, Any]
 
-_WHOLE = 520
+WHOLE = 520
 """Width of a figure's plot that has the page's width, in pixels."""
 _HALF = 235
 _FEW, _SOME = 2, 4
@@ -112,7 +112,7 @@ def _part(measured: Measured, drawn: list[Chart]) -> Node:
             _answer(one, groups.get(group_name(one.cases[0])), drawn, where) for one in found
         ],
         "gates": _gates(found),
-        "shared": [_figure(chart, drawn, where) for chart in every.of_result(found, _WHOLE)],
+        "shared": [_figure(chart, drawn, where) for chart in every.of_result(found, WHOLE)],
         "workloads": [
             _workload(
                 one,
@@ -160,7 +160,7 @@ def _facts(measured: Measured, cases: Sequence[CaseResult]) -> Iterator[tuple[st
 
 
 def _answer(workload: Workload, group: Group | None, drawn: list[Chart], where: str) -> Node:
-    strip = every.charts(workload, _WHOLE, ("answer",))
+    strip = every.charts(workload, WHOLE, ("answer",))
     return {
         "title": workload.title,
         "lines": [(line.label, line.text) for line in group.answer] if group else [],
@@ -192,7 +192,7 @@ def _workload(
         "about": group.about if group else workload.cases[0].protocol.data_layout,
         "table": _table(group) if group and of <= _SOME else None,
         "small": [figure(one) for one in every.charts(workload, _HALF, small)],
-        "large": [figure(one) for one in every.charts(workload, _WHOLE, large)],
+        "large": [figure(one) for one in every.charts(workload, WHOLE, large)],
         "last": [figure(one) for one in every.charts(workload, _HALF, last)],
     }
 

@@ -24,7 +24,7 @@ _DEVICES = {"gpu": "gpu_unavailable", "gpus": "gpu_unavailable", "tpu": "tpu_una
 """By what is needed, the reason that it was not tested."""
 
 
-class _Asked(NamedTuple):
+class Asked(NamedTuple):
     """What a run has to be of."""
 
     file: Path
@@ -33,18 +33,18 @@ class _Asked(NamedTuple):
     variables: Mapping[str, str]
 
 
-def asked_by_pattern(spec: PatternSpec) -> _Asked:
+def asked_by_pattern(spec: PatternSpec) -> Asked:
     """Return what the run of a pattern is of."""
-    return _Asked(spec.source.path, {side: side for side in SIDES}, spec.variables)
+    return Asked(spec.source.path, {side: side for side in SIDES}, spec.variables)
 
 
-def asked_by_claim(spec: ClaimSpec, bench: BenchOf) -> _Asked:
+def asked_by_claim(spec: ClaimSpec, bench: BenchOf) -> Asked:
     """Return what one of a claim's runs is of."""
     functions = {called(name): name for name in bench.candidates}
-    return _Asked(spec.file_of(bench), functions, bench.variables)
+    return Asked(spec.file_of(bench), functions, bench.variables)
 
 
-def of_bench(run: Measured, asked: _Asked) -> dict[str, CaseResult]:
+def of_bench(run: Measured, asked: Asked) -> dict[str, CaseResult]:
     """Return the cases of a run by candidate.
 
     Raises:

@@ -68,7 +68,7 @@ def before(
     else:
         named, revision = (what, what) if what else _last_commit(command)
         try:
-            root = revisions.root_of(_place(command))
+            root = revisions.root_of(place(command))
         except UsageError:
             if not shutil.which("git"):
                 raise
@@ -85,7 +85,7 @@ def _last_commit(command: Sequence[str]) -> tuple[str, str]:
     Raises:
         UsageError: there is none, it has no such program, or nothing has changed since.
     """
-    folder, program = _place(command), " ".join(command[:2] if command[0] == "-m" else command[:1])
+    folder, program = place(command), " ".join(command[:2] if command[0] == "-m" else command[:1])
     name = "--before FILE, DIR or REVISION"
     try:
         root, (commit, _) = revisions.root_of(folder), revisions.committed(folder, "HEAD")
@@ -119,7 +119,7 @@ def _name_then(root: Path, revision: str, command: Sequence[str]) -> str:
     return was
 
 
-def _place(command: Sequence[str]) -> Path:
+def place(command: Sequence[str]) -> Path:
     """Return the folder that a script lies in, or that a module is started in."""
     return Path.cwd() if command[0] == "-m" else Path(command[0]).resolve().parent
 
@@ -127,7 +127,7 @@ def _place(command: Sequence[str]) -> Path:
 def _of_file(path: Path, command: Sequence[str]) -> Side:
     if command[0] == "-m":
         raise UsageError(f"--before {path}: for a module, name a revision or a folder")
-    return Side([str(path), *command[1:]], Path.cwd(), [_place(command)])
+    return Side([str(path), *command[1:]], Path.cwd(), [place(command)])
 
 
 def _root(folder: Path, command: Sequence[str]) -> Path:

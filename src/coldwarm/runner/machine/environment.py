@@ -41,7 +41,7 @@ def _gather(inquiries: tools.Inquiries, root: Path) -> Environment:
         cpu=machine.cpu(root),
         limits=machine.limits(root),
         system=machine.system(root),
-        python=_interpreter(),
+        python=interpreter(),
         distributions=distributions(),
         variables=variables.values,
         withheld_variables=variables.withheld,
@@ -68,7 +68,7 @@ def distributions() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def _interpreter() -> Python:
+def interpreter() -> Python:
     """Return what is known of the running interpreter; no path of its own."""
     options = {"optimized": "--enable-optimizations", "link_time_optimized": "--with-lto"}
     arguments = sysconfig.get_config_var("CONFIG_ARGS")

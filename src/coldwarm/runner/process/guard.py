@@ -56,7 +56,7 @@ def _limit(name: str) -> int:
     return -1
 
 
-def _watch(mark: bytes, lowest: int, highest: int) -> None:
+def watch(mark: bytes, lowest: int, highest: int) -> None:
     """Keep the list until the pipe closes, then kill."""
     groups = set()
     for line in sys.stdin:
@@ -71,4 +71,4 @@ def _watch(mark: bytes, lowest: int, highest: int) -> None:
 
 
 if __name__ == "__main__":
-    _watch(sys.argv[1].encode(), int(sys.argv[2]), int(sys.argv[3]))
+    watch(sys.argv[1].encode(), int(sys.argv[2]), int(sys.argv[3]))

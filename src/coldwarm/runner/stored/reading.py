@@ -65,7 +65,7 @@ def read(path: Path) -> Measured:
     return checked.measured
 
 
-class _Run(NamedTuple):
+class Run(NamedTuple):
     """A run that was read whole."""
 
     suite: SuiteResult
@@ -75,7 +75,7 @@ class _Run(NamedTuple):
     """As of ``Measured``."""
 
 
-def read_run(path: Path) -> _Run:
+def read_run(path: Path) -> Run:
     """Read a run's directory, or its index.
 
     Raises:
@@ -86,7 +86,7 @@ def read_run(path: Path) -> _Run:
     if measured.suite is None:
         text = f"{path} is the file of one case; name the directory of a run"
         raise UsageError(text)
-    return _Run(measured.suite, list(measured.cases.values()), measured.otherwise)
+    return Run(measured.suite, list(measured.cases.values()), measured.otherwise)
 
 
 def computed_again(measured: Measured) -> _Checked:

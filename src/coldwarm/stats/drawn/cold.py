@@ -32,7 +32,7 @@ class Part(NamedTuple):
     seconds: float
 
 
-class _Whole(NamedTuple):
+class Whole(NamedTuple):
     """The median of a whole with its interval, or the range of so few that there is none."""
 
     candidate: str
@@ -43,7 +43,7 @@ class _Whole(NamedTuple):
     n_processes: int
 
 
-class _Start(NamedTuple):
+class Start(NamedTuple):
     """One process."""
 
     candidate: str
@@ -78,22 +78,22 @@ def _stacked(case: CaseResult, keys: Sequence[str]) -> Iterator[Part]:
             yield Part(case.candidate, cold.cache_mode, name, order, start_s, end_s, seconds)
 
 
-def wholes(cases: Sequence[CaseResult]) -> list[_Whole]:
+def wholes(cases: Sequence[CaseResult]) -> list[Whole]:
     """Return the time from the start of a process to its result, of a scenario to its end."""
     return list(_wholes(cases, "ttfr_process", "total"))
 
 
-def call_wholes(cases: Sequence[CaseResult]) -> list[_Whole]:
+def call_wholes(cases: Sequence[CaseResult]) -> list[Whole]:
     """Return the time of the first call, of a scenario of its loop."""
     return list(_wholes(cases, "first_call", "loop"))
 
 
-def _wholes(cases: Sequence[CaseResult], usual: str, of_scenario: str) -> Iterator[_Whole]:
+def _wholes(cases: Sequence[CaseResult], usual: str, of_scenario: str) -> Iterator[Whole]:
     for case in cases:
         for cold in case.cold:
             found = cold.seconds.get(of_scenario if case.scenario else usual)
             if found is not None:
-                yield _Whole(
+                yield Whole(
                     case.candidate,
                     cold.cache_mode,
                     found.median,
@@ -103,24 +103,24 @@ def _wholes(cases: Sequence[CaseResult], usual: str, of_scenario: str) -> Iterat
                 )
 
 
-def starts(cases: Sequence[CaseResult]) -> list[_Start]:
+def starts(cases: Sequence[CaseResult]) -> list[Start]:
     """Return what each process took to its result, of a scenario to its end."""
     return list(_each(cases, call=False))
 
 
-def calls(cases: Sequence[CaseResult]) -> list[_Start]:
+def calls(cases: Sequence[CaseResult]) -> list[Start]:
     """Return what the first call of each process took, of a scenario its loop."""
     return list(_each(cases, call=True))
 
 
-def _each(cases: Sequence[CaseResult], *, call: bool) -> Iterator[_Start]:
+def _each(cases: Sequence[CaseResult], *, call: bool) -> Iterator[Start]:
     for case in cases:
         for cold in case.cold:
             mode = cold.cache_mode
             for number, seen in enumerate(counted(case.observations, mode), 1):
                 seconds = _call_s(seen) if call else _whole_s(seen)
                 if seconds is not None:
-                    yield _Start(case.candidate, mode, number, seconds)
+                    yield Start(case.candidate, mode, number, seconds)
 
 
 def _whole_s(seen: Observation) -> float | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coldwarm.contracts.base import CacheMode
     from coldwarm.contracts.result import CaseResult
 
-_EMPTY: CacheMode = "cold_process_cold_cache"
+EMPTY: CacheMode = "cold_process_cold_cache"
 
 
 class Call(NamedTuple):
@@ -33,7 +33,7 @@ def calls(cases: Sequence[CaseResult]) -> list[Call]:
         found += _new(case)
         found += [
             Call(case.candidate, "first", number, first_s)
-            for number, seen in enumerate(counted(case.observations, _EMPTY), 1)
+            for number, seen in enumerate(counted(case.observations, EMPTY), 1)
             if (first_s := seen.phase_s("first_call")) is not None
         ]
     return found + [
@@ -44,7 +44,7 @@ def calls(cases: Sequence[CaseResult]) -> list[Call]:
 def _new(case: CaseResult) -> list[Call]:
     return [
         Call(case.candidate, "new", number, phase.duration_s)
-        for number, seen in enumerate(counted(case.observations, _EMPTY), 1)
+        for number, seen in enumerate(counted(case.observations, EMPTY), 1)
         for phase in seen.phases
         if phase.name.startswith("new_shape_")
     ]

@@ -31,7 +31,7 @@ class _Sample(NamedTuple):
     """Whether it was made before the process became steady."""
 
 
-class _Process(NamedTuple):
+class Process(NamedTuple):
     """A process: where it became steady, and what a call took then."""
 
     candidate: str
@@ -85,7 +85,7 @@ def samples(cases: Sequence[CaseResult]) -> list[_Sample]:
     return found
 
 
-def processes(cases: Sequence[CaseResult]) -> list[_Process]:
+def processes(cases: Sequence[CaseResult]) -> list[Process]:
     """Return the processes that figures are from."""
     found = []
     for case in cases:
@@ -95,7 +95,7 @@ def processes(cases: Sequence[CaseResult]) -> list[_Process]:
             first = steady_places(blocks)[0]
             n_samples = sum(map(len, blocks))
             found.append(
-                _Process(
+                Process(
                     candidate=case.candidate,
                     process=number,
                     steady=process.steadiness.steady,

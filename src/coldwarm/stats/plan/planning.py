@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from coldwarm.stats.plan.jobs import Job
 
 _Verdict = Literal["told_apart", "extrapolated", "undecided"]
-_FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
+FIGURES = tuple(name for name in PlanTotal.__struct_fields__ if name.endswith("_s"))
 
 
 def plan(group: Group, job: Job, over: Sweepable | None = None) -> Plan:
@@ -102,8 +102,8 @@ def _with_making(ready: Sequence[Costs], job: Job) -> str | None:
 def _total(one: Costs, job: Job, best: Costs | None) -> PlanTotal:
     fault = missing(one, job)
     if fault is not None or best is None:
-        nothing: dict[str, Any] = dict.fromkeys(_FIGURES)
-        absent = (*_FIGURES, "n_rounds", "rests_on", "process_rests_on")
+        nothing: dict[str, Any] = dict.fromkeys(FIGURES)
+        absent = (*FIGURES, "n_rounds", "rests_on", "process_rests_on")
         reasons = dict.fromkeys(absent, fault or because("no_total"))
         return PlanTotal(candidate=one.candidate, case=one.case, null_reasons=reasons, **nothing)
     made_s = None if one.made_s is None else one.made_s * job.shapes
