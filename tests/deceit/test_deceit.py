@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tests.deceit.base import Deceit
 
 FEWEST = 100
+HIDING = 0.5
+"""Up to what share of the truth a figure hides something, whatever else the machine does."""
 ALL = deceits()
 PASSING = {"right", "refused", "named"}
 
@@ -29,8 +31,8 @@ def _case(deceit: Deceit) -> object:
 
 def _shown(deceit: Deceit, folder: Path, *, here: bool = False) -> None:
     trial = attempt(deceit, folder, here=here)
-    above = trial.outcome == "SILENTLY WRONG" and (trial.ratio or 0.0) > 1
-    if above:  # it hides nothing: the machine was busier than when the truth was measured
+    near = trial.outcome == "SILENTLY WRONG" and (trial.ratio or 0.0) > HIDING
+    if near:  # one of the two was measured while the machine was busier
         (folder / "again").mkdir()
         trial = attempt(deceit, folder / "again", here=here)
     told = f"hidden: {deceit.hides}; true: {trial.truths}; published: {trial.said}"

@@ -60,6 +60,7 @@ _SHORTER = (
     (r"^(python -m benchmarks.maintainer)", r"cd .coldwarm; \1"),
     (r"--count 10 --for 40m", "--count 1 --for 9s"),
     (r"--for 60m", "--for 9s"),
+    (r"(benchmarks.trials --check)", r"\1 --kinds numpy start"),
     (r"python -m tests.deceit$", "python -m tests.deceit temporary_arrays"),
     (r"jax,torch,numba\]", "jax,numba]"),
     (r"^make run$", "make run TORCH=0 ARGS='--backend numpy --min-runs 1 --max-runs 1'"),
@@ -73,6 +74,7 @@ _SHORTER = (
 ENDS: tuple[tuple[str, set[int]], ...] = (
     (r"--fail-on|maintainer|compare", {1}),
     (r"replicate", {1, 4}),
+    (r"noise", {4}),
 )
 """What a line may end with besides 0: a limit that does not hold, and too little time to tell."""
 _BENCH = "bench a.py:f b.py:f --input x=f32[64,64] --min-runs 2 --max-runs 2"
@@ -270,7 +272,9 @@ class Reader:
         kept = subprocess.run(downloads, capture_output=True, text=True, check=True).stdout
         programs = f"{self.environment / 'bin'}:{self.home / '.local/bin'}:{os.environ['PATH']}"
         own = {"PATH": programs, "HOME": str(self.home), "VIRTUAL_ENV": str(self.environment)}
-        self.variables = {**os.environ, **own, "PIP_CACHE_DIR": kept.strip()}
+        # A reader's pytest is no worker of this one's.
+        known = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+        self.variables = {**known, **own, "PIP_CACHE_DIR": kept.strip()}
 
     def type(self, text: str) -> subprocess.CompletedProcess[str]:
         """Run a command as a shell would; the folder and the variables that it set stay."""

@@ -167,7 +167,9 @@ def test_a_pool_that_was_there_before_is_at_work_or_idle(job: Callable[[], None]
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_pools_of_processes_are_idle_until_they_have_jobs() -> None:
+    """JAX warns of forks, where another test has imported it here: these compute nothing."""
     looking = pending.Pending()
     with ProcessPoolExecutor(1) as pool:
         pool.submit(abs, -1.0).result()

@@ -50,7 +50,8 @@ def run(installed: Path, tmp_path: Path) -> Callable[..., Run]:
     def run(text: str, *options: str, **variables: str) -> Run:
         (tmp_path / "test_it.py").write_text(text, encoding="utf-8")
         command = [str(installed), "-m", "pytest", "-p", "no:cacheprovider", *options, "test_it.py"]
-        env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | variables
+        ours = ("PYTHONPATH", "PYTEST_")  # it is no worker of the pytest that runs this test
+        env = {k: v for k, v in os.environ.items() if not k.startswith(ours)} | variables
         return subprocess.run(
             command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False
         )
