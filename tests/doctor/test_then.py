@@ -378,7 +378,10 @@ def test_ctrl_c_ends_with_the_rounds_until_then(project: Path, rounds_until_then
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_process_that_is_started_while_somebody_interrupts_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    number: int,
 ) -> None:
     started, start = [], subprocess.Popen
 
@@ -387,6 +390,9 @@ def test_a_process_that_is_started_while_somebody_interrupts_is_ended(
         signal.raise_signal(number)  # it runs, and nobody has got it yet
         return started[-1]
 
+    # What is started in the background, as these tests may be, ignores interrupts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     monkeypatch.setattr(subprocess, "Popen", interrupted)
     side = earlier.Side(["-c", "import time; time.sleep(60)"], tmp_path)
     turns = alternating.Turns(sys.executable, {"before": side}, "empty", tmp_path)

@@ -178,7 +178,11 @@ def test_a_forged_archive_of_a_signed_snapshot_is_wrong_or_counted(
     small: Path, keys: tuple[Path, Path], tmp_path: Path, call: Call, name: str
 ) -> None:
     archive = package(small, tmp_path / "s1.tar.gz").path
-    archive.write_bytes(ARCHIVES[name](archive.read_bytes()))
+    packed = archive.read_bytes()
+    forged = ARCHIVES[name](packed)
+    if forged == packed:
+        pytest.skip("this Python packs the same bytes in that way, so nothing is forged")
+    archive.write_bytes(forged)
     code, out, _ = call("verify", archive, "--public-key", keys[1])
     if code:
         assert code == 3

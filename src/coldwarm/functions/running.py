@@ -411,6 +411,18 @@ def queued_s() -> float:
     return int(counts[1]) / 1e9 if len(counts) > 1 else 0.0
 
 
+def n_waits() -> int:
+    """Return how often this thread has given up its processor by itself, to wait for something.
+
+    Where the system does not tell, another number each time.
+    """
+    try:
+        from resource import RUSAGE_THREAD, getrusage
+    except ImportError:
+        return time.perf_counter_ns()
+    return getrusage(RUSAGE_THREAD).ru_nvcsw
+
+
 def threads_used_ns() -> "dict[bytes, int]":
     """Return the processor time of each thread of this process but the calling one.
 
