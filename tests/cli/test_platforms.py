@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,12 +63,15 @@ main.main()
 
 
 def call_as_on(system: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", AS_ON, system, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # What runs elsewhere at the same time does not see that it is alive, and would tidy up for it.
+    with tempfile.TemporaryDirectory() as own:
+        return subprocess.run(
+            [sys.executable, "-c", AS_ON, system, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "TMPDIR": own},
+        )
 
 
 @pytest.fixture(scope="module")
