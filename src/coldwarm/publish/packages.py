@@ -86,7 +86,10 @@ def wheels(pins: Mapping[str, str], python: str, sources: Sources) -> dict[str, 
 
 def _options(python: str, sources: Sources) -> list[str]:
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
-    given = [] if python == here else ["--python-version", python]
+    # Older versions of pip want a folder for another Python, though nothing is installed.
+    given = (
+        [] if python == here else ["--python-version", python, "--target", tempfile.gettempdir()]
+    )
     for number, address in enumerate(sources.indexes):
         given += ["--extra-index-url" if number else "--index-url", address]
     for folder in sources.folders:
