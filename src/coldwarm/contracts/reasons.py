@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from string import Formatter
+from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
 
 from coldwarm.contracts.base import Record
@@ -52,6 +53,7 @@ class Said(NamedTuple):
 
 
 _DECLARED: dict[str, Said] = {}
+_READING = RLock()
 
 
 @cache
@@ -75,15 +77,17 @@ def declared(code: str) -> Said:
     Raises:
         KeyError: none has it.
     """
-    while code not in _DECLARED and _left():
-        _read_one()
+    with _READING:
+        while code not in _DECLARED and _left():
+            _read_one()
     return _DECLARED[code]
 
 
 def codes() -> list[str]:
     """Return every code."""
-    while _left():
-        _read_one()
+    with _READING:
+        while _left():
+            _read_one()
     return [*_DECLARED]
 
 
